@@ -1,0 +1,24 @@
+"""
+evenkeel's engine: plain Python that knows no Airflow, no Spark and no Great Expectations.
+
+Read it in this order, bottom to top; a module may import what stands above it in this list:
+
+1. `errors`      every error, with its exit code
+2. `model`       frozen values: groups as they are, assignments as they could be
+3. `datasets`    the lake's tables, and how their rows become groups
+4. `metrics`     lag, rates, status, spread, rack distance: pure functions of a group and its past
+   `ports`       one Protocol each for Kafka, the lake, Postgres and Slack
+   `config`      settings, validated with the key and the fix
+5. `assignor`    what a strategy is, and the integers it works on
+6. `kit`         what several strategies share
+7. `assignors`   one strategy per file; `ASSIGNORS` is the table of them
+   `scoring`     the judge, which knows no strategy
+   `streams`     tasks and clients of Kafka Streams
+8. `advice`      scores, history and policy -> advice, always with its reason
+   `alerting`    what is worth saying, and how to say it
+   `conformance` the promises every strategy keeps
+9. `steps`       the pipeline, one function per step
+   `adapters`    the only folder that imports a client library
+10. `wiring`     settings -> real adapters
+11. `cli`        the command `evenkeel`
+"""

@@ -1,0 +1,319 @@
+"""
+What a strategy is, and the integers it works on.
+
+Members, topics and partitions are indices into name tables; the partitions of topic t are the contiguous indices
+`topic_start[t]:topic_start[t + 1]`, so a partition's number within its topic is its index minus the topic's start.
+A million partitions are a handful of arrays, not a million objects. Names are a view for people: `lists` and doctests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.model import (
+    NONE,
+    Assignment,
+    Column,
+    Flags,
+    GroupSnapshot,
+    Indices,
+    Ints,
+    Reach,
+    ragged,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSpec:
+    """
+    The frozen input of every strategy: M members, T topics, P partitions.
+
+    Attributes:
+        members: Member ids, in the order in which the broker lists them.
+        instance_ids: `group.instance.id` of static members, None for dynamic ones.
+        racks: Rack names; *member_rack* (M), *leader_rack* (P) and *replica_rack* point into it, or NONE.
+        topics: Names of all topics anybody mentions; *topic_exists* (T) is False for those the cluster lacks.
+        topic_ids: Kafka's topic ids as UUID text, None where not known.
+        topic_start: (T + 1) where each topic's partitions begin.
+        subscription_start, subscription_topic: Ragged, member -> topic indices *as sent*: any order, even twice.
+        replica_start, replica_rack: Ragged, partition -> racks of its replicas; NONE is a broker without rack.
+        owner: (P) current owner, NONE for nobody.
+        claim_start, claim_topic, claim_partition: Ragged, member -> what it says it owns, in its own order;
+            two members may claim the same, and a partition number may no longer exist.
+        generation: (M) generation of those claims; unknown where the member carries none.
+        user_data: (M) what the strategy's own blob carried, decoded; None without.
+        lag: (P) offsets; rate: (P) offsets/s produced, nan where unknown.
+        config: (M) free settings of a member for custom strategies (weight, host ...).
+    """
+
+    members: tuple[str, ...]
+    instance_ids: tuple[str | None, ...]
+    racks: tuple[str, ...]
+    member_rack: Indices
+    topics: tuple[str, ...]
+    topic_ids: tuple[str | None, ...]
+    topic_exists: Flags
+    topic_start: Ints
+    subscription_start: Ints
+    subscription_topic: Indices
+    replica_start: Ints
+    replica_rack: Indices
+    leader_rack: Indices
+    owner: Indices
+    claim_start: Ints
+    claim_topic: Indices
+    claim_partition: Indices
+    generation: Column
+    user_data: tuple[Mapping[str, Any] | None, ...]
+    lag: Column
+    rate: npt.NDArray[np.float64]
+    config: tuple[Mapping[str, Any], ...] = field(default=())
+
+    @property
+    def partition_count(self) -> int:
+        """P, the number of partitions of all topics."""
+        return int(self.topic_start[-1])
+
+    @cached_property
+    def topic_of(self) -> Indices:
+        """(P) the topic of each partition."""
+        sizes = np.diff(self.topic_start)
+        return np.repeat(np.arange(len(self.topics), dtype=np.int32), sizes)
+
+    @cached_property
+    def number_of(self) -> Ints:
+        """(P) each partition's number within its topic."""
+        return np.arange(self.partition_count) - self.topic_start[self.topic_of]
+
+    @cached_property
+    def subscribers(self) -> tuple[Indices, ...]:
+        """(T) the distinct members subscribed to each topic, ascending."""
+        member = np.repeat(np.arange(len(self.members)), np.diff(self.subscription_start))
+        pairs = np.unique(self.subscription_topic.astype(np.int64) * len(self.members) + member)
+        topics, members = np.divmod(pairs, max(len(self.members), 1))
+        cuts = np.searchsorted(topics, np.arange(len(self.topics) + 1))
+        members = members.astype(np.int32)
+        return tuple(members[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True))
+
+    def subscribed(self, member: int) -> Indices:
+        """Topic indices as the member sent them."""
+        at = self.subscription_start
+        return self.subscription_topic[at[member] : at[member + 1]]
+
+    def partitions_of(self, topic: int) -> range:
+        """The partition indices of a topic."""
+        return range(int(self.topic_start[topic]), int(self.topic_start[topic + 1]))
+
+    def lists(self, assignment: Assignment) -> dict[str, list[tuple[str, int]]]:
+        """
+        The assignment in names: member -> (topic, partition) pairs, every member present.
+
+        In the strategy's own order where it has one, else by (topic, partition).
+        """
+        owner, number, topic_of = assignment.owner, self.number_of, self.topic_of
+        if assignment.order is None:
+            by_name = np.argsort(np.argsort(np.array(self.topics, dtype=object)))
+            order = np.lexsort((number, by_name[topic_of])) if len(owner) else np.zeros(0, np.int64)
+        else:
+            order = assignment.order
+        lists: dict[str, list[tuple[str, int]]] = {member: [] for member in self.members}
+        held = order[owner[order] != NONE]
+        rows = zip(owner[held].tolist(), topic_of[held].tolist(), number[held].tolist(), strict=True)
+        for member, topic, partition in rows:
+            lists[self.members[member]].append((self.topics[topic], partition))
+        return lists
+
+
+@runtime_checkable
+class Assignor(Protocol):
+    """
+    A strategy: a name, what it is, and one function of the group.
+
+    It reads nothing but its input, changes nothing, and answers the same twice.
+    """
+
+    name: ClassVar[str]
+    works_on: ClassVar[frozenset[str]]
+    """`partitions`, `tasks` or both."""
+    needs: ClassVar[frozenset[str]]
+    """`racks`, `lag`, `user_data`: what it looks at beside subscriptions."""
+    reach: ClassVar[Reach]
+    """How a user gets it."""
+    source: ClassVar[str]
+    """KIP, paper or class it follows."""
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """
+        Returns:
+            An owner for each partition; NONE where nobody subscribes.
+
+        Raises:
+            Infeasible: It cannot run on this group; the numbers are in the message.
+        """
+
+
+def spec(
+    members: Mapping[str, Sequence[str]],
+    topics: Mapping[str, int],
+    *,
+    racks: Mapping[str, str] | None = None,
+    replicas: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    instance_ids: Mapping[str, str] | None = None,
+    owned: Mapping[str, Sequence[tuple[str, int]]] | None = None,
+    lags: Mapping[str, Sequence[int | None]] | None = None,
+) -> GroupSpec:
+    """
+    A group from names, for doctests, tests and people.
+
+    Args:
+        members: Member id -> subscribed topics.
+        topics: Topic -> number of partitions; a topic left out does not exist.
+        racks: Member id -> rack.
+        replicas: Topic -> per partition the racks of its replicas.
+        instance_ids: Member id -> `group.instance.id`.
+        owned: Member id -> (topic, partition) it owns now.
+        lags: Topic -> per partition lag in offsets, None unknown.
+
+    >>> group = spec({"c0": ["t"], "c1": ["t"]}, {"t": 3})
+    >>> group.partition_count, [s.tolist() for s in group.subscribers]
+    (3, [[0, 1]])
+    """
+    names = [*topics, *dict.fromkeys(t for s in members.values() for t in s if t not in topics)]
+    partitions = [(t, p) for t in names for p in range(topics.get(t, 0))]
+    held = {pair: m for m, pairs in (owned or {}).items() for pair in pairs}
+    order = list(members)
+    of_replicas = [list((replicas or {}).get(t, [[]] * (p + 1))[p]) for t, p in partitions]
+    return build_spec(
+        members=order,
+        instance_ids=[(instance_ids or {}).get(m) for m in order],
+        member_racks=[(racks or {}).get(m) for m in order],
+        subscriptions=[list(members[m]) for m in order],
+        topics=names,
+        partition_counts=[topics.get(t) for t in names],
+        replica_racks=of_replicas,
+        owner=[order.index(held[p]) if p in held else NONE for p in partitions],
+        claims=[list((owned or {}).get(m, ())) for m in order],
+        lag=Column.of([(lags or {}).get(t, [None] * (p + 1))[p] for t, p in partitions]),
+    )
+
+
+def build_spec(
+    *,
+    members: Sequence[str],
+    instance_ids: Sequence[str | None],
+    member_racks: Sequence[str | None],
+    subscriptions: Sequence[Sequence[str]],
+    topics: Sequence[str],
+    partition_counts: Sequence[int | None],
+    replica_racks: Sequence[Sequence[str | None]],
+    topic_ids: Sequence[str | None] | None = None,
+    leader_racks: Sequence[str | None] | None = None,
+    owner: Sequence[int] | None = None,
+    claims: Sequence[Sequence[tuple[str, int]]] | None = None,
+    generation: Sequence[int | None] | None = None,
+    user_data: Sequence[Mapping[str, Any] | None] | None = None,
+    lag: Column | None = None,
+    rate: Sequence[float | None] | None = None,
+    config: Sequence[Mapping[str, Any]] | None = None,
+) -> GroupSpec:
+    """
+    A group from parallel lists of names: one entry per member, per topic, or per partition in topic order.
+
+    A topic with a partition count of None does not exist. Topics must include every name a subscription mentions.
+    An empty rack string is no rack.
+    """
+    rack_names = sorted(
+        {r for r in member_racks if r}
+        | {r for racks in replica_racks for r in racks if r}
+        | {r for r in leader_racks or () if r}
+    )
+    rack_of: dict[str | None, int] = {name: i for i, name in enumerate(rack_names)}
+    topic_of = {name: i for i, name in enumerate(topics)}
+    count = len(members)
+    topic_start = np.zeros(len(topics) + 1, np.int64)
+    np.cumsum([n or 0 for n in partition_counts], out=topic_start[1:])
+    size = int(topic_start[-1])
+    subscription_start, subscription_topic = ragged([[topic_of[t] for t in s] for s in subscriptions])
+    replica_start, replica_rack = ragged(
+        [[rack_of.get(r, NONE) for r in racks] for racks in replica_racks]
+    )
+    claimed = claims or [()] * count
+    claim_start, claim_topic = ragged([[topic_of.get(t, NONE) for t, _ in c] for c in claimed])
+    _, claim_partition = ragged([[p for _, p in c] for c in claimed])
+    return GroupSpec(
+        members=tuple(members),
+        instance_ids=tuple(instance_ids),
+        racks=tuple(rack_names),
+        member_rack=np.array([rack_of.get(r, NONE) for r in member_racks], np.int32),
+        topics=tuple(topics),
+        topic_ids=tuple(topic_ids or [None] * len(topics)),
+        topic_exists=np.array([n is not None for n in partition_counts], np.bool_),
+        topic_start=topic_start,
+        subscription_start=subscription_start,
+        subscription_topic=subscription_topic,
+        replica_start=replica_start,
+        replica_rack=replica_rack,
+        leader_rack=np.array([rack_of.get(r, NONE) for r in leader_racks or [None] * size], np.int32),
+        owner=np.full(size, NONE, np.int32) if owner is None else np.array(owner, np.int32),
+        claim_start=claim_start,
+        claim_topic=claim_topic,
+        claim_partition=claim_partition,
+        generation=Column.of(generation or [None] * count),
+        user_data=tuple(user_data or [None] * count),
+        lag=lag if lag is not None else Column.unknown(size),
+        rate=np.array([np.nan if r is None else r for r in rate or [None] * size], np.float64),
+        config=tuple(config or [{}] * count),
+    )
+
+
+def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) -> GroupSpec:
+    """
+    The strategies' input for a live group: its subscribed, existing partitions; current owners as claims.
+
+    Args:
+        group: The group as snapshot.
+        lag: Per row of the group's partition table, as strategies shall see it.
+        rate: Offsets/s produced per row, nan where unknown.
+    """
+    table = group.partitions
+    rows = np.flatnonzero(table.subscribed & table.exists)
+    names = [table.topics[t] for t in table.topic[rows].tolist()]
+    numbers = table.partition[rows].tolist()
+    topics = list(dict.fromkeys(names))
+    missing = dict.fromkeys(t for m in group.members for t in m.subscription or () if t not in topics)
+    ids = dict(zip(table.topics, table.topic_ids, strict=True))
+    owner = table.owner[rows]
+    if group.type.value == "consumer":
+        owner = table.target_owner[rows]
+    pairs = list(zip(names, numbers, strict=True))
+    claims: list[list[tuple[str, int]]] = [[] for _ in group.members]
+    for pair, member in zip(pairs, owner.tolist(), strict=True):
+        if member != NONE:
+            claims[member].append(pair)
+    counts = {t: 0 for t in topics}
+    for name in names:
+        counts[name] += 1
+    racks = np.array([*table.racks, None], dtype=object)
+    bounds = zip(table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True)
+    return build_spec(
+        members=[m.id for m in group.members],
+        instance_ids=[m.instance_id for m in group.members],
+        member_racks=[m.rack for m in group.members],
+        subscriptions=[m.subscription or () for m in group.members],
+        topics=[*topics, *missing],
+        topic_ids=[ids.get(t) for t in [*topics, *missing]],
+        partition_counts=[*counts.values(), *(None for _ in missing)],
+        replica_racks=[racks[table.replica_rack[a:b]].tolist() for a, b in bounds],
+        leader_racks=racks[table.leader_rack[rows]].tolist(),
+        owner=owner.tolist(),
+        claims=claims,
+        generation=[1] * len(group.members),
+        lag=lag.take(rows),
+        rate=[None if np.isnan(r) else r for r in rate[rows].tolist()],
+    )

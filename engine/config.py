@@ -1,0 +1,285 @@
+"""
+Settings: one TOML file, the environment above it, everything validated with the key and the fix.
+
+`evenkeel.toml` in the working directory, or the file that `EVENKEEL_CONFIG` names. An environment variable beats an
+Airflow connection (handed in by the DAGs), which beats the file. Secrets never stand in the file.
+`Settings.version` is the hash stored with every row that depends on the configuration.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from engine.errors import ConfigError
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+SECRET_KEYS = frozenset({"database_url", "slack_token"})
+"""Top-level keys the file must not hold."""
+
+SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauth")
+"""Parts of librdkafka property names whose values are secrets."""
+
+
+class _Strict(BaseModel):
+    """Frozen, and an unknown key is an error that names it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Filter(_Strict):
+    """Which names to read: shell patterns; deny beats allow; an empty allow list means all."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def admits(self, name: str) -> bool:
+        """Whether a group or topic of this name is read."""
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.deny):
+            return False
+        return not self.allow or any(fnmatch.fnmatchcase(name, p) for p in self.allow)
+
+
+class ClusterSettings(_Strict):
+    """
+    One Kafka cluster.
+
+    *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
+    the connection or the environment only. The timeout holds for one whole snapshot.
+    """
+
+    bootstrap: str = Field(min_length=3)
+    properties: dict[str, str] = Field(default_factory=dict, repr=False)
+    groups: Filter = Filter()
+    topics: Filter = Filter()
+    timeout_seconds: float = Field(default=240, gt=0)
+    request_timeout_seconds: float = Field(default=30, gt=0)
+
+    @field_validator("bootstrap")
+    @classmethod
+    def _has_ports(cls, value: str) -> str:
+        for address in value.split(","):
+            host, _, port = address.strip().rpartition(":")
+            if not host or not port.isdigit() or not 0 < int(port) < 65536:
+                raise ValueError(f"{address.strip()!r} is not host:port; write for example broker1:9092")
+        return value
+
+
+class Policy(_Strict):
+    """
+    When a better assignment pays. A switch needs one gain and no loss.
+
+    Attributes:
+        reach: Which strategies may be advised, by how a user gets them.
+        lag_gain: Least relative fall of the largest member lag.
+        rack_gain: Least fall of the cross-rack share, in points of 1.
+        spread_gain: Least fall of the partition spread, in partitions.
+        lag_worth: A largest member lag below this many offsets is nobody's problem.
+        moves_per_gain: Moves allowed, as a share of the group's partitions.
+        confirmations: Consecutive snapshots in which the same strategy must win.
+        near_floor: Within this share above the floor, lag is not the assignment's fault.
+    """
+
+    reach: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
+    lag_gain: Share = 0.2
+    rack_gain: Share = 0.1
+    spread_gain: int = Field(default=2, ge=1)
+    lag_worth: int = Field(default=100, ge=0)
+    moves_per_gain: Share = 1.0
+    confirmations: int = Field(default=2, ge=1)
+    near_floor: Share = 0.05
+
+
+class Rule(_Strict):
+    """
+    What is known of some groups that the wire does not tell. Later rules override earlier ones, key by key.
+
+    Attributes:
+        groups: Shell pattern of group ids.
+        clusters: Shell pattern of cluster names.
+        auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
+        isolation: `read_committed` groups are measured against the last stable offset.
+        capacity_per_second: Offsets/s one member can consume.
+        assignors: The members' `partition.assignment.strategy`, most preferred first.
+        owner: Team that hears of it.
+        channel: Slack channel, instead of the default one.
+        racks: Shell patterns of client id or host -> rack, for members whose rack the wire does not tell.
+        policy: When advice pays.
+    """
+
+    groups: str = "*"
+    clusters: str = "*"
+    auto_offset_reset: str | None = None
+    isolation: Literal["read_committed", "read_uncommitted"] | None = None
+    capacity_per_second: float | None = Field(default=None, gt=0)
+    assignors: tuple[str, ...] | None = None
+    owner: str | None = None
+    channel: str | None = None
+    price_per_gb: float | None = Field(default=None, ge=0)
+    racks: dict[str, str] | None = None
+    policy: Policy | None = None
+
+    @field_validator("auto_offset_reset")
+    @classmethod
+    def _known_reset(cls, value: str | None) -> str | None:
+        if value is None or value in ("latest", "earliest", "none") or value.startswith("by_duration:"):
+            return value
+        raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
+
+
+class Settings(BaseSettings):
+    """Everything configurable. Build it with `load`."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="EVENKEEL_")
+
+    lake: str = ".evenkeel/lake"
+    lookback: int = Field(default=12, ge=1, le=500)
+    keep_days: int = Field(default=90, ge=1)
+    withhold_share: Share = 0.5
+    late_after_seconds: float = Field(default=900, gt=0)
+    slack_channel: str = "#kafka"
+    slack_base_url: str = "https://slack.com/api/"
+    slack_token: SecretStr | None = None
+    database_url: SecretStr | None = None
+    clusters: dict[Slug, ClusterSettings] = Field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment beats what was handed in (connections over file)."""
+        return env_settings, init_settings
+
+    @property
+    def version(self) -> str:
+        """Hash of all that shapes results; addresses, secrets and channels are left out."""
+        shaping = {
+            "lookback": self.lookback,
+            "withhold_share": self.withhold_share,
+            "rules": [r.model_dump(exclude={"owner", "channel"}) for r in self.rules],
+        }
+        text = json.dumps(shaping, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def cluster(self, name: str) -> ClusterSettings:
+        """
+        Raises:
+            ConfigError: No cluster of that name is configured.
+        """
+        if name not in self.clusters:
+            known = ", ".join(sorted(self.clusters)) or "none"
+            raise ConfigError(
+                f"cluster {name!r} is not configured (configured: {known}).",
+                fix=f"Add [clusters.{name}] with bootstrap to evenkeel.toml.",
+            )
+        return self.clusters[name]
+
+    def rule(self, cluster: str, group: str) -> Rule:
+        """What is known of one group: the matching rules, later over earlier."""
+        merged: dict[str, Any] = {}
+        for rule in self.rules:
+            if fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(group, rule.groups):
+                merged |= {key: getattr(rule, key) for key in rule.model_fields_set}
+        return Rule(**merged)
+
+    def policy(self, cluster: str, group: str) -> Policy:
+        """When advice pays for one group."""
+        return self.rule(cluster, group).policy or Policy()
+
+
+def load(
+    path: str | Path | None = None, *, connections: Mapping[str, Any] | None = None
+) -> Settings:
+    """
+    Read and validate the configuration.
+
+    Args:
+        path: The file; without it `EVENKEEL_CONFIG`, else `evenkeel.toml` if there is one.
+        connections: Values from Airflow connections, in the shape of the settings; they beat the file.
+
+    Raises:
+        ConfigError: With every wrong key, what is wrong with it, and where the file is.
+    """
+    file = _config_file(path)
+    content = _read(file) if file else {}
+    try:
+        return Settings(**_merge(content, connections or {}))
+    except ValidationError as problem:
+        raise ConfigError(_explain(problem, file), fix="Correct it and try again.") from None
+
+
+def _config_file(path: str | Path | None) -> Path | None:
+    named = path or os.environ.get("EVENKEEL_CONFIG")
+    if named:
+        file = Path(named)
+        if not file.is_file():
+            raise ConfigError(
+                f"no configuration file {file}.", fix="Set EVENKEEL_CONFIG to an existing evenkeel.toml."
+            )
+        return file
+    default = Path("evenkeel.toml")
+    return default if default.is_file() else None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise ConfigError(f"{file} cannot be read: {problem}.", fix="Correct the TOML.") from problem
+    secrets = sorted(SECRET_KEYS & content.keys()) + [
+        f"clusters.{name}.properties.{key}"
+        for name, cluster in content.get("clusters", {}).items()
+        if isinstance(cluster, dict)
+        for key in cluster.get("properties", {})
+        if is_secret(key)
+    ]
+    if secrets:
+        raise ConfigError(
+            f"{file} holds a secret ({', '.join(secrets)}).",
+            fix="Move it to an Airflow connection or an EVENKEEL_ environment variable.",
+        )
+    return content
+
+
+def is_secret(key: str) -> bool:
+    """Whether a librdkafka property of this name holds a secret."""
+    return any(part in key for part in SECRET_PROPERTIES)
+
+
+def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested mappings joined; *upper* wins."""
+    merged = dict(lower)
+    for key, value in upper.items():
+        below = merged.get(key)
+        nested = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[key] = _merge(below, value) if nested else value  # type: ignore[arg-type]
+    return merged
+
+
+def _explain(problem: ValidationError, file: Path | None) -> str:
+    """One clause per wrong key; the value is left out, it may be a secret."""
+    where = str(file) if file else "the environment (no evenkeel.toml was found)"
+    clauses = []
+    for error in problem.errors(include_input=False, include_url=False):
+        key = ".".join(str(part) for part in error["loc"] if part != "[key]") or "(top level)"
+        reason = error["msg"].removeprefix("Value error, ")
+        unknown = "no such key" if error["type"] == "extra_forbidden" else reason
+        clauses.append(f"{key}: {unknown}")
+    return f"in {where}: {'; '.join(clauses)}."

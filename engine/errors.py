@@ -1,0 +1,100 @@
+"""
+Every error evenkeel raises on purpose: one family, each with its exit code.
+
+The message says what could not be done and where; *fix* says what to do about it.
+A driver's error is chained as the cause, never shown raw to a user.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+
+class EvenkeelError(Exception):
+    """evenkeel could not do what was asked."""
+
+    exit_code = 1
+
+    def __init__(self, message: str | None = None, *, fix: str | None = None) -> None:
+        """
+        Args:
+            message: What could not be done, and where. Without it, the class's own sentence.
+            fix: What the reader can do about it, as an imperative sentence.
+        """
+        self.message = message or inspect.cleandoc(self.__doc__ or "").splitlines()[0]
+        self.fix = fix
+        super().__init__(message, fix)
+
+    def __str__(self) -> str:
+        """One line: the message, then the fix."""
+        return f"{self.message} {self.fix}" if self.fix else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors travel between processes (Spark workers), keyword argument included."""
+        return (_rebuild, (type(self), self.message, self.fix))
+
+
+def _rebuild(kind: type[EvenkeelError], message: str, fix: str | None) -> EvenkeelError:
+    return kind(message, fix=fix)
+
+
+class ConfigError(EvenkeelError):
+    """The configuration is not valid."""
+
+    exit_code = 2
+
+
+class InputError(EvenkeelError):
+    """The input is not what this command reads."""
+
+    exit_code = 2
+
+
+class ClusterUnreachable(EvenkeelError):
+    """The Kafka cluster did not answer."""
+
+    exit_code = 3
+
+
+class ClusterChanged(EvenkeelError):
+    """Another Kafka cluster answers under this configured name."""
+
+    exit_code = 3
+
+
+class ClusterBusy(EvenkeelError):
+    """A snapshot of this cluster is still being taken."""
+
+    exit_code = 3
+
+
+class LakeError(EvenkeelError):
+    """The lake folder cannot be read or written."""
+
+    exit_code = 4
+
+
+class SnapshotNotFound(LakeError):
+    """There is no such snapshot."""
+
+
+class HistoryError(EvenkeelError):
+    """The history database cannot be used."""
+
+    exit_code = 5
+
+
+class HistoryUnreachable(HistoryError):
+    """The history database did not answer."""
+
+
+class NotifierError(EvenkeelError):
+    """The message could not be delivered."""
+
+    exit_code = 6
+
+
+class Infeasible(EvenkeelError):
+    """The strategy cannot run on this group."""
+
+    exit_code = 1

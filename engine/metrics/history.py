@@ -1,0 +1,170 @@
+"""
+Rates and time, from the earlier snapshots of the same partitions.
+
+A partition is the same while its topic id is: a recreated topic starts afresh. Unknown is nan; "never" is infinity.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.model import NONE, Column, Flags, Ints, PartitionTable
+
+Floats = npt.NDArray[np.float64]
+
+
+class TimeLagBasis(enum.StrEnum):
+    """How a time lag was found."""
+
+    CAUGHT_UP = "caught up"
+    INTERPOLATED = "interpolated"
+    EXTRAPOLATED = "extrapolated"
+    AT_LEAST = "at least"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Past:
+    """Earlier tables of the same group, newest first, each with the row of every present partition (or NONE)."""
+
+    tables: tuple[PartitionTable, ...]
+    rows: tuple[Ints, ...]
+
+    def column(self, name: str, sample: int) -> Column:
+        """A column of an earlier table, in the order of the present partitions; unknown where it had none."""
+        column: Column = getattr(self.tables[sample], name)
+        row = self.rows[sample]
+        if not len(column):
+            return Column.unknown(len(row))
+        return Column(column.values[row], column.known[row] & (row != NONE))
+
+
+def align(table: PartitionTable, earlier: Sequence[PartitionTable]) -> Past:
+    """Find the present partitions in earlier tables (newest first) by topic id, or by name where no id is known."""
+    return Past(tables=tuple(earlier), rows=tuple(_rows_in(table, old) for old in earlier))
+
+
+def _rows_in(table: PartitionTable, old: PartitionTable) -> Ints:
+    now = {name: i for i, name in enumerate(table.topics)}
+    same = [
+        now.get(name, NONE)
+        if name in now and table.topic_ids[now[name]] in (None, old_id)
+        else NONE
+        for name, old_id in zip(old.topics, old.topic_ids, strict=True)
+    ]
+    topic = np.array([*same, NONE], np.int64)[old.topic]
+    kept = np.flatnonzero(topic != NONE)
+    old_code = topic[kept] * (1 << 32) + old.partition[kept]
+    code = table.topic.astype(np.int64) * (1 << 32) + table.partition
+    place = np.searchsorted(old_code, code)
+    inside = place < len(old_code)
+    found = inside & (old_code[np.minimum(place, len(old_code) - 1)] == code) if len(kept) else inside & False
+    rows = np.full(len(code), NONE, np.int64)
+    rows[found] = kept[place[found]]
+    return rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rate:
+    """Offsets/s per partition (nan unknown), measured since *since_ms*."""
+
+    per_second: Floats
+    since_ms: Column
+
+
+def rate(table: PartitionTable, past: Past, what: str, read_at: str) -> Rate:
+    """
+    Growth of a column from the oldest sample that it never fell below since, to now.
+
+    Args:
+        table: The present partitions.
+        past: Their earlier samples.
+        what: `end`, `begin` or `committed`.
+        read_at: The column that says when that was read.
+    """
+    value: Column = getattr(table, what)
+    moment: Column = getattr(table, read_at)
+    first_value, first_at = value.values.copy(), moment.values.copy()
+    rising = value.known & moment.known
+    for sample in range(len(past.tables)):
+        old, old_at = past.column(what, sample), past.column(read_at, sample)
+        present = old.known & old_at.known
+        rising &= ~present | (old.values <= first_value)
+        usable = rising & present & (old_at.values < first_at)
+        first_value = np.where(usable, old.values, first_value)
+        first_at = np.where(usable, old_at.values, first_at)
+    seconds = (moment.values - first_at) / 1000
+    known = value.known & moment.known & (seconds > 0)
+    grown = (value.values - first_value) / np.where(known, seconds, 1)
+    return Rate(per_second=np.where(known, grown, np.nan), since_ms=Column(first_at, known))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TimeLag:
+    """Age in seconds of the record at the committed offset (nan unknown), and how it was found."""
+
+    seconds: Floats
+    basis: list[TimeLagBasis]
+
+
+def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
+    """
+    When the log's end stood where the group's commit stands now.
+
+    Interpolated between samples of (end, when read). A commit older than the oldest sample is extrapolated by the
+    production rate, at most by one more span of the history: beyond that the age is *at least* so much.
+    """
+    committed, end, end_at = table.committed, table.end, table.end_at_ms
+    usable = committed.known & end.known & end_at.known
+    caught_up = usable & (committed.values >= end.values)
+    at = np.where(caught_up, end_at.values, np.nan).astype(np.float64)
+    newer_end, newer_at = end.values, end_at.values
+    open_rows = usable & ~caught_up
+    for sample in range(len(past.tables)):
+        old, old_at = past.column("end", sample), past.column("end_at_ms", sample)
+        present = old.known & old_at.known & (old.values <= newer_end) & (old_at.values < newer_at)
+        inside = open_rows & present & (committed.values >= old.values) & (newer_end > old.values)
+        share = (committed.values - old.values) / np.maximum(newer_end - old.values, 1)
+        at = np.where(inside, old_at.values + share * (newer_at - old_at.values), at)
+        open_rows &= ~inside
+        newer_end = np.where(present, old.values, newer_end)
+        newer_at = np.where(present, old_at.values, newer_at)
+    span = end_at.values - newer_at
+    speed = production.per_second
+    can = open_rows & (span > 0) & (np.nan_to_num(speed) > 0)
+    back = (newer_end - committed.values) / np.where(can, speed, 1) * 1000
+    at = np.where(can, newer_at - np.minimum(back, span), at)
+    seconds = np.where(np.isnan(at), np.nan, (end_at.values - at) / 1000)
+    capped = can & (back > span)
+    chosen = np.select(
+        [caught_up, capped, can, ~np.isnan(at)],
+        [TimeLagBasis.CAUGHT_UP, TimeLagBasis.AT_LEAST, TimeLagBasis.EXTRAPOLATED, TimeLagBasis.INTERPOLATED],
+        TimeLagBasis.UNKNOWN,
+    )
+    return TimeLag(seconds=seconds, basis=[TimeLagBasis(str(b)) for b in chosen.tolist()])
+
+
+def time_to_loss(table: PartitionTable, log_start: Rate, consumption: Rate) -> Floats:
+    """
+    Seconds until the moving log start reaches the committed offset; infinity if it never would; nan unknown.
+
+    The group's own consumption carries its commit away from the log start and is taken into account.
+    """
+    begin, committed = table.begin, table.committed
+    known = begin.known & committed.known & ~np.isnan(log_start.per_second)
+    margin = np.maximum(committed.values - begin.values, 0)
+    closing = log_start.per_second - np.nan_to_num(consumption.per_second)
+    never = known & ~(closing > 0)
+    seconds: Floats = np.where(known & ~never, margin / np.where(closing > 0, closing, 1), np.nan)
+    return np.where(never, np.inf, seconds)
+
+
+def any_sum(values: Floats, mask: Flags) -> float | None:
+    """The sum over *mask*; None when one of them is unknown, or there is none."""
+    chosen = values[mask]
+    return None if not len(chosen) or bool(np.isnan(chosen).any()) else float(chosen.sum())

@@ -1,0 +1,88 @@
+"""Lag in offsets, per partition, each with the reason for its number; and what retention took before it was read."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.model import Column, Flags, PartitionTable
+
+
+class LagBasis(enum.StrEnum):
+    """Why a lag is the number it is."""
+
+    COMMITTED = "committed"
+    BELOW_BEGIN = "commit below log start"
+    BEYOND_END = "commit beyond end"
+    RESET_LATEST = "no commit, reset latest"
+    RESET_BEGIN = "no commit, reset to log start"
+    NO_COMMIT = "no commit"
+    NO_END = "end unknown"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lag:
+    """
+    Per partition of a group's table.
+
+    Attributes:
+        shown: Offsets; unknown stays unknown.
+        for_strategies: The same, but a partition without commit counts as the client's default reset, latest: 0.
+        basis: One `LagBasis` per partition.
+        lost: Offsets that retention removed before the group read them: max(0, begin - committed).
+    """
+
+    shown: Column
+    for_strategies: Column
+    basis: list[LagBasis]
+    lost: Column
+
+
+def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
+    """
+    How far behind a group is.
+
+    Args:
+        table: The group's partitions.
+        auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed); None when not configured.
+
+    Source: DESIGN section 3; KIP-169 for the case without a commit.
+    """
+    begin, end, committed = table.begin, table.end, table.committed
+    below = committed.known & begin.known & (committed.values < begin.values)
+    beyond = committed.known & end.known & (committed.values > end.values)
+    within = committed.known & ~below & ~beyond
+    backlog = end.values - begin.values
+    since_begin = end.known & begin.known
+
+    values = np.select([beyond, below], [0, backlog], end.values - committed.values)
+    known = np.where(below, since_begin, committed.known) & end.known
+    without = ~committed.known
+    latest, resets = auto_offset_reset == "latest", auto_offset_reset is not None
+    values = np.where(without, 0 if latest or not resets else backlog, values)
+    known_without = end.known & latest if latest or not resets else since_begin
+    shown = Column(values, np.where(without, known_without, known))
+    by_default = without & end.known & (not resets)
+    return Lag(
+        shown=shown,
+        for_strategies=Column(np.where(by_default, 0, values), shown.known | by_default),
+        basis=_bases(end.known, within, below, beyond, auto_offset_reset),
+        lost=Column(np.maximum(begin.values - committed.values, 0), committed.known & begin.known),
+    )
+
+
+def _bases(
+    end_known: Flags, within: Flags, below: Flags, beyond: Flags, reset: str | None
+) -> list[LagBasis]:
+    if reset is None:
+        otherwise = LagBasis.NO_COMMIT
+    else:
+        otherwise = LagBasis.RESET_LATEST if reset == "latest" else LagBasis.RESET_BEGIN
+    chosen = np.select(
+        [~end_known, within, below, beyond],
+        [LagBasis.NO_END, LagBasis.COMMITTED, LagBasis.BELOW_BEGIN, LagBasis.BEYOND_END],
+        otherwise,
+    )
+    return [LagBasis(str(b)) for b in chosen.tolist()]

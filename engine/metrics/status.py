@@ -1,0 +1,80 @@
+"""
+How a partition fares, from its last four samples.
+
+The rules are Burrow's, restated for samples of the committed offset (a snapshot sees offsets, not the commits
+themselves). They are tried in this order:
+
+| rule | what the samples show | status |
+| --- | --- | --- |
+| 1 | the commit fell and has not recovered | REWIND |
+| 2 | the lag is unknown now | UNKNOWN |
+| 3 | lag was 0 at some sample of the window | OK |
+| 4 | fewer than three samples | UNKNOWN |
+| 5 | the commit never moved, and nobody owns the partition | STOP |
+| 6 | the commit never moved, though a member owns it | STALL |
+| 7 | the commit moves, and the lag grew at every step | WARN |
+| 8 | anything else | OK |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.model import NONE, Column, PartitionTable, Status
+
+WINDOW = 4
+"""Samples looked at, the present one included."""
+
+
+def statuses(
+    table: PartitionTable, lags: Sequence[Column], commits: Sequence[Column]
+) -> list[Status]:
+    """
+    The status of each partition.
+
+    Args:
+        table: The present partitions.
+        lags: Their lag, newest first: now, then the earlier samples (unknown where there was none).
+        commits: Their committed offsets, in the same order.
+    """
+    lags, commits = lags[:WINDOW], commits[:WINDOW]
+    count = len(table)
+    seen = sum((lag.known.astype(np.int64) for lag in lags), np.zeros(count, np.int64))
+    highest = np.max([c.filled(-1) for c in commits], axis=0) if commits else np.zeros(count)
+    rewound = commits[0].known & (commits[0].values < highest)
+    never_zero = np.all([~lag.known | (lag.values > 0) for lag in lags], axis=0)
+    moved = np.zeros(count, np.bool_)
+    rising = np.ones(count, np.bool_)
+    for newer, older, lag, old_lag in zip(commits, commits[1:], lags, lags[1:], strict=False):
+        moved |= newer.known & older.known & (newer.values != older.values)
+        rising &= ~(lag.known & old_lag.known) | (lag.values > old_lag.values)
+    owned = table.owner != NONE
+    chosen = np.select(
+        [
+            rewound,
+            ~lags[0].known,
+            ~never_zero,
+            seen < 3,
+            ~moved & ~owned,
+            ~moved & owned,
+            rising,
+        ],
+        [
+            Status.REWIND,
+            Status.UNKNOWN,
+            Status.OK,
+            Status.UNKNOWN,
+            Status.STOP,
+            Status.STALL,
+            Status.WARN,
+        ],
+        Status.OK,
+    )
+    return [Status(str(s)) for s in chosen.tolist()]
+
+
+def worst(statuses: Sequence[Status]) -> Status:
+    """The group's status: its worst partition's; UNKNOWN without partitions."""
+    return max(statuses, key=lambda s: s.severity, default=Status.UNKNOWN)

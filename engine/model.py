@@ -1,0 +1,388 @@
+"""
+The frozen values everything else speaks of: groups as they are, assignments as they could be.
+
+Unknown is None, and inside arrays a mask (`Column.known`); never 0 or -1. The one exception is an *index*
+(owner, rack): there `NONE` means "nobody" or "no rack known", because an index is never a measurement.
+Times are aware UTC, or milliseconds since the epoch where the name ends in `_ms`. Lag is in offsets.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+NONE = -1
+"""The index that points at nobody."""
+
+
+class Column:
+    """
+    Whole numbers of which some are unknown: int64 values beside a mask.
+
+    >>> lag = Column.of([3, None, 0])
+    >>> lag.tolist(), lag.total(), lag.max()
+    ([3, None, 0], None, 3)
+    """
+
+    __slots__ = ("known", "values")
+
+    def __init__(self, values: Ints, known: Flags | None = None) -> None:
+        """
+        Args:
+            values: int64, any content where unknown.
+            known: bool of the same length; without it everything is known.
+        """
+        self.values: Ints = np.asarray(values, dtype=np.int64)
+        self.known: Flags = (
+            np.ones(len(self.values), dtype=np.bool_)
+            if known is None
+            else np.asarray(known, dtype=np.bool_)
+        )
+
+    @classmethod
+    def of(cls, numbers: Iterable[int | None]) -> Column:
+        """Build from Python numbers, None where unknown."""
+        listed = list(numbers)
+        values = np.fromiter((0 if n is None else n for n in listed), np.int64, len(listed))
+        return cls(values, np.fromiter((n is not None for n in listed), np.bool_, len(listed)))
+
+    @classmethod
+    def unknown(cls, length: int) -> Column:
+        """*length* unknown numbers."""
+        return cls(np.zeros(length, np.int64), np.zeros(length, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Column) and self.tolist() == other.tolist()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Column({self.tolist()})"
+
+    def take(self, index: Any) -> Column:
+        """The entries an index or mask selects."""
+        return Column(self.values[index], self.known[index])
+
+    def tolist(self) -> list[int | None]:
+        """Python numbers, None where unknown."""
+        pairs = zip(self.values.tolist(), self.known.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
+
+    def filled(self, value: int) -> Ints:
+        """The numbers with *value* in place of the unknown ones."""
+        return np.where(self.known, self.values, value)
+
+    def total(self) -> int | None:
+        """The sum; None when any is unknown; 0 for no numbers at all."""
+        return int(self.values.sum()) if bool(self.known.all()) else None
+
+    def max(self) -> int | None:
+        """The largest known number, None when none is known."""
+        return int(self.values[self.known].max()) if bool(self.known.any()) else None
+
+
+class GroupType(enum.StrEnum):
+    """What kind of group a broker says it is."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    STREAMS = "streams"
+    SHARE = "share"
+    UNKNOWN = "unknown"
+
+
+REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
+"""Group states in which nothing said about ownership would still hold a moment later."""
+
+
+class Status(enum.StrEnum):
+    """How a partition or a group fares, worsening in this order; a group has its worst partition's."""
+
+    UNKNOWN = "UNKNOWN"
+    OK = "OK"
+    WARN = "WARN"
+    STALL = "STALL"
+    STOP = "STOP"
+    REWIND = "REWIND"
+
+    @property
+    def severity(self) -> int:
+        """0 for UNKNOWN up to 5 for REWIND."""
+        return list(Status).index(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """A broker: its id, address and rack (None when it has none configured)."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """
+    A member of a group.
+
+    *subscription* is None when the group's protocol does not tell it; *rack_source* says where the rack came
+    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown.
+    """
+
+    id: str
+    client_id: str
+    host: str
+    instance_id: str | None = None
+    rack: str | None = None
+    rack_source: str | None = None
+    subscription: tuple[str, ...] | None = None
+    subscription_regex: str | None = None
+    generation: int | None = None
+    process_id: str | None = None
+    kind: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """What stays the same over restarts: the instance id, else client id and host."""
+        return self.instance_id or f"{self.client_id}@{self.host}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PartitionTable:
+    """
+    The partitions a group subscribes to, owns or has committed: parallel arrays of length n.
+
+    Sorted by (topic name, partition). *topics* and *topic_ids* are the name tables *topic* points into.
+    Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
+    indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
+    """
+
+    topics: tuple[str, ...]
+    topic_ids: tuple[str | None, ...]
+    racks: tuple[str, ...]
+    topic: Indices
+    partition: Indices
+    exists: Flags
+    subscribed: Flags
+    owner: Indices
+    target_owner: Indices
+    begin: Column
+    end: Column
+    committed: Column
+    begin_at_ms: Column
+    end_at_ms: Column
+    committed_at_ms: Column
+    leader_rack: Indices
+    replica_start: Ints
+    replica_rack: Indices
+    in_sync: Flags
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The topic name of each row."""
+        return [self.topics[t] for t in self.topic.tolist()]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSnapshot:
+    """
+    One group as one snapshot saw it.
+
+    *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
+    be read; then members and partitions are what little is known.
+    """
+
+    snapshot_id: str
+    cluster: str
+    taken_at: datetime
+    group: str
+    type: GroupType
+    state: str
+    protocol_type: str | None = None
+    assignor: str | None = None
+    epoch: int | None = None
+    error: str | None = None
+    topology: str | None = None
+    members: tuple[Member, ...]
+    partitions: PartitionTable
+
+    def __post_init__(self) -> None:
+        check_aware(self.taken_at, "taken_at")
+
+    @property
+    def rebalancing(self) -> bool:
+        """Whether ownership was in motion when the snapshot was taken."""
+        return self.state in REBALANCING
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Assignment:
+    """
+    Who owns what: the answer of a strategy.
+
+    *owner* has one member index per partition of the group, `NONE` for nobody. *order*, where a strategy's order
+    is part of its promise, lists the partitions in the order they were given out; without it lists are sorted.
+    """
+
+    owner: Indices
+    order: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """
+    What the judge says of one assignment. Shares are fractions of 1; None is unknown or undefined.
+
+    Attributes:
+        partition_spread: Most minus fewest partitions among members of equal subscription, the largest class.
+        balanced: KIP-54's predicate: nobody with two fewer could take a partition of somebody else's.
+        largest_member_lag: Offsets; None when a lag is unknown.
+        lag_skew: Largest member lag over the mean; None when the total is 0 or any lag is unknown.
+        lag_floor: No assignment has a smaller largest member lag than this (offsets).
+        lag_floor_equal_counts: The same under equal partition counts.
+        cross_rack_share: Partitions whose owner's rack holds no replica, over those where both are known.
+        cross_rack_rate_share: The same weighted by offsets/s; None when a rate is unknown or all are 0.
+        cross_leader_share: The same against the leader's rack.
+        racks_left_out: Owned partitions whose owner's or replicas' racks are unknown.
+        moves: Partitions whose owner changes; *newly_owned*: unowned ones that get an owner.
+        drain_seconds: Until the slowest member has caught up; None unknown; infinity never.
+    """
+
+    partition_spread: int | None
+    balanced: bool | None
+    most_partitions: int
+    fewest_partitions: int
+    largest_member_lag: int | None
+    lag_skew: float | None
+    lag_floor: int | None
+    lag_floor_equal_counts: int | None
+    cross_rack_share: float | None
+    cross_rack_rate_share: float | None
+    cross_rack_in_sync_share: float | None
+    cross_leader_share: float | None
+    racks_left_out: int
+    moves: int
+    newly_owned: int
+    unowned: int
+    drain_seconds: float | None
+
+
+class Reach(enum.StrEnum):
+    """How a user gets a strategy."""
+
+    SETTING = "setting"
+    CLASS = "class"
+    PLAN = "plan"
+    NEVER = "never advised"
+    LIVE = "already there"
+
+
+class Feasibility(enum.StrEnum):
+    """Whether this group could run a strategy."""
+
+    CAN_RUN = "can run"
+    COULD_RUN = "could run"
+    YARDSTICK = "yardstick"
+    INFEASIBLE = "infeasible"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidate:
+    """One strategy's answer for one group: its assignment and score, or why there is none."""
+
+    strategy: str
+    reach: Reach
+    feasibility: Feasibility
+    reason: str
+    replay: str | None = None
+    assignment: Assignment | None = None
+    score: Score | None = None
+    findings: tuple[str, ...] = ()
+
+
+class Verdict(enum.StrEnum):
+    """What a group is told."""
+
+    SWITCH = "switch"
+    STAY = "stay"
+    NOT_JUDGED = "not judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A partition that changes hands; *from_member* None when nobody owned it."""
+
+    topic: str
+    partition: int
+    from_member: str | None
+    to_member: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """
+    What one group is told after one snapshot, and why.
+
+    *yardstick* names the best strategy that cannot be deployed on this group, *withheld* that the data did not
+    allow a judgement. *seen* counts the consecutive snapshots, this one included, in which the strategy won.
+    """
+
+    group: str
+    verdict: Verdict
+    strategy: str | None
+    reason: str
+    how: str | None = None
+    yardstick: str | None = None
+    yardstick_reason: str | None = None
+    seen: int = 0
+    moves: tuple[Move, ...] = field(default=())
+
+
+def check_aware(moment: datetime, name: str) -> None:
+    """
+    Raises:
+        ValueError: The moment has no time zone.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{name} must carry a time zone, got {moment!r}.")
+
+
+def utc_now() -> datetime:
+    """The present moment, aware, in UTC."""
+    return datetime.now(tz=UTC)
+
+
+def from_ms(milliseconds: int | None) -> datetime | None:
+    """Milliseconds since the epoch as an aware moment; None stays None."""
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+
+
+def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Indices]:
+    """
+    Pack lists of indices into (start, values): list i is `values[start[i]:start[i + 1]]`.
+
+    >>> start, values = ragged([[7], [], [8, 9]])
+    >>> start.tolist(), values.tolist()
+    ([0, 1, 1, 3], [7, 8, 9])
+    """
+    start = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(one) for one in lists], out=start[1:])
+    return start, np.fromiter((v for one in lists for v in one), np.int32, int(start[-1]))
