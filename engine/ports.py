@@ -34,6 +34,23 @@ class Manifest:
     rows: Mapping[str, int]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        names = ("snapshot_id", "cluster", "step", "schema_version")
+        moment = {"written_at": self.written_at.isoformat()}
+        plain = {name: getattr(self, name) for name in names}
+        return plain | moment | {"rows": dict(self.rows), "facts": dict(self.facts)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Manifest:
+        """
+        The inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: It is not a manifest.
+        """
+        return cls(**{**content, "written_at": datetime.fromisoformat(content["written_at"])})
+
 
 class Cluster(Protocol):
     """A Kafka cluster that can be read."""
