@@ -9,8 +9,8 @@ Small snapshots from short descriptions, and lakes of them.
 (['orders-app'], [100, 95, 95, None])
 
 Everything has a plain default: three brokers in three racks, every offset read at the same moment,
-`members=2` deals the partitions out contiguously. What a test is about is then the only thing it says.
-Rows are dictionaries of the datasets' columns, so any column can be overridden by its name.
+`members=2` deals the partitions out contiguously. A test then says only what it is about. Rows are
+dictionaries of the datasets' columns, so any column can be overridden by its name.
 """
 
 from __future__ import annotations
