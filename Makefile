@@ -1,0 +1,88 @@
+# Every command of the project. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.ONESHELL:
+.SHELLFLAGS := -eu -c
+
+BIN := .venv/bin
+INSTALLED := .venv/installed
+# Made of wheels by several downloads at once; pip does it where uv cannot.
+UV := uv==0.13.8
+# The first of these that is new enough; `make install PYTHON=...` chooses another.
+PYTHON := python3.11 python3.12 python3.13 python3
+FAST := not kafka and not postgres and not spark and not airflow and not slow
+
+export EVENKEEL_HOME := $(CURDIR)/.evenkeel
+export PYTHONUNBUFFERED := 1
+
+.PHONY: help
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+.PHONY: install
+install: $(INSTALLED) ## Make .venv with everything the demo and the tests need
+
+$(INSTALLED): pyproject.toml constraints.txt | java
+	@for each in $(PYTHON); do
+	  if "$$each" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$each; break; fi
+	done
+	if [ -z "$${python-}" ]; then
+	  echo "evenkeel needs Python >= 3.11: install it (Debian: apt install python3 python3-venv), or say make install PYTHON=/path/to/python3" >&2; exit 1
+	fi
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then
+	  echo "evenkeel needs Python's venv module: install it (Debian: apt install python3-venv)" >&2; exit 1
+	fi
+	echo "Installing into .venv with $$("$$python" --version), from constraints.txt ..."
+	"$$python" -m venv .venv
+	PATH="$(CURDIR)/$(BIN):$$PATH"
+	if pip install --quiet --disable-pip-version-check '$(UV)' \
+	  && UV_DEFAULT_INDEX="$$(pip config get global.index-url 2>/dev/null || true)" \
+	     uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test]'
+	then :; else
+	  echo "uv could not; pip does it, in about a minute more."
+	  pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	fi
+	touch $(INSTALLED)
+
+.PHONY: java
+java:
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"
+	version=$$("$$java" -version 2>&1 | sed -n 's/.*version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' | head -n 1)
+	if [ "$${version:-0}" -lt 17 ]; then
+	  echo "evenkeel needs Java >= 17 (found: $${version:-none}): install it (Debian: apt install openjdk-17-jre-headless), or set JAVA_HOME" >&2; exit 1
+	fi
+
+.PHONY: demo
+demo: java $(INSTALLED) ## Run all of it on this machine; CLUSTER=host:port for a cluster of yours
+	@$(BIN)/python -m tests.helpers.local.demo start
+
+.PHONY: stop
+stop: ## End everything the demo started
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.helpers.local.demo stop; fi
+
+.PHONY: test
+test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow; under 15 minutes
+	@$(BIN)/pytest -q --durations=10
+
+.PHONY: test-fast
+test-fast: $(INSTALLED) ## Run the tests that need no service; under a minute
+	@$(BIN)/pytest -q -m '$(FAST)'
+
+.PHONY: lint
+lint: $(INSTALLED) ## Check style, types and the direction of imports
+	@$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: bench
+bench: $(INSTALLED) ## Measure what has a budget
+	@$(BIN)/python -m tests.benchmarks
+
+.PHONY: kafka
+kafka: java $(INSTALLED) ## Start three brokers in the foreground and print their address; Ctrl-C stops them
+	@exec $(BIN)/python -m tests.helpers.local.brokers .evenkeel/kafka/standalone
+
+.PHONY: clean
+clean: stop ## Stop everything, then remove .venv and .evenkeel
+	rm -rf .venv .evenkeel
