@@ -1,0 +1,1 @@
+"""What several strategies share, one idea per file; nothing here is a strategy."""

@@ -1,0 +1,114 @@
+"""
+The orders in which Java walks its collections, for output identical to Kafka's.
+
+A `HashMap` or `HashSet` is walked by bucket, and within a bucket in the order of insertion; a bucket is made of the
+key's hash and the table's capacity, so the order is a pure function of the keys and of how they came in.
+Strings compare by UTF-16 code units. Source: JDK 17, `java.util.HashMap` and `java.lang.String`.
+
+Not emulated: a bucket of eight colliding keys or more, which Java may turn into a tree or answer with an early
+growth; only keys made to collide get there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.model import Ints
+
+Hashes = npt.NDArray[np.uint32]
+"""Java's 32-bit hash codes, unsigned."""
+
+_LEAST_CAPACITY = 16
+_GREATEST_CAPACITY = 1 << 30
+
+
+def utf16(text: str) -> bytes:
+    """
+    A sort key that orders as Java's `String.compareTo`: UTF-16 code units, a lone surrogate included.
+
+    It differs from Python's order only between characters beyond U+FFFF and those from U+E000 to U+FFFF.
+
+    >>> sorted(["\\uffee", "\\U0001f600"]) == sorted(["\\uffee", "\\U0001f600"], key=utf16)
+    False
+    """
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def string_order(names: Sequence[str]) -> Ints:
+    """
+    The indices of *names* in Java's string order; equal names keep their order.
+
+    >>> string_order(["t2", "t10", "t1"]).tolist()
+    [2, 1, 0]
+    """
+    keys = [utf16(name) for name in names]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def string_hashes(names: Sequence[str]) -> Hashes:
+    """
+    `String.hashCode` of many names at once: the base-31 polynomial over UTF-16 code units, in 32 bits.
+
+    >>> string_hashes(["Aa", "BB", ""]).tolist()
+    [2112, 2112, 0]
+    """
+    encoded = [utf16(name) for name in names]
+    lengths = np.array([len(one) // 2 for one in encoded], np.int64)
+    units = np.frombuffer(b"".join(encoded), dtype=">u2").astype(np.uint32)
+    ends = np.cumsum(lengths)
+    powers = np.full(max(int(lengths.max(initial=0)), 1), 31, np.uint32)
+    powers[0] = 1
+    powers = np.cumprod(powers, dtype=np.uint32)
+    behind = np.repeat(ends, lengths) - 1 - np.arange(len(units))
+    # Sums wrap at 32 bits as Java's do, so a difference of running sums is a name's own sum.
+    running = np.zeros(len(units) + 1, np.uint32)
+    np.cumsum(units * powers[behind], dtype=np.uint32, out=running[1:])
+    hashes: Hashes = running[ends] - running[ends - lengths]
+    return hashes
+
+
+def capacity(size: int, initial: int = _LEAST_CAPACITY) -> int:
+    """
+    Buckets of a `HashMap` or `HashSet` that took *size* keys one by one.
+
+    Args:
+        size: Number of distinct keys.
+        initial: The capacity asked for at construction; one copied from a collection of n asks for int(n / 0.75) + 1.
+
+    >>> capacity(12), capacity(13), capacity(12, initial=int(12 / 0.75) + 1)
+    (16, 32, 32)
+    """
+    buckets = 1
+    while buckets < initial:
+        buckets *= 2
+    while size > 0.75 * buckets and buckets < _GREATEST_CAPACITY:
+        buckets *= 2
+    return buckets
+
+
+def bucket_order(hashes: Hashes, buckets: int) -> Ints:
+    """
+    The order in which a table of *buckets* is walked, given its keys' hashes in the order of insertion.
+
+    >>> bucket_order(np.array([17, 16, 1], np.uint32), 16).tolist()
+    [1, 0, 2]
+    """
+    spread = hashes ^ (hashes >> np.uint32(16))
+    return np.argsort(spread & np.uint32(buckets - 1), kind="stable")
+
+
+def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:
+    """
+    The indices of distinct *names* in the order a `HashMap<String, ...>` or `HashSet<String>` is walked.
+
+    Args:
+        names: Distinct keys in the order of insertion.
+        initial: As for `capacity`.
+
+    >>> [["t0", "t1", "orders", "Aa", "BB"][i] for i in map_order(["t0", "t1", "orders", "Aa", "BB"])]
+    ['Aa', 'BB', 'orders', 't0', 't1']
+    """
+    return bucket_order(string_hashes(names), capacity(len(names), initial))
