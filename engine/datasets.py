@@ -204,6 +204,7 @@ CANDIDATES: Mapping[str, pa.Schema] = {
         reach=pa.string(),
         feasibility=pa.string(),
         reason=pa.string(),
+        how=pa.string(),
         replay=pa.string(),
         partition_spread=pa.int32(),
         balanced=pa.bool_(),
@@ -486,9 +487,11 @@ def _pick_rows(
 ) -> tuple[tuple[str, ...], Indices, Indices, Ints]:
     """(topics, topic index, partition, row of the cluster's table or NONE) of the partitions that concern a group."""
     by_topic: dict[str, set[int]] = {}
-    for topic, partition in named:
-        by_topic.setdefault(topic, set()).add(partition)
-    names, parts, rows = [], [], []
+    for mentioned, number in named:
+        by_topic.setdefault(mentioned, set()).add(number)
+    names: list[str] = []
+    parts: list[Indices] = []
+    rows: list[Ints] = []
     for name in sorted(by_topic.keys() | (subscribed & cluster.topics.keys())):
         known = cluster.topics.get(name)
         have = cluster.partition[known.rows] if known else np.zeros(0, np.int32)

@@ -37,7 +37,10 @@ class Past:
 
     def column(self, name: str, sample: int) -> Column:
         """A column of an earlier table, in the order of the present partitions; unknown where it had none."""
-        column: Column = getattr(self.tables[sample], name)
+        return self.pick(getattr(self.tables[sample], name), sample)
+
+    def pick(self, column: Column, sample: int) -> Column:
+        """Any numbers beside an earlier table, in the order of the present partitions."""
         row = self.rows[sample]
         if not len(column):
             return Column.unknown(len(row))

@@ -1,0 +1,10 @@
+"""
+Scores, history and policy -> `Advice`, or "stay", always with its reason.
+
+`feasibility` (could this group run that strategy), `worth` (does it pay), `decide` (what the group is told).
+"""
+
+from engine.advice.decide import Previous, decide
+from engine.advice.feasibility import Judgement, blocked, feasibility
+
+__all__ = ["Judgement", "Previous", "blocked", "decide", "feasibility"]

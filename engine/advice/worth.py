@@ -1,0 +1,103 @@
+"""Whether an assignment is enough better than the live one to be worth a switch: gains, losses, both in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.config import Policy
+from engine.model import Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """
+    What a switch would bring and cost.
+
+    Attributes:
+        gains: Sentences about what gets better by at least the policy's threshold.
+        losses: Sentences about what forbids the switch.
+        value: Relative fall of the largest member lag, plus points of cross-rack share, plus relative fall of the
+            spread: the order among candidates that pay.
+    """
+
+    gains: tuple[str, ...]
+    losses: tuple[str, ...]
+    value: float
+
+    @property
+    def pays(self) -> bool:
+        """A switch needs a gain and no loss."""
+        return bool(self.gains) and not self.losses
+
+
+def weigh(live: Score, other: Score, partitions: int, policy: Policy) -> Worth:
+    """
+    Compare a candidate with the live assignment.
+
+    Args:
+        live: The live assignment's score.
+        other: The candidate's.
+        partitions: How many partitions the group has.
+        policy: What counts as a gain, a loss, and too many moves.
+    """
+    parts = (_lag(live, other, policy), _racks(live, other, policy), _spread(live, other, policy))
+    losses = [loss for _, loss, _ in parts if loss]
+    allowed = int(partitions * policy.moves_per_gain)
+    if other.moves > allowed:
+        losses.append(f"{other.moves} partitions would move, the policy allows {allowed}")
+    if other.unowned > live.unowned:
+        losses.append(f"{other.unowned - live.unowned} more partitions without owner")
+    gains = [gain for gain, _, _ in parts if gain]
+    if other.unowned < live.unowned:
+        gains.append(f"{live.unowned - other.unowned} unowned partitions get an owner")
+    return Worth(gains=tuple(gains), losses=tuple(losses), value=sum(v for _, _, v in parts))
+
+
+_Part = tuple[str | None, str | None, float]
+
+
+def _lag(live: Score, other: Score, policy: Policy) -> _Part:
+    before, after = live.largest_member_lag, other.largest_member_lag
+    if before is None or after is None or max(before, after) < policy.lag_worth:
+        return None, None, 0.0
+    fall = (before - after) / before if before else 0.0
+    words = f"largest member lag {before:,} -> {after:,} offsets"
+    if before and fall >= policy.lag_gain:
+        return f"{words} ({-fall:+.0%})", None, fall
+    worse = after > before and (not before or -fall >= policy.lag_gain / 2)
+    return None, words if worse else None, fall
+
+
+def _racks(live: Score, other: Score, policy: Policy) -> _Part:
+    before, after = live.cross_rack_share, other.cross_rack_share
+    if before is None or after is None:
+        return None, None, 0.0
+    fall = before - after
+    words = f"cross-rack share {before:.0%} -> {after:.0%}"
+    if fall >= policy.rack_gain:
+        return words, None, fall
+    return None, words if -fall >= policy.rack_gain / 2 else None, fall
+
+
+def _spread(live: Score, other: Score, policy: Policy) -> _Part:
+    before, after = live.partition_spread, other.partition_spread
+    if before is None or after is None:
+        return None, None, 0.0
+    words = f"partition spread {before} -> {after}"
+    value = (before - after) / max(before, after, 1)
+    if before - after >= policy.spread_gain:
+        return words, None, value
+    return None, words if after > max(before, 1) else None, value
+
+
+def near_floor(score: Score, policy: Policy) -> str | None:
+    """A sentence when no assignment could bring the largest member lag down much; None otherwise."""
+    lag, floor = score.largest_member_lag, score.lag_floor
+    if lag is None or floor is None or lag < max(policy.lag_worth, 1):
+        return None
+    if lag > floor * (1 + policy.near_floor):
+        return None
+    return (
+        f"the largest member lag ({lag:,} offsets) is at its floor ({floor:,}): no assignment can lower it, "
+        "look at the hottest partition or at capacity"
+    )

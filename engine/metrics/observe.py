@@ -1,0 +1,112 @@
+"""Everything the metrics say of one group, worked out once for whoever needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.metrics.capacity import seen_capacity
+from engine.metrics.history import Floats, Rate, TimeLag, align, rate, time_lag, time_to_loss
+from engine.metrics.lag import Lag, LagBasis, measure_lag
+from engine.metrics.status import statuses
+from engine.model import Flags, GroupSnapshot, Status
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Observation:
+    """
+    A group and what its numbers say; arrays follow the group's partition table, nan is unknown.
+
+    Attributes:
+        counted: Partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
+            (or no subscription) is known.
+        capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
+        findings: Sentences about what is odd, each with its numbers.
+    """
+
+    group: GroupSnapshot
+    counted: Flags
+    lag: Lag
+    production: Rate
+    consumption: Rate
+    time_lag: TimeLag
+    time_to_loss: Floats
+    statuses: list[Status]
+    capacity: Floats
+    capacity_basis: list[str | None]
+    findings: tuple[str, ...]
+
+
+def observe(
+    group: GroupSnapshot,
+    earlier: Sequence[GroupSnapshot],
+    *,
+    auto_offset_reset: str | None = None,
+    capacity_per_second: float | None = None,
+) -> Observation:
+    """
+    Args:
+        group: The group as it is.
+        earlier: Its earlier snapshots, newest first; unreadable ones are passed over.
+        auto_offset_reset: The group's own setting, None when not configured.
+        capacity_per_second: Configured capacity of a member, None when not configured.
+    """
+    table = group.partitions
+    before = [old for old in earlier if old.error is None]
+    past = align(table, [old.partitions for old in before])
+    lag = measure_lag(table, auto_offset_reset)
+    lags = [lag.shown]
+    for sample, old in enumerate(before):
+        lags.append(past.pick(measure_lag(old.partitions, auto_offset_reset).shown, sample))
+    commits = [table.committed, *(past.column("committed", s) for s in range(len(before)))]
+    production = rate(table, past, "end", "end_at_ms")
+    consumption = rate(table, past, "committed", "committed_at_ms")
+    log_start = rate(table, past, "begin", "begin_at_ms")
+    capacity = seen_capacity(group, before, past, lags)
+    basis: list[str | None] = [None if np.isnan(c) else "seen" for c in capacity.tolist()]
+    if capacity_per_second is not None:
+        capacity = np.full(len(group.members), capacity_per_second)
+        basis = ["configured"] * len(group.members)
+    return Observation(
+        group=group,
+        counted=_counted(group),
+        lag=lag,
+        production=production,
+        consumption=consumption,
+        time_lag=time_lag(table, past, production),
+        time_to_loss=time_to_loss(table, log_start, consumption),
+        statuses=statuses(table, lags, commits),
+        capacity=capacity,
+        capacity_basis=basis,
+        findings=_findings(group, lag),
+    )
+
+
+def _counted(group: GroupSnapshot) -> Flags:
+    table = group.partitions
+    told = any(m.subscription is not None for m in group.members)
+    return table.exists & table.subscribed if told else table.exists
+
+
+def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
+    table = group.partitions
+    beyond = sum(b is LagBasis.BEYOND_END for b in lag.basis)
+    lost = int(lag.lost.values[lag.lost.known].sum())
+    gone = sorted({name for name, e in zip(table.names, table.exists.tolist(), strict=True) if not e})
+    stray = table.exists & ~table.subscribed & table.committed.known
+    told = any(m.subscription for m in group.members)
+    found = []
+    if group.rebalancing:
+        found.append(f"rebalancing ({group.state}): who owns what is in motion")
+    if lost:
+        rows = int((lag.lost.known & (lag.lost.values > 0)).sum())
+        found.append(f"retention removed {lost} records unread on {rows} partitions")
+    if beyond:
+        found.append(f"commit beyond end on {beyond} partitions")
+    if gone:
+        found.append(f"commits for {len(gone)} topics that do not exist: {', '.join(gone[:3])}")
+    if told and bool(stray.any()):
+        found.append(f"commits on {int(stray.sum())} partitions nobody subscribes to, left out of totals")
+    return tuple(found)

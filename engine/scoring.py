@@ -1,0 +1,147 @@
+"""
+The judge: an assignment and its group -> `Score`. It knows no strategy, so it can be everybody's second opinion.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.assignor import GroupSpec
+from engine.metrics.balance import (
+    counting_members,
+    fairly_balanced,
+    lag_floor,
+    lag_floor_equal_counts,
+    member_counts,
+    member_sums,
+    skew,
+    spread,
+    subscription_classes,
+)
+from engine.metrics.racks import leader_crossing, replica_crossing
+from engine.model import NONE, Assignment, Flags, Indices, Ints, Move, Score
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Judge:
+    """
+    Scores any number of assignments of one group; what they share is worked out once.
+
+    Args:
+        group: The group, its `owner` being what it has now and its `lag` what shall be shown (unknown stays unknown).
+        capacity: (M) offsets/s each member can consume, nan where neither configured nor seen.
+        in_sync: Per replica entry of the group, whether that replica is in sync; None when not known.
+    """
+
+    group: GroupSpec
+    capacity: Floats
+    in_sync: Flags | None = None
+
+    @cached_property
+    def _subscriptions(self) -> list[frozenset[int]]:
+        exists = self.group.topic_exists
+        return [
+            frozenset(t for t in self.group.subscribed(m).tolist() if exists[t])
+            for m in range(len(self.group.members))
+        ]
+
+    @cached_property
+    def _classes(self) -> list[Ints]:
+        return subscription_classes(self._subscriptions)
+
+    @cached_property
+    def _counting(self) -> Flags:
+        return counting_members(self._subscriptions)
+
+    @cached_property
+    def _floor(self) -> int | None:
+        return lag_floor(self.group.lag, self.group.topic_of, self.group.subscribers)
+
+    @cached_property
+    def _floor_equal_counts(self) -> int | None:
+        if len(self._classes) != 1:
+            return None
+        return lag_floor_equal_counts(self.group.lag, int(self._counting.sum()))
+
+    def score(self, assignment: Assignment) -> Score:
+        """What there is to say of one assignment of this group."""
+        group, owner = self.group, assignment.owner
+        counts = member_counts(owner, len(group.members))
+        lags = member_sums(owner, len(group.members), group.lag).take(self._counting)
+        counted = counts[self._counting]
+        owner_rack = np.append(group.member_rack, np.int32(NONE))[owner]
+        replicas = (owner_rack, group.replica_start, group.replica_rack)
+        crossing = replica_crossing(*replicas)
+        in_sync = None if self.in_sync is None else replica_crossing(*replicas, self.in_sync)
+        owned = owner != NONE
+        return Score(
+            partition_spread=spread(counts, self._classes),
+            balanced=fairly_balanced(counts, group.topic_of, owner, group.subscribers),
+            most_partitions=int(counted.max(initial=0)),
+            fewest_partitions=int(counted.min()) if len(counted) else 0,
+            largest_member_lag=lags.max() if bool(lags.known.all()) else None,
+            lag_skew=skew(lags),
+            lag_floor=self._floor,
+            lag_floor_equal_counts=self._floor_equal_counts,
+            cross_rack_share=crossing.share(),
+            cross_rack_rate_share=crossing.share(group.rate),
+            cross_rack_in_sync_share=None if in_sync is None else in_sync.share(),
+            cross_leader_share=leader_crossing(owner_rack, group.leader_rack).share(),
+            racks_left_out=int((owned & ~crossing.known).sum()),
+            moves=int(((group.owner != NONE) & (owner != group.owner)).sum()),
+            newly_owned=int(((group.owner == NONE) & owned).sum()),
+            unowned=int((~owned).sum()),
+            drain_seconds=drain_seconds(group, owner, self.capacity),
+        )
+
+
+def drain_seconds(group: GroupSpec, owner: Indices, capacity: Floats) -> float | None:
+    """
+    Seconds until the slowest member has caught up: the largest lag / (capacity - production).
+
+    0 without lag; infinity when a member with lag cannot outrun its production; None when a lag, or the rate or
+    capacity of a member with lag, is unknown.
+    """
+    lags = member_sums(owner, len(group.members), group.lag)
+    if not bool(lags.known.all()):
+        return None
+    owned = owner != NONE
+    production = np.zeros(len(group.members))
+    np.add.at(production, owner[owned], group.rate[owned])
+    behind = lags.values > 0
+    margin = (capacity - production)[behind]
+    if bool(np.isnan(margin).any()):
+        return None
+    if bool((margin <= 0).any()):
+        return math.inf
+    return float((lags.values[behind] / margin).max(initial=0.0))
+
+
+def moves(group: GroupSpec, assignment: Assignment) -> list[Move]:
+    """
+    The partitions that change hands, by (topic, partition).
+
+    >>> from engine.assignor import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]})
+    >>> [(m.partition, m.from_member, m.to_member) for m in moves(group, Assignment(owner=np.array([0, 1])))]
+    [(1, 'a', 'b')]
+    """
+    names = [*group.members, None]
+    changed = np.flatnonzero(group.owner != assignment.owner).tolist()
+    found = [
+        Move(
+            topic=group.topics[int(group.topic_of[p])],
+            partition=int(group.number_of[p]),
+            from_member=names[int(group.owner[p])],
+            to_member=names[int(assignment.owner[p])],
+        )
+        for p in changed
+    ]
+    return sorted(found, key=lambda move: (move.topic, move.partition))

@@ -1,0 +1,118 @@
+"""The step that decides: candidates, metrics and what was said before -> advice for every group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from engine.advice import Previous, decide
+from engine.config import Settings
+from engine.datasets import split_snapshot_id
+from engine.model import Advice, Move, utc_now
+from engine.ports import History, Lake
+from engine.steps.propose import candidate_of
+from engine.steps.validation import withheld_groups
+
+
+def advise(lake: Lake, history: History, settings: Settings, snapshot_id: str) -> list[dict[str, Any]]:
+    """
+    Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
+
+    Returns:
+        The advice rows of this run (those kept earlier if this is a repetition with the same outcome).
+
+    Raises:
+        SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
+    """
+    cluster, _ = split_snapshot_id(snapshot_id)
+    before = history.execute("previous_advice", cluster=cluster, snapshot_id=snapshot_id)
+    previous = {r["group_id"]: Previous(strategy=r["strategy"], seen=r["seen"]) for r in before}
+    advice = advise_groups(
+        lake.read("candidates", [snapshot_id]),
+        lake.read("group_metrics", [snapshot_id]),
+        settings,
+        cluster,
+        previous,
+        withheld_groups(lake, snapshot_id, "candidates"),
+    )
+    rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
+    history.store_advice(snapshot_id, rows)
+    return rows
+
+
+def advise_groups(
+    candidates: pa.Table,
+    group_metrics: pa.Table,
+    settings: Settings,
+    cluster: str,
+    previous: Mapping[str, Previous],
+    withheld: Mapping[str, str],
+) -> list[Advice]:
+    """
+    Decide for every group of one snapshot: a pure function of its tables and of what was said before.
+
+    Args:
+        candidates: Rows of the dataset `candidates`.
+        group_metrics: Rows of the dataset `group_metrics`.
+        settings: The configuration.
+        cluster: The configured name of the cluster.
+        previous: Per group, what the preceding advice preferred.
+        withheld: Groups whose candidates failed validation, and why.
+    """
+    partitions = dict(
+        zip(
+            group_metrics["group_id"].to_pylist(),
+            group_metrics["partitions"].to_pylist(),
+            strict=True,
+        )
+    )
+    by_group: dict[str, list[Mapping[str, Any]]] = {}
+    for row in candidates.sort_by("position").to_pylist():
+        by_group.setdefault(row["group_id"], []).append(row)
+    return [
+        _decide(group, rows, partitions.get(group), settings, cluster, previous.get(group), withheld)
+        for group, rows in sorted(by_group.items())
+    ]
+
+
+def _decide(
+    group: str,
+    rows: Sequence[Mapping[str, Any]],
+    partitions: int | None,
+    settings: Settings,
+    cluster: str,
+    previous: Previous | None,
+    withheld: Mapping[str, str],
+) -> Advice:
+    return decide(
+        group=group,
+        candidates=[candidate_of(row) for row in rows],
+        partitions=partitions or 0,
+        policy=settings.policy(cluster, group),
+        previous=previous,
+        withheld=withheld.get(group),
+        moves={row["strategy"]: [Move(**move) for move in row["moved"] or ()] for row in rows},
+        how={row["strategy"]: row["how"] for row in rows},
+    )
+
+
+def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Settings) -> dict[str, Any]:
+    """An advice as a row of the history; its moves as a list of mappings under `moves`."""
+    return {
+        "snapshot_id": snapshot_id,
+        "cluster": cluster,
+        "group_id": advice.group,
+        "verdict": advice.verdict.value,
+        "strategy": advice.strategy,
+        "reason": advice.reason,
+        "how": advice.how,
+        "yardstick": advice.yardstick,
+        "yardstick_reason": advice.yardstick_reason,
+        "seen": advice.seen,
+        "config_version": settings.version,
+        "created_at": utc_now(),
+        "moves": [asdict(move) for move in advice.moves],
+    }

@@ -1,0 +1,245 @@
+"""The step that turns offsets into metrics: one row per group, member and partition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from engine.assignor import spec_of
+from engine.config import Settings
+from engine.datasets import METRICS, rows_to_table
+from engine.metrics.balance import member_counts, member_sums
+from engine.metrics.history import any_sum
+from engine.metrics.observe import Observation, observe
+from engine.metrics.racks import replica_crossing
+from engine.metrics.status import worst
+from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
+from engine.ports import History, Lake
+from engine.scoring import Judge
+from engine.steps.reading import groups_with_past
+
+Rows = list[dict[str, Any]]
+
+
+def compute_metrics(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> dict[str, pa.Table]:
+    """
+    The metrics of a snapshot, without Spark: the tables of `datasets.METRICS`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    rows: dict[str, Rows] = {name: [] for name in METRICS}
+    for found in groups_with_past(lake, settings, snapshot_id, pattern):
+        measured = measure_group(settings, found.group, found.earlier, found.withheld)
+        for name, more in measured.items():
+            rows[name].extend(more)
+    return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+
+
+def record_metrics(
+    lake: Lake, history: History | None, snapshot_id: str, tables: Mapping[str, pa.Table]
+) -> None:
+    """Keep the metrics of a snapshot, replacing those of an earlier try."""
+    lake.write("metrics", snapshot_id, tables, {})
+    if history is not None:
+        history.store_metrics(snapshot_id, tables)
+
+
+def observe_group(
+    settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
+) -> Observation:
+    """What the numbers say of a group, by what the configuration knows of it."""
+    rule = settings.rule(group.cluster, group.group)
+    return observe(
+        group,
+        earlier,
+        auto_offset_reset=rule.auto_offset_reset,
+        capacity_per_second=rule.capacity_per_second,
+    )
+
+
+def measure_group(
+    settings: Settings,
+    group: GroupSnapshot,
+    earlier: Sequence[GroupSnapshot],
+    withheld: str | None = None,
+) -> dict[str, Rows]:
+    """
+    The metric rows of one group.
+
+    Args:
+        settings: The configuration.
+        group: The group.
+        earlier: Its earlier snapshots, newest first.
+        withheld: Why its data cannot be trusted; then there is one group row that says so, with every number unknown.
+    """
+    keys = {
+        "snapshot_id": group.snapshot_id,
+        "cluster": group.cluster,
+        "group_id": group.group,
+        "config_version": settings.version,
+    }
+    if withheld is not None or group.error is not None:
+        row: dict[str, Any] = {
+            **keys,
+            "group_type": group.type.value,
+            "state": group.state,
+            "assignor": group.assignor,
+            "status": Status.UNKNOWN.value,
+            "members": len(group.members) if group.error is None else None,
+            "error": group.error or withheld,
+            "findings": [],
+        }
+        return {"group_metrics": [row], "member_metrics": [], "partition_metrics": []}
+    seen = observe_group(settings, group, earlier)
+    return {
+        "group_metrics": [keys | _group_row(seen)],
+        "member_metrics": [keys | row for row in _member_rows(seen)],
+        "partition_metrics": [keys | row for row in _partition_rows(seen)],
+    }
+
+
+def live_score(seen: Observation) -> Score:
+    """The judge's view of what the group has now."""
+    spec = spec_of(seen.group, seen.lag.shown, seen.production.per_second)
+    return Judge(group=spec, capacity=seen.capacity).score(Assignment(owner=spec.owner))
+
+
+def _group_row(seen: Observation) -> dict[str, Any]:
+    group, counted = seen.group, seen.counted
+    table, lag = group.partitions, seen.lag.shown.take(counted)
+    has_members = bool(group.members)
+    judged = has_members and not group.rebalancing
+    score = live_score(seen) if judged else None
+    owned = member_counts(table.owner, len(group.members))
+    statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
+    since = seen.production.since_ms.take(counted)
+    return {
+        "group_type": group.type.value,
+        "state": group.state,
+        "assignor": group.assignor,
+        "status": worst(statuses).value,
+        "members": len(group.members),
+        "idle_members": int((owned == 0).sum()) if judged else None,
+        "partitions": int(counted.sum()),
+        "unowned_partitions": int((table.owner[counted] == NONE).sum()) if judged else None,
+        "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum()) if has_members else None,
+        "total_lag": lag.total(),
+        "unknown_lag_partitions": int((~lag.known).sum()),
+        "largest_partition_lag": lag.max(),
+        "largest_member_lag": score.largest_member_lag if score else None,
+        "lag_skew": score.lag_skew if score else None,
+        "lag_floor": score.lag_floor if score else None,
+        "lost_records": _known_sum(seen.lag.lost.take(counted)),
+        "partition_spread": score.partition_spread if score else None,
+        "cross_rack_share": score.cross_rack_share if score else None,
+        "cross_leader_share": score.cross_leader_share if score else None,
+        "racks_left_out": score.racks_left_out if score else None,
+        "production_per_second": any_sum(seen.production.per_second, counted),
+        "consumption_per_second": any_sum(seen.consumption.per_second, counted),
+        "time_lag_seconds": _worst(seen.time_lag.seconds[counted], max),
+        "time_to_loss_seconds": _worst(seen.time_to_loss[counted], min),
+        "drain_seconds": score.drain_seconds if score else None,
+        "rates_since": from_ms(int(since.values[since.known].min())) if bool(since.known.any()) else None,
+        "findings": list(seen.findings),
+    }
+
+
+def _known_sum(numbers: Column) -> int | None:
+    """What is known to be lost; None when nothing is known."""
+    return int(numbers.values[numbers.known].sum()) if bool(numbers.known.any()) else None
+
+
+def _worst(values: Any, choose: Any) -> float | None:
+    """The worst of what is known; None when nothing is."""
+    known = values[~np.isnan(values)]
+    return float(choose(known)) if len(known) else None
+
+
+def _member_rows(seen: Observation) -> Rows:
+    group, table = seen.group, seen.group.partitions
+    if group.rebalancing:
+        return []
+    count = len(group.members)
+    counts = member_counts(table.owner, count)
+    lags = member_sums(table.owner, count, seen.lag.shown).tolist()
+    crossing = replica_crossing(_owner_racks(group), table.replica_start, table.replica_rack)
+    crossed = member_counts(np.where(crossing.crosses, table.owner, NONE), count)
+    told = np.array([m.rack is not None for m in group.members], np.bool_)
+    return [
+        {
+            "member_id": member.id,
+            "identity": member.identity,
+            "client_id": member.client_id,
+            "client_host": member.host,
+            "instance_id": member.instance_id,
+            "rack": member.rack,
+            "rack_source": member.rack_source,
+            "partitions": int(counts[i]),
+            "lag": lags[i],
+            "production_per_second": any_sum(seen.production.per_second, table.owner == i),
+            "consumption_per_second": any_sum(seen.consumption.per_second, table.owner == i),
+            "capacity_per_second": _number(seen.capacity[i]),
+            "capacity_basis": seen.capacity_basis[i],
+            "cross_rack_partitions": int(crossed[i]) if told[i] else None,
+        }
+        for i, member in enumerate(group.members)
+    ]
+
+
+def _owner_racks(group: GroupSnapshot) -> Indices:
+    """Rack index of each partition's owner; a rack no broker has gets an index of its own."""
+    names = {rack: i for i, rack in enumerate(group.partitions.racks)}
+    racks = [names.setdefault(m.rack, len(names)) if m.rack else NONE for m in group.members]
+    return np.array([*racks, NONE], np.int32)[group.partitions.owner]
+
+
+def _partition_rows(seen: Observation) -> Rows:
+    group, table = seen.group, seen.group.partitions
+    crossing = replica_crossing(_owner_racks(group), table.replica_start, table.replica_rack)
+    owners = [*(m.id for m in group.members), None]
+    columns = {
+        "topic": table.names,
+        "topic_id": [table.topic_ids[t] for t in table.topic.tolist()],
+        "partition": table.partition.tolist(),
+        "subscribed": table.subscribed.tolist(),
+        "begin_offset": table.begin.tolist(),
+        "end_offset": table.end.tolist(),
+        "committed_offset": table.committed.tolist(),
+        "lag": seen.lag.shown.tolist(),
+        "lag_basis": [basis.value for basis in seen.lag.basis],
+        "lost_records": seen.lag.lost.tolist(),
+        "production_per_second": _numbers(seen.production.per_second),
+        "consumption_per_second": _numbers(seen.consumption.per_second),
+        "time_lag_seconds": _numbers(seen.time_lag.seconds),
+        "time_lag_basis": [basis.value for basis in seen.time_lag.basis],
+        "time_to_loss_seconds": _numbers(seen.time_to_loss),
+        "status": [status.value for status in seen.statuses],
+        "member_id": [owners[o] for o in table.owner.tolist()],
+        "cross_rack": [
+            c if k else None
+            for c, k in zip(crossing.crosses.tolist(), crossing.known.tolist(), strict=True)
+        ],
+        "committed_at": _moments(table.committed_at_ms),
+        "end_at": _moments(table.end_at_ms),
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _moments(column: Column) -> list[datetime | None]:
+    return [from_ms(ms) for ms in column.tolist()]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [_number(v) for v in values.tolist()]

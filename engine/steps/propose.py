@@ -1,0 +1,161 @@
+"""The step that replays every strategy on every group: one candidate row each, the infeasible ones with their reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import pyarrow as pa
+
+from engine.advice import Judgement, blocked, feasibility
+from engine.assignor import Assignor, GroupSpec, spec_of
+from engine.assignors import ASSIGNORS
+from engine.config import Settings
+from engine.datasets import CANDIDATES, rows_to_table
+from engine.errors import Infeasible
+from engine.model import Candidate, Feasibility, GroupSnapshot, Move, Reach, Score
+from engine.ports import History, Lake
+from engine.scoring import Judge, moves
+from engine.steps.measure import observe_group
+from engine.steps.reading import groups_with_past
+
+
+def propose_candidates(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> dict[str, pa.Table]:
+    """
+    The candidates of a snapshot, without Spark: the table of `datasets.CANDIDATES`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    rows = [
+        row
+        for found in groups_with_past(lake, settings, snapshot_id, pattern)
+        for row in propose_group(settings, found.group, found.earlier, found.withheld)
+    ]
+    return {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
+
+
+def record_candidates(
+    lake: Lake, history: History | None, snapshot_id: str, tables: Mapping[str, pa.Table]
+) -> None:
+    """Keep the candidates in the lake; the history gets those that pass validation (`record_validation`)."""
+    del history  # in the signature so that every recording step is called alike
+    lake.write("candidates", snapshot_id, tables, {})
+
+
+def propose_group(
+    settings: Settings,
+    group: GroupSnapshot,
+    earlier: Sequence[GroupSnapshot],
+    withheld: str | None = None,
+) -> list[dict[str, Any]]:
+    """
+    One row per strategy, in the order of the strategy table.
+
+    Args:
+        settings: The configuration.
+        group: The group.
+        earlier: Its earlier snapshots, newest first.
+        withheld: Why its data cannot be trusted; then every strategy is infeasible for that reason.
+    """
+    keys = {
+        "snapshot_id": group.snapshot_id,
+        "cluster": group.cluster,
+        "group_id": group.group,
+        "config_version": settings.version,
+    }
+    reason = withheld or blocked(group)
+    if reason is not None:
+        return [
+            keys
+            | _row(position, _infeasible(strategy, reason), None, [])
+            for position, strategy in enumerate(ASSIGNORS)
+        ]
+    seen = observe_group(settings, group, earlier)
+    shown = spec_of(group, seen.lag.shown, seen.production.per_second)
+    judged = replace(shown, lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists))
+    judge = Judge(group=shown, capacity=seen.capacity, in_sync=_in_sync(group))
+    assignors = settings.rule(group.cluster, group.group).assignors
+    rows = []
+    for position, strategy in enumerate(ASSIGNORS):
+        judgement = feasibility(group, strategy.name, strategy.reach, assignors)
+        candidate = _replay(strategy, group, judged, judge, judgement)
+        changed = moves(shown, candidate.assignment) if candidate.assignment else []
+        rows.append(keys | _row(position, candidate, judgement, changed))
+    return rows
+
+
+def _replay(
+    strategy: Assignor,
+    group: GroupSnapshot,
+    spec: GroupSpec,
+    judge: Judge,
+    judgement: Judgement,
+) -> Candidate:
+    try:
+        assignment = strategy.assign(spec)
+    except Infeasible as problem:
+        return _infeasible(strategy, str(problem))
+    running = strategy.name == group.assignor or strategy.reach is Reach.LIVE
+    return Candidate(
+        strategy=strategy.name,
+        reach=strategy.reach,
+        feasibility=judgement.feasibility,
+        reason=judgement.reason,
+        replay="next rebalance" if running else "fresh assignment",
+        assignment=assignment,
+        score=judge.score(assignment),
+    )
+
+
+def _infeasible(strategy: Assignor, reason: str) -> Candidate:
+    return Candidate(
+        strategy=strategy.name,
+        reach=strategy.reach,
+        feasibility=Feasibility.INFEASIBLE,
+        reason=reason,
+    )
+
+
+def _in_sync(group: GroupSnapshot) -> Any:
+    """The in-sync flags of the replica entries that `spec_of` keeps."""
+    table = group.partitions
+    kept = (table.subscribed & table.exists).repeat(table.replica_start[1:] - table.replica_start[:-1])
+    return table.in_sync[kept]
+
+
+def _row(
+    position: int, candidate: Candidate, judgement: Judgement | None, changed: Sequence[Move]
+) -> dict[str, Any]:
+    score = asdict(candidate.score) if candidate.score else {}
+    return {
+        "strategy": candidate.strategy,
+        "position": position,
+        "reach": candidate.reach.value,
+        "feasibility": candidate.feasibility.value,
+        "reason": candidate.reason,
+        "how": judgement.how if judgement else None,
+        "replay": candidate.replay,
+        **score,
+        "findings": list(candidate.findings),
+        "moved": [asdict(move) for move in changed],
+    }
+
+
+def candidate_of(row: Mapping[str, Any]) -> Candidate:
+    """A stored row as a value again; the assignment itself is not stored, its moves are."""
+    scored = row["unowned"] is not None
+    score = {name: row[name] for name in Score.__dataclass_fields__}
+    return Candidate(
+        strategy=row["strategy"],
+        reach=Reach(row["reach"]),
+        feasibility=Feasibility(row["feasibility"]),
+        reason=row["reason"],
+        replay=row["replay"],
+        score=Score(**score) if scored else None,
+        findings=tuple(row["findings"] or ()),
+    )
+

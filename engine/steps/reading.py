@@ -1,0 +1,87 @@
+"""From the lake to groups with their past: what every computing step reads."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+
+from engine.config import Settings
+from engine.datasets import SNAPSHOT, groups_of, split_snapshot_id
+from engine.errors import SnapshotNotFound
+from engine.model import GroupSnapshot
+from engine.ports import Lake
+from engine.steps.validation import withheld_groups
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupWithPast:
+    """A group, its earlier snapshots (newest first), and why it is withheld from judgement, if it is."""
+
+    group: GroupSnapshot
+    earlier: tuple[GroupSnapshot, ...]
+    withheld: str | None
+
+
+def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
+    """
+    A snapshot and the earlier ones its metrics look back on, newest first.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    cluster, _ = split_snapshot_id(snapshot_id)
+    ids = lake.snapshots(cluster, until=snapshot_id, limit=settings.lookback + 1)
+    if not ids or ids[0] != snapshot_id:
+        raise SnapshotNotFound(f"the lake holds no snapshot {snapshot_id}.")
+    return ids
+
+
+def taken_at(lake: Lake, snapshot_id: str) -> datetime:
+    """When the reading of a snapshot began."""
+    return datetime.fromisoformat(lake.manifest("snapshot", snapshot_id).facts["started_at"])
+
+
+def groups_at(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupSnapshot]:
+    """The groups of one snapshot whose id matches a shell pattern."""
+    cluster, _ = split_snapshot_id(snapshot_id)
+    tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
+
+    def read_committed(group: str) -> bool:
+        return settings.rule(cluster, group).isolation == "read_committed"
+
+    if pattern != "*":
+        names = [g for g in tables["groups"]["group_id"].to_pylist() if fnmatch.fnmatchcase(g, pattern)]
+        wanted = pa.array(names, pa.string())
+        for name in ("groups", "members", "commits"):
+            keep = pa.compute.is_in(tables[name]["group_id"], value_set=wanted)
+            tables[name] = tables[name].filter(keep)
+    return groups_of(tables, taken_at(lake, snapshot_id), read_committed)
+
+
+def groups_with_past(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupWithPast]:
+    """
+    The groups of a snapshot in listing order, each with its earlier snapshots and its verdict from validation.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    ids = lookback_ids(lake, settings, snapshot_id)
+    past: dict[str, list[GroupSnapshot]] = {}
+    for earlier in ids[1:]:
+        for group in groups_at(lake, settings, earlier, pattern):
+            past.setdefault(group.group, []).append(group)
+    withheld = withheld_groups(lake, snapshot_id)
+    for group in groups_at(lake, settings, snapshot_id, pattern):
+        yield GroupWithPast(
+            group=group,
+            earlier=tuple(past.get(group.group, ())),
+            withheld=withheld.get(group.group),
+        )

@@ -1,0 +1,58 @@
+"""The step that reads Kafka. It cannot be repeated or backfilled: what it misses is gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.config import Settings
+from engine.datasets import ClusterSnapshot, new_snapshot_id
+from engine.model import utc_now
+from engine.ports import Cluster, History, Lake
+
+
+def take_snapshot(
+    cluster: Cluster,
+    lake: Lake,
+    history: History | None,
+    settings: Settings,
+    name: str,
+    *,
+    facts: dict[str, Any] | None = None,
+) -> str:
+    """
+    Read a cluster once and keep it.
+
+    The lake comes first: with the history down, the snapshot is whole and its `snapshot` row is rebuilt later.
+
+    Args:
+        cluster: Where to read.
+        lake: Where to keep it.
+        history: Where to note it; None keeps it in the lake only.
+        settings: The configuration.
+        name: The configured name of the cluster.
+        facts: Small things to remember in the manifest (the run that took it).
+
+    Returns:
+        The snapshot id.
+
+    Raises:
+        ClusterUnreachable: No broker answered.
+        LakeError: The lake cannot be written; nothing is kept.
+        HistoryUnreachable: The lake has it, the history does not yet.
+    """
+    taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
+    manifest = lake.write("snapshot", taken.snapshot_id, taken.tables, _facts(taken, facts or {}))
+    if history is not None:
+        history.store_snapshot(manifest, {"config_version": settings.version})
+    return taken.snapshot_id
+
+
+def _facts(taken: ClusterSnapshot, more: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kafka_cluster_id": taken.kafka_cluster_id,
+        "started_at": taken.started_at.isoformat(),
+        "finished_at": taken.finished_at.isoformat(),
+        "problems": list(taken.problems),
+        "requests": dict(taken.requests),
+        **more,
+    }

@@ -1,0 +1,20 @@
+"""The daily step: what is older than the configured number of days goes, from the lake and from the history."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from engine.config import Settings
+from engine.ports import History, Lake
+
+
+def upkeep(lake: Lake, history: History, settings: Settings, now: datetime) -> dict[str, int]:
+    """
+    Remove what is older than `keep_days`.
+
+    Returns:
+        How many snapshots left the lake and the history.
+    """
+    before = now - timedelta(days=settings.keep_days)
+    removed = history.execute("expire", before=before)
+    return {"lake": lake.expire(before), "history": len(removed)}

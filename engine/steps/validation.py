@@ -1,0 +1,68 @@
+"""What validation found: kept in the lake and the history, and asked for by the steps that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.errors import SnapshotNotFound
+from engine.ports import History, Lake
+
+STEP_OF_STAGE = {"snapshot": "validation", "candidates": "candidate_validation"}
+"""Under which step a validation stage lies in the lake; its one dataset has the same name."""
+
+
+def record_validation(
+    lake: Lake, history: History | None, snapshot_id: str, stage: str, results: pa.Table
+) -> str | None:
+    """
+    Keep what a validation stage found; the stage `candidates` then lets the candidates that passed into the history.
+
+    Returns:
+        Why the whole snapshot is rejected, None when it is not. A rejection is a verdict, not a failure.
+    """
+    step = STEP_OF_STAGE[stage]
+    lake.write(step, snapshot_id, {step: results}, {})
+    rejected = rejection(results)
+    if history is None:
+        return rejected
+    history.store_validation(snapshot_id, stage, results.to_pylist())
+    if stage == "candidates":
+        failed = pa.array(list(_failed(results)), pa.string())
+        candidates = lake.read("candidates", [snapshot_id])
+        passed = candidates.filter(pc.invert(pc.is_in(candidates["group_id"], value_set=failed)))
+        history.store_candidates(snapshot_id, passed.slice(0, 0) if rejected else passed)
+    return rejected
+
+
+def rejection(results: pa.Table) -> str | None:
+    """Why a whole snapshot is rejected: its critical failures that concern no single group."""
+    reasons = [
+        row["reason"]
+        for row in results.to_pylist()
+        if row["group_id"] is None and not row["success"] and row["severity"] == "critical"
+    ]
+    return "; ".join(reasons) or None
+
+
+def withheld_groups(lake: Lake, snapshot_id: str, stage: str = "snapshot") -> Mapping[str, str]:
+    """
+    Which groups a validation stage withholds, and why.
+
+    Empty when the stage has not run: the command line's plain form validates nothing.
+    """
+    step = STEP_OF_STAGE[stage]
+    try:
+        return _failed(lake.read(step, [snapshot_id]))
+    except SnapshotNotFound:
+        return {}
+
+
+def _failed(results: pa.Table) -> dict[str, str]:
+    reasons: dict[str, list[str]] = {}
+    for row in results.to_pylist():
+        if row["group_id"] is not None and not row["success"] and row["severity"] == "critical":
+            reasons.setdefault(row["group_id"], []).append(row["reason"])
+    return {group: "; ".join(why) for group, why in reasons.items()}

@@ -1,0 +1,95 @@
+"""
+Settings -> real adapters: the only place that builds them.
+
+Client libraries are imported where an adapter is built, so that a command that needs no Kafka does not load it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.config import Settings, load
+from engine.errors import ConfigError
+from engine.ports import Cluster, Lake, Notifier
+
+if TYPE_CHECKING:
+    from engine.adapters.postgres import PostgresHistory
+
+
+def settings(connections: Mapping[str, Any] | None = None) -> Settings:
+    """
+    The validated configuration: environment over connections over file.
+
+    Raises:
+        ConfigError: A key is wrong.
+    """
+    return load(connections=connections)
+
+
+def cluster(settings: Settings, name: str) -> Cluster:
+    """
+    A reader of a configured cluster.
+
+    Raises:
+        ConfigError: It is not configured, or a property is not supported.
+    """
+    from engine.adapters.kafka import KafkaClusterReader
+
+    def rack_for(group: str, client_id: str, host: str) -> str | None:
+        patterns = settings.rule(name, group).racks or {}
+        for pattern, rack in patterns.items():
+            if fnmatch.fnmatchcase(client_id, pattern) or fnmatch.fnmatchcase(host, pattern):
+                return rack
+        return None
+
+    return KafkaClusterReader(name, settings.cluster(name), rack_for)
+
+
+def lake(settings: Settings) -> Lake:
+    """The configured lake."""
+    from engine.adapters.lake import FileLake
+
+    return FileLake(settings.lake)
+
+
+def recorded(path: Path) -> Lake:
+    """
+    A recording, or the folder of a lake, to read from.
+
+    Raises:
+        InputError: It is neither.
+    """
+    from engine.adapters.replay import open_recording
+
+    return open_recording(path)
+
+
+def history(settings: Settings) -> PostgresHistory:
+    """
+    The configured history.
+
+    Raises:
+        ConfigError: No database is configured.
+    """
+    from engine.adapters.postgres import PostgresHistory
+
+    if settings.database_url is None:
+        raise ConfigError(
+            "no history database is configured.",
+            fix="Set EVENKEEL_DATABASE_URL, or the Airflow connection evenkeel_postgres.",
+        )
+    return PostgresHistory(settings.database_url.get_secret_value())
+
+
+def notifier(settings: Settings) -> Notifier:
+    """Slack when a token is configured, else the log, which says so."""
+    if settings.slack_token is None:
+        from engine.adapters.log import LogNotifier
+
+        return LogNotifier()
+    from engine.adapters.slack import SlackNotifier
+
+    return SlackNotifier(settings.slack_token.get_secret_value(), settings.slack_base_url)
