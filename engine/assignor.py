@@ -8,6 +8,7 @@ A million partitions are a handful of arrays, not a million objects. Names are a
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,12 +132,29 @@ class GroupSpec:
         return lists
 
 
+class Promise(enum.StrEnum):
+    """What a strategy can promise of its answers; `engine.conformance` checks it."""
+
+    COMPLETE = "every partition of a subscribed topic has an owner"
+    SUBSCRIBED = "nobody owns a partition of a topic it does not subscribe to"
+    REPEATABLE = "the same input gives the same answer"
+    UNTOUCHED = "the input is not changed"
+    ORDER_FREE = "the order of members and topics in the input does not show"
+    EVEN_TOPICS = "the subscribers of a topic own equally many of its partitions, give or take one"
+    EVEN_GROUP = "when all subscribe to the same, members own equally many, give or take one"
+
+
+USUAL_PROMISES = frozenset(Promise) - {Promise.EVEN_TOPICS, Promise.EVEN_GROUP}
+"""What every strategy promises that does not say otherwise in its *promises*."""
+
+
 @runtime_checkable
 class Assignor(Protocol):
     """
     A strategy: a name, what it is, and one function of the group.
 
-    It reads nothing but its input, changes nothing, and answers the same twice.
+    It reads nothing but its input, changes nothing, and answers the same twice. A class that promises more or less
+    than `USUAL_PROMISES` says so in a class attribute *promises*, a frozenset of `Promise`.
     """
 
     name: ClassVar[str]

@@ -1,12 +1,13 @@
 """
 The orders in which Java walks its collections, for output identical to Kafka's.
 
-A `HashMap` or `HashSet` is walked by bucket, and within a bucket in the order of insertion; a bucket is made of the
-key's hash and the table's capacity, so the order is a pure function of the keys and of how they came in.
-Strings compare by UTF-16 code units. Source: JDK 17, `java.util.HashMap` and `java.lang.String`.
+A `HashMap` or `HashSet` is walked by bucket, and within a bucket in the order of insertion; a
+bucket is made of the key's hash and the table's capacity, so the order is a pure function of the
+keys and of how they came in. Strings compare by UTF-16 code units. Source: JDK 17,
+`java.util.HashMap` and `java.lang.String`.
 
-Not emulated: a bucket of eight colliding keys or more, which Java may turn into a tree or answer with an early
-growth; only keys made to collide get there.
+Not emulated: a bucket of eight colliding keys or more, which Java may turn into a tree or answer
+with an early growth; only keys made to collide get there.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _GREATEST_CAPACITY = 1 << 30
 
 def utf16(text: str) -> bytes:
     """
-    A sort key that orders as Java's `String.compareTo`: UTF-16 code units, a lone surrogate included.
+    A sort key that orders as Java's `String.compareTo`: UTF-16 code units, a lone surrogate
+    included.
 
-    It differs from Python's order only between characters beyond U+FFFF and those from U+E000 to U+FFFF.
+    It differs from Python's order only between characters beyond U+FFFF and those from U+E000 to
+    U+FFFF.
 
     >>> sorted(["\\uffee", "\\U0001f600"]) == sorted(["\\uffee", "\\U0001f600"], key=utf16)
     False
@@ -50,7 +53,8 @@ def string_order(names: Sequence[str]) -> Ints:
 
 def string_hashes(names: Sequence[str]) -> Hashes:
     """
-    `String.hashCode` of many names at once: the base-31 polynomial over UTF-16 code units, in 32 bits.
+    `String.hashCode` of many names at once: the base-31 polynomial over UTF-16 code units, in 32
+    bits.
 
     >>> string_hashes(["Aa", "BB", ""]).tolist()
     [2112, 2112, 0]
@@ -76,7 +80,8 @@ def capacity(size: int, initial: int = _LEAST_CAPACITY) -> int:
 
     Args:
         size: Number of distinct keys.
-        initial: The capacity asked for at construction; one copied from a collection of n asks for int(n / 0.75) + 1.
+        initial: The capacity asked for at construction; one copied from a collection of n asks for
+            int(n / 0.75) + 1.
 
     >>> capacity(12), capacity(13), capacity(12, initial=int(12 / 0.75) + 1)
     (16, 32, 32)
@@ -91,7 +96,8 @@ def capacity(size: int, initial: int = _LEAST_CAPACITY) -> int:
 
 def bucket_order(hashes: Hashes, buckets: int) -> Ints:
     """
-    The order in which a table of *buckets* is walked, given its keys' hashes in the order of insertion.
+    The order in which a table of *buckets* is walked, given its keys' hashes in the order of
+    insertion.
 
     >>> bucket_order(np.array([17, 16, 1], np.uint32), 16).tolist()
     [1, 0, 2]
@@ -102,13 +108,15 @@ def bucket_order(hashes: Hashes, buckets: int) -> Ints:
 
 def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:
     """
-    The indices of distinct *names* in the order a `HashMap<String, ...>` or `HashSet<String>` is walked.
+    The indices of distinct *names* in the order a `HashMap<String, ...>` or `HashSet<String>` is
+    walked.
 
     Args:
         names: Distinct keys in the order of insertion.
         initial: As for `capacity`.
 
-    >>> [["t0", "t1", "orders", "Aa", "BB"][i] for i in map_order(["t0", "t1", "orders", "Aa", "BB"])]
+    >>> names = ["t0", "t1", "orders", "Aa", "BB"]
+    >>> [names[i] for i in map_order(names)]
     ['Aa', 'BB', 'orders', 't0', 't1']
     """
     return bucket_order(string_hashes(names), capacity(len(names), initial))

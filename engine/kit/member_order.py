@@ -15,9 +15,11 @@ from engine.model import Indices
 
 def member_order(group: GroupSpec) -> Indices:
     """
-    The members (M indices): static ones by instance id, then dynamic ones by member id, in Java's string order.
+    The members (M indices): static ones by instance id, then dynamic ones by member id, in Java's
+    string order.
 
-    Two members with one instance id, which a broker does not let be, stay in the order of the map they come in.
+    Two members with one instance id, which a broker does not let be, stay in the order of the map
+    they come in.
 
     >>> from engine.assignor import spec
     >>> group = spec({"a": [], "b": [], "c": []}, {}, instance_ids={"c": "host-2", "b": "host-9"})

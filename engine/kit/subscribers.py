@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.assignor import GroupSpec
+from engine.kit.distinct import distinct
 from engine.model import Indices, Ints
-
-_CELLS_PER_PAIR = 16
-"""Up to this many cells per subscription, marking a topics x members table is faster than sorting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -19,7 +17,8 @@ class Subscribers:
     The distinct subscribers of each topic that has partitions.
 
     Attributes:
-        start: (T + 1) where each topic's pairs begin; a topic without partitions or subscribers has none.
+        start: (T + 1) where each topic's pairs begin; a topic without partitions or subscribers has
+            none.
         topic: (pairs) the topic of each pair, ascending.
         place: (pairs) the subscriber's place in the order asked for, ascending within a topic.
         member: (pairs) the subscriber.
@@ -38,7 +37,8 @@ class Subscribers:
 
 def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
     """
-    Each topic's subscribers in a given order of all members (M indices); naming a topic twice counts once.
+    Each topic's subscribers in a given order of all members (M indices); naming a topic twice
+    counts once.
 
     >>> from engine.assignor import spec
     >>> group = spec({"a": ["t", "u"], "b": ["t", "t", "gone"]}, {"t": 2, "u": 1})
@@ -52,21 +52,10 @@ def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
     of_pair = np.repeat(place, np.diff(group.subscription_start))
     useful = np.diff(group.topic_start)[group.subscription_topic] > 0
     keys = group.subscription_topic[useful].astype(np.int64) * members + of_pair[useful]
-    distinct = _distinct(keys, members * topics)
-    topic, at = np.divmod(distinct, max(members, 1))
+    topic, at = np.divmod(distinct(keys, members * topics), max(members, 1))
     return Subscribers(
         start=np.searchsorted(topic, np.arange(topics + 1)).astype(np.int64),
         topic=topic,
         place=at,
         member=order[at].astype(np.int32),
     )
-
-
-def _distinct(keys: Ints, cells: int) -> Ints:
-    """The distinct keys (each below *cells*), ascending."""
-    if cells <= _CELLS_PER_PAIR * len(keys):
-        marked = np.zeros(cells, np.bool_)
-        marked[keys] = True
-        return np.flatnonzero(marked)
-    ascending = np.sort(keys)
-    return ascending[np.diff(ascending, prepend=-1) != 0]

@@ -1,0 +1,122 @@
+"""
+Every strategy, one per file, in one explicit ordered table.
+
+The order is the order of the scoreboard: what the group has, then Kafka's, then everybody else's.
+Custom strategies are entry points of the group `evenkeel.assignors` and come after ours; one that
+cannot be loaded is reported by name and harms nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import cast
+
+from engine.assignor import Assignor
+from engine.assignors.live import Live
+from engine.assignors.range import Range
+from engine.assignors.roundrobin import RoundRobin
+from engine.errors import InputError
+from engine.model import Reach
+
+__all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every"]
+
+ENTRY_POINTS = "evenkeel.assignors"
+"""The entry point group of custom strategies."""
+
+ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
+    {assignor.name: assignor for assignor in (Live(), Range(), RoundRobin())}
+)
+"""Our strategies by name, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Custom:
+    """The strategies others registered, and why some could not be loaded, by entry point name."""
+
+    assignors: Mapping[str, Assignor]
+    broken: Mapping[str, str]
+
+
+def custom(points: Iterable[EntryPoint] | None = None) -> Custom:
+    """
+    Load the custom strategies, by name of their entry point.
+
+    Args:
+        points: Entry points to load instead of the installed ones.
+    """
+    assignors: dict[str, Assignor] = {}
+    broken: dict[str, str] = {}
+    listed = entry_points(group=ENTRY_POINTS) if points is None else points
+    for point in sorted(listed, key=lambda p: p.name):
+        try:
+            assignor = _load(point)
+            if assignor.name in assignors:
+                raise InputError(f"another custom strategy is called {assignor.name!r} too.")
+        except Exception as problem:  # noqa: BLE001 a stranger's module can raise anything
+            broken[point.name] = f"{type(problem).__name__}: {problem}"
+        else:
+            assignors[assignor.name] = assignor
+    return Custom(assignors=assignors, broken=broken)
+
+
+def every() -> dict[str, Assignor]:
+    """All strategies by name: ours in their order, then the custom ones that load."""
+    return {**ASSIGNORS, **_installed().assignors}
+
+
+def by_name(name: str) -> Assignor:
+    """
+    The strategy of that name.
+
+    Raises:
+        InputError: There is none; the message lists those there are, and says why a custom one is
+            missing.
+    """
+    if name in ASSIGNORS:
+        return ASSIGNORS[name]
+    theirs = _installed()
+    if name in theirs.assignors:
+        return theirs.assignors[name]
+    if name in theirs.broken:
+        raise InputError(
+            f"the custom strategy {name!r} cannot be loaded: {theirs.broken[name]}.",
+            fix=f"Correct its entry point in the group {ENTRY_POINTS}.",
+        )
+    known = ", ".join([*ASSIGNORS, *theirs.assignors])
+    raise InputError(f"there is no strategy {name!r}.", fix=f"Choose one of: {known}.")
+
+
+@cache
+def _installed() -> Custom:
+    """Kept, because looking through all installed packages takes a while."""
+    return custom()
+
+
+def _load(point: EntryPoint) -> Assignor:
+    """
+    An assignor from an entry point that names a class, or an object that is one already.
+
+    Raises:
+        InputError: What it names lacks something of an assignor, or takes a name of ours.
+    """
+    loaded = point.load()
+    assignor = loaded() if isinstance(loaded, type) else loaded
+    wanted = ("name", "works_on", "needs", "reach", "source", "assign")
+    missing = [part for part in wanted if not hasattr(assignor, part)]
+    if missing:
+        raise InputError(f"{point.value} has no {', '.join(missing)}.")
+    if not isinstance(assignor.name, str) or assignor.name != point.name:
+        raise InputError(
+            f"{point.value} is named {assignor.name!r}, its entry point {point.name!r}."
+        )
+    if assignor.name in ASSIGNORS:
+        raise InputError(f"the name {assignor.name!r} is taken by a strategy of evenkeel.")
+    if not isinstance(assignor.reach, Reach):
+        raise InputError(
+            f"{point.value}.reach is {assignor.reach!r}, not one of engine.model.Reach."
+        )
+    return cast(Assignor, assignor)

@@ -1,0 +1,105 @@
+"""
+Kafka's RoundRobinAssignor: all partitions dealt out one by one around the ring of members.
+
+Promises, the first before the second:
+
+1. When all members subscribe to the same topics, they own equally many partitions in total, give or
+   take one.
+2. Partitions of a topic are spread over its subscribers as evenly as one turn of the ring allows.
+
+Members stand on the ring as static ones by instance id, then dynamic ones by member id; topics come
+by name, partitions by number. A member that does not subscribe to the topic at hand is passed over
+and loses its turn, so unequal subscriptions give uneven results:
+
+>>> from engine.assignor import spec
+>>> group = spec({"C0": ["t0"], "C1": ["t0", "t1"], "C2": ["t0", "t1", "t2"]},
+...              {"t0": 1, "t1": 2, "t2": 3})
+>>> for member, owned in group.lists(RoundRobin().assign(group)).items():
+...     print(member, owned)
+C0 [('t0', 0)]
+C1 [('t1', 0)]
+C2 [('t1', 1), ('t2', 0), ('t2', 1), ('t2', 2)]
+
+Cost: O(partitions + subscriptions + topics x log members), in arrays but for one step per topic.
+Source: `RoundRobinAssignor` of Kafka 4.3, unchanged since 2.4.
+
+What it does not do: it looks at no rack, no lag and no past ownership; one member more or less
+moves almost everything. Without any member Kafka's class throws; here that is `Infeasible`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import ClassVar
+
+import numpy as np
+
+from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from engine.errors import Infeasible
+from engine.kit.java_order import string_order
+from engine.kit.member_order import member_order
+from engine.kit.subscribers import Subscribers, subscribers_in_order
+from engine.model import NONE, Assignment, Ints, Reach
+
+
+class RoundRobin:
+    """Kafka's `roundrobin`."""
+
+    name: ClassVar[str] = "roundrobin"
+    works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
+    needs: ClassVar[frozenset[str]] = frozenset()
+    reach: ClassVar[Reach] = Reach.SETTING
+    source: ClassVar[str] = "org.apache.kafka.clients.consumer.RoundRobinAssignor 4.3"
+    promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """
+        Returns:
+            An owner for each partition of a subscribed topic, and the order in which they were
+            dealt.
+
+        Raises:
+            Infeasible: The group has no members.
+        """
+        if not group.members:
+            raise Infeasible(
+                "roundrobin cannot assign to 0 members (Kafka: IllegalArgumentException).",
+                fix="Start a member, or look at range, which then assigns nothing.",
+            )
+        topics = string_order(group.topics)
+        subscribers = subscribers_in_order(group, member_order(group))
+        first = _first_places(group, subscribers, topics)
+        count = subscribers.count[group.topic_of]
+        turn = (first[group.topic_of] + group.number_of) % np.maximum(count, 1)
+        members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
+        pair = np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)
+        return Assignment(owner=members[pair], order=_dealing_order(group, topics))
+
+
+def _first_places(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Ints:
+    """
+    (T) where among its subscribers each topic's dealing begins.
+
+    Within a topic the turn goes round its subscribers only, so the ring pointer matters once per
+    topic.
+    """
+    first = np.zeros(len(group.topics), np.int64)
+    place = subscribers.place.tolist()
+    start, sizes = subscribers.start.tolist(), np.diff(group.topic_start).tolist()
+    pointer = 0
+    for topic in topics.tolist():
+        begin, end = start[topic], start[topic + 1]
+        if begin == end:
+            continue
+        found = bisect_left(place, pointer, begin, end)
+        at = found - begin if found < end else 0
+        first[topic] = at
+        pointer = place[begin + (at + sizes[topic] - 1) % (end - begin)] + 1
+    return first
+
+
+def _dealing_order(group: GroupSpec, topics: Ints) -> Ints:
+    """(P) the partitions by topic name, then number."""
+    sizes = np.diff(group.topic_start)[topics]
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(group.topic_start[:-1][topics] - before, sizes) + np.arange(sizes.sum())
