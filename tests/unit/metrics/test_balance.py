@@ -1,0 +1,103 @@
+"""Spread, skew, KIP-54's predicate and floors; the floors also against brute force."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.assignor import spec
+from engine.metrics.balance import (
+    fairly_balanced,
+    lag_floor,
+    lag_floor_equal_counts,
+    member_counts,
+    member_sums,
+    skew,
+    spread,
+    subscription_classes,
+)
+from engine.model import Column
+
+
+def test_spread_compares_members_of_equal_subscription_only():
+    """Two classes of their own are not uneven against each other."""
+    classes = subscription_classes([frozenset({0}), frozenset({0}), frozenset({1})])
+
+    assert spread(np.array([3, 2, 9]), classes) == 1
+
+
+def test_spread_of_nobody_is_unknown():
+    """A group whose members subscribe to nothing has no spread."""
+    assert spread(np.array([0]), subscription_classes([frozenset()])) is None
+
+
+@pytest.mark.parametrize(
+    ("lags", "expected"),
+    [([10, 10], 1.0), ([30, 10], 1.5), ([0, 0], None), ([5, None], None), ([], None)],
+)
+def test_skew_states_its_zero_case(lags, expected):
+    """Largest over mean; undefined without lag, without members, or with an unknown lag."""
+    assert expected == skew(Column.of(lags))
+
+
+def test_an_unknown_partition_makes_its_owners_sum_unknown_only():
+    """Others keep their numbers; a member without partitions has 0."""
+    sums = member_sums(np.array([0, 0, 1, -1], np.int32), 3, Column.of([1, None, 5, 7]))
+
+    assert sums.tolist() == [None, 5, 0]
+
+
+def test_balanced_looks_at_what_the_poorer_member_could_take():
+    """Two more is fair when none of them is of a topic the other reads."""
+    apart = spec({"a": ["x"], "b": ["y"]}, {"x": 3, "y": 1})
+    shared = spec({"a": ["x"], "b": ["x", "y"]}, {"x": 3, "y": 1})
+    owner = np.array([0, 0, 0, 1], np.int32)
+
+    def fair(group):
+        counts = member_counts(owner, 2)
+        return fairly_balanced(counts, group.topic_of, owner, group.subscribers)
+
+    assert fair(apart)
+    assert not fair(shared)
+
+
+def test_floor_is_unknown_when_a_lag_is():
+    """No bound can be proven over an unknown number."""
+    group = spec({"a": ["x"]}, {"x": 2}, lags={"x": [1, None]})
+
+    assert lag_floor(group.lag, group.topic_of, group.subscribers) is None
+
+
+LAGS = st.lists(st.integers(0, 50), min_size=1, max_size=5)
+
+
+@given(LAGS, LAGS, st.integers(1, 3), st.integers(0, 2))
+def test_no_assignment_goes_below_the_floor(x, y, both, only_y):
+    """Brute force over every assignment of small groups of two classes finds none below the floor."""
+    members = {f"b{i}": ["x", "y"] for i in range(both)} | {f"y{i}": ["y"] for i in range(only_y)}
+    group = spec(members, {"x": len(x), "y": len(y)}, lags={"x": x, "y": y})
+    choices = [group.subscribers[t].tolist() for t in group.topic_of.tolist()]
+    if np.prod([len(c) for c in choices], dtype=float) > 3000:
+        return
+    sums = (member_sums(np.array(o, np.int32), len(members), group.lag) for o in product(*choices))
+    best = min(s.max() for s in sums)
+
+    assert lag_floor(group.lag, group.topic_of, group.subscribers) <= best
+
+
+@given(LAGS, st.integers(1, 3))
+def test_no_assignment_of_equal_counts_goes_below_its_floor(lags, members):
+    """Brute force over every assignment with counts at most one apart finds none below."""
+    column = Column.of(lags)
+    best = None
+    for owner in product(range(members), repeat=len(lags)):
+        counts = np.bincount(owner, minlength=members)
+        if counts.max() - counts.min() <= 1:
+            most = member_sums(np.array(owner, np.int32), members, column).max()
+            best = most if best is None else min(best, most)
+
+    assert lag_floor_equal_counts(column, members) <= best

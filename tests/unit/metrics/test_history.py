@@ -1,0 +1,145 @@
+"""Rates and time lag from a series of snapshots, five minutes apart."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from engine.metrics.history import TimeLagBasis, align, rate, time_lag, time_to_loss
+from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
+
+STEP = EVERY.total_seconds()
+
+
+def _tables(*samples, topic_id=None):
+    """Group tables, oldest first, from dicts of end, committed and begin."""
+    tables = []
+    for number, sample in enumerate(samples):
+        ids = {"topic_id": sample["id"]} if "id" in sample else {}
+        snapshot = make_snapshot(
+            number=number,
+            topics=[topic("t", 1, begin=sample.get("begin", 0), end=sample.get("end"), **ids)],
+            groups=[
+                group("g", members=1, topics=["t"], committed={"t": [sample.get("committed")]})
+            ],
+        )
+        tables.append(groups(snapshot)[0].partitions)
+    return tables[-1], align(tables[-1], tables[-2::-1])
+
+
+def _rate(what, *samples):
+    table, past = _tables(*samples)
+    read_at = "committed_at_ms" if what == "committed" else "end_at_ms"
+    value = rate(table, past, what, read_at).per_second[0]
+    return None if math.isnan(value) else value
+
+
+def test_one_snapshot_knows_no_rate():
+    """A rate needs two samples."""
+    assert _rate("end", {"end": 100}) is None
+
+
+def test_rate_spans_the_whole_history():
+    """Growth from the oldest sample on, over the time between."""
+    assert _rate("end", {"end": 0}, {"end": 500}, {"end": 600}) == pytest.approx(300 / STEP)
+
+
+def test_a_quiet_partition_has_rate_zero_not_unknown():
+    """No growth over known time is 0 offsets/s."""
+    assert _rate("end", {"end": 7}, {"end": 7}) == 0
+
+
+def test_consumption_starts_afresh_after_a_rewind():
+    """Samples before the commit fell do not count."""
+    samples = [{"end": 900, "committed": c} for c in (800, 100, 400)]
+
+    assert _rate("committed", *samples) == pytest.approx(300 / STEP)
+
+
+def test_a_missing_sample_is_passed_over():
+    """An unknown end in the middle neither breaks nor bends the rate."""
+    assert _rate("end", {"end": 0}, {"end": None}, {"end": 600}) == pytest.approx(300 / STEP)
+
+
+def test_a_recreated_topic_starts_afresh():
+    """Another topic id under the same name has no history."""
+    assert _rate("end", {"end": 0, "id": "old"}, {"end": 50, "id": "new"}) is None
+
+
+def _age(*samples):
+    table, past = _tables(*samples)
+    found = time_lag(table, past, rate(table, past, "end", "end_at_ms"))
+    return found.seconds[0], found.basis[0]
+
+
+def test_a_group_at_the_end_is_zero_seconds_behind():
+    """Nothing unread has no age."""
+    assert _age({"end": 100, "committed": 100}) == (0, TimeLagBasis.CAUGHT_UP)
+
+
+def test_time_lag_is_interpolated_between_samples():
+    """A commit half way between two known ends was the end half way between their times."""
+    seconds, basis = _age({"end": 0}, {"end": 100}, {"end": 200, "committed": 150})
+
+    assert (pytest.approx(STEP / 2), TimeLagBasis.INTERPOLATED) == (seconds, basis)
+
+
+def test_a_commit_just_before_the_history_is_extrapolated():
+    """At 100 offsets a step, a commit 50 below the oldest end is half a step older."""
+    seconds, basis = _age({"end": 100}, {"end": 200, "committed": 50})
+
+    assert (pytest.approx(1.5 * STEP), TimeLagBasis.EXTRAPOLATED) == (seconds, basis)
+
+
+def test_extrapolation_is_capped_and_says_so():
+    """Far before the history, the age is at least two spans of it."""
+    seconds, basis = _age({"end": 10_000}, {"end": 10_100, "committed": 1})
+
+    assert (pytest.approx(2 * STEP), TimeLagBasis.AT_LEAST) == (seconds, basis)
+
+
+def test_time_lag_is_unknown_without_history_or_traffic():
+    """One snapshot with lag, or a lag without any production, has no known age."""
+    single, _ = _age({"end": 100, "committed": 50})
+    still, basis = _age({"end": 100}, {"end": 100, "committed": 50})
+
+    assert math.isnan(single)
+    assert math.isnan(still)
+    assert basis is TimeLagBasis.UNKNOWN
+
+
+def _loss(*samples):
+    table, past = _tables(*samples)
+    consumption = rate(table, past, "committed", "committed_at_ms")
+    return time_to_loss(table, rate(table, past, "begin", "begin_at_ms"), consumption)[0]
+
+
+def test_time_to_loss_is_the_margin_over_the_closing_speed():
+    """A log start gaining 100 offsets a step on a commit 50 ahead reaches it in half a step."""
+    old = {"begin": 0, "end": 900, "committed": 150}
+    new = {"begin": 100, "end": 900, "committed": 150}
+
+    assert _loss(old, new) == pytest.approx(STEP / 2)
+
+
+def test_a_log_start_that_does_not_gain_never_arrives():
+    """Standing still, or slower than the group, is never."""
+    still = {"begin": 0, "end": 900, "committed": 150}
+
+    assert _loss(still, still) == math.inf
+
+
+def test_history_finds_a_partition_whatever_else_the_group_held_before():
+    """Rows are matched by topic and number, not by position."""
+    topics = [topic("a", 2, end=10), topic("b", 1, end=20)]
+    before = make_snapshot(
+        topics=topics, groups=[group("g", members=1, topics=["a", "b"], committed={"a": 5, "b": 5})]
+    )
+    after = make_snapshot(
+        number=1, topics=topics, groups=[group("g", members=1, committed={"b": 9})]
+    )
+    gone = change(after, "commits", lambda rows: [r for r in rows if r["topic"] == "b"])
+    now, old = groups(gone)[0].partitions, groups(before)[0].partitions
+
+    assert align(now, [old]).column("committed", 0).tolist() == [5]

@@ -1,0 +1,65 @@
+"""Lag and its reasons, one named situation per row."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.metrics.lag import LagBasis, measure_lag
+from tests.helpers.snapshots import group, groups, make_snapshot, topic
+
+
+def _lag(reset=None, *, begin=10, end=100, committed):
+    snapshot = make_snapshot(
+        topics=[topic("t", 1, begin=begin, end=end)],
+        groups=[group("g", members=1, topics=["t"], committed={"t": [committed]})],
+    )
+    lag = measure_lag(groups(snapshot)[0].partitions, reset)
+    return lag.shown.tolist()[0], lag.basis[0], lag.lost.tolist()[0], lag.for_strategies.tolist()[0]
+
+
+@pytest.mark.parametrize(
+    ("situation", "numbers", "expected"),
+    [
+        ("within", {"committed": 40}, (60, LagBasis.COMMITTED, 0, 60)),
+        ("at the end", {"committed": 100}, (0, LagBasis.COMMITTED, 0, 0)),
+        ("at the log start", {"committed": 10}, (90, LagBasis.COMMITTED, 0, 90)),
+        ("below the log start", {"committed": 4}, (90, LagBasis.BELOW_BEGIN, 6, 90)),
+        ("beyond the end", {"committed": 101}, (0, LagBasis.BEYOND_END, 0, 0)),
+        ("no commit, reset unknown", {"committed": None}, (None, LagBasis.NO_COMMIT, None, 0)),
+        ("end unknown", {"committed": 40, "end": None}, (None, LagBasis.NO_END, 0, None)),
+        ("begin unknown", {"committed": 40, "begin": None}, (60, LagBasis.COMMITTED, None, 60)),
+    ],
+)
+def test_each_situation_has_its_lag_and_reason(situation, numbers, expected):
+    """Shown lag, basis, lost records and the strategies' lag follow DESIGN section 3."""
+    assert expected == _lag(**numbers), situation
+
+
+@pytest.mark.parametrize(
+    ("reset", "expected"),
+    [
+        ("latest", (0, LagBasis.RESET_LATEST)),
+        ("earliest", (90, LagBasis.RESET_BEGIN)),
+        ("none", (90, LagBasis.RESET_BEGIN)),
+        ("by_duration:PT1H", (90, LagBasis.RESET_BEGIN)),
+    ],
+)
+def test_without_commit_the_configured_reset_decides(reset, expected):
+    """KIP-169: latest means nothing to read, anything else means from the log start."""
+    assert expected == _lag(reset, committed=None)[:2]
+
+
+def test_lag_from_the_log_start_is_unknown_while_the_log_start_is():
+    """A reset to the log start needs the log start."""
+    assert _lag("earliest", begin=None, committed=None)[0] is None
+
+
+def test_read_committed_groups_end_at_the_last_stable_offset():
+    """An open transaction's records are not lag for a group that cannot read them yet."""
+    snapshot = make_snapshot(
+        topics=[topic("t", 1, end=100, last_stable=70)],
+        groups=[group("g", members=1, topics=["t"], committed={"t": [60]})],
+    )
+    stable = groups(snapshot, read_committed=lambda name: name == "g")[0]
+
+    assert measure_lag(stable.partitions, None).shown.tolist() == [10]

@@ -1,0 +1,70 @@
+"""What counts as crossing racks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.metrics.racks import leader_crossing, replica_crossing
+from engine.model import NONE, ragged
+
+A, B = 0, 1
+
+
+@pytest.mark.parametrize(
+    ("situation", "owner", "replicas", "crosses", "known"),
+    [
+        ("a replica in the owner's rack", A, [B, A], False, True),
+        ("no replica in the owner's rack", A, [B, B], True, True),
+        ("owner's rack unknown", NONE, [A], False, False),
+        ("replicas unknown", A, [], False, False),
+        ("a rackless broker, no match", A, [B, NONE], False, False),
+        ("a rackless broker, but a match", A, [NONE, A], False, True),
+    ],
+)
+def test_one_partition(situation, owner, replicas, crosses, known):
+    """Whether it crosses, and whether that can be told."""
+    start, racks = ragged([replicas])
+    crossing = replica_crossing(np.array([owner], np.int32), start, racks)
+
+    assert (crosses, known) == (bool(crossing.crosses[0]), bool(crossing.known[0])), situation
+
+
+def test_in_sync_only_leaves_other_replicas_out():
+    """A replica that is not in sync serves nobody."""
+    start, racks = ragged([[A, B]])
+    in_sync = np.array([False, True])
+
+    assert replica_crossing(np.array([A], np.int32), start, racks, in_sync).share() == 1.0
+
+
+def test_share_is_over_what_could_be_told():
+    """Unknown partitions are in neither number."""
+    start, racks = ragged([[A], [B], []])
+    crossing = replica_crossing(np.array([A, A, A], np.int32), start, racks)
+
+    assert crossing.share() == 0.5
+
+
+def test_share_is_unknown_when_nothing_can_be_told():
+    """No known rack is not a share of 0."""
+    start, racks = ragged([[]])
+
+    assert replica_crossing(np.array([A], np.int32), start, racks).share() is None
+
+
+def test_weighted_share_needs_known_weights_that_are_not_all_zero():
+    """By offsets/s: the crossing ones over all; unknown or no traffic has no share."""
+    start, racks = ragged([[A], [B]])
+    crossing = replica_crossing(np.array([A, A], np.int32), start, racks)
+
+    assert crossing.share(np.array([1.0, 3.0])) == 0.75
+    assert crossing.share(np.array([np.nan, 3.0])) is None
+    assert crossing.share(np.array([0.0, 0.0])) is None
+
+
+def test_against_the_leader_every_other_rack_crosses():
+    """Without follower fetching the leader's rack is the one that costs."""
+    crossing = leader_crossing(np.array([A, A, A]), np.array([A, B, NONE]))
+
+    assert crossing.share() == 0.5

@@ -1,0 +1,57 @@
+"""The rules of `engine.metrics.status`, one row each."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.metrics.status import statuses, worst
+from engine.model import Column, Status
+from tests.helpers.snapshots import group, groups, make_snapshot, topic
+
+
+def _status(lags, commits, owned=True):
+    """The status of one partition from its samples, oldest first."""
+    snapshot = make_snapshot(
+        topics=[topic("t", 1)], groups=[group("g", members=1 if owned else 0, committed={"t": 1})]
+    )
+    table = groups(snapshot)[0].partitions
+    newest = [Column.of([lag]) for lag in reversed(lags)], [
+        Column.of([c]) for c in reversed(commits)
+    ]
+    return statuses(table, *newest)[0]
+
+
+@pytest.mark.parametrize(
+    ("situation", "lags", "commits", "owned", "expected"),
+    [
+        ("caught up", [0], [5], True, Status.OK),
+        ("one sample with lag", [3], [5], True, Status.UNKNOWN),
+        ("two samples with lag", [3, 3], [5, 6], True, Status.UNKNOWN),
+        ("lag unknown now", [3, 3, None], [5, 6, 7], True, Status.UNKNOWN),
+        ("burst after silence", [0, 0, 0, 900], [5, 5, 5, 5], True, Status.OK),
+        ("steady lag", [9, 9, 9], [5, 6, 7], True, Status.OK),
+        ("catching up", [9, 6, 3], [5, 9, 14], True, Status.OK),
+        ("falling behind", [3, 6, 9], [5, 6, 7], True, Status.WARN),
+        ("a dip on the way up", [3, 9, 6, 12], [5, 6, 7, 8], True, Status.OK),
+        ("stuck with an owner", [3, 6, 9], [5, 5, 5], True, Status.STALL),
+        ("stuck, no traffic", [3, 3, 3], [5, 5, 5], True, Status.STALL),
+        ("stuck, nobody owns it", [3, 6, 9], [5, 5, 5], False, Status.STOP),
+        ("rewound", [3, 3, 40], [50, 60, 20], True, Status.REWIND),
+        ("rewound and recovered", [30, 90, 10], [50, 20, 60], True, Status.OK),
+        ("quiet partition, read to its end", [0, 0, 0, 0], [5, 5, 5, 5], True, Status.OK),
+        ("older than the window", [3, 0, 4, 5, 6, 7], [9, 9, 1, 2, 3, 4], True, Status.WARN),
+    ],
+)
+def test_rules(situation, lags, commits, owned, expected):
+    """Each situation an operator knows has the status the table of rules gives it."""
+    assert expected is _status(lags, commits, owned), situation
+
+
+def test_a_group_has_its_worst_partitions_status():
+    """Statuses worsen in the order they are declared in."""
+    assert worst([Status.OK, Status.STALL, Status.WARN]) is Status.STALL
+
+
+def test_a_group_without_partitions_is_unknown():
+    """Nothing to judge is not fine."""
+    assert worst([]) is Status.UNKNOWN
