@@ -12,13 +12,19 @@ import fnmatch
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from engine.errors import ConfigError
 
@@ -223,6 +229,30 @@ def load(
         return Settings(**_merge(content, connections or {}))
     except ValidationError as problem:
         raise ConfigError(_explain(problem, file), fix="Correct it and try again.") from None
+    except SettingsError as problem:
+        key = re.search(r'field "(\w+)"', str(problem))
+        raise ConfigError(
+            f"the environment variable EVENKEEL_{key[1].upper() if key else '...'} is not JSON.",
+            fix="Write it as JSON, or put the value into evenkeel.toml.",
+        ) from None
+
+
+def cluster_names(path: str | Path | None = None) -> list[str]:
+    """
+    The names of the clusters that file and environment speak of, sorted; nothing else is validated yet.
+
+    Whoever has connections (Airflow) must know for which names to look before there are settings.
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    file = _config_file(path)
+    named = _read(file).get("clusters", {}) if file else {}
+    try:
+        more = json.loads(os.environ.get("EVENKEEL_CLUSTERS") or "{}")
+    except ValueError:
+        more = {}  # `load` says what is wrong with it
+    return sorted({name for each in (named, more) if isinstance(each, dict) for name in each})
 
 
 def _config_file(path: str | Path | None) -> Path | None:
