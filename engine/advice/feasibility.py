@@ -82,7 +82,7 @@ def feasibility(
     kip_848 = group.type is GroupType.CONSUMER
     if kip_848 != (strategy in SERVER_SIDE):
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=_wrong_side(kip_848))
-    if group.assignor == SERVER_SIDE.get(strategy, strategy):
+    if runs(group, strategy):
         return Judgement(feasibility=Feasibility.CAN_RUN, reason="the strategy it runs")
     if kip_848:
         setting = f"group.remote.assignor={SERVER_SIDE[strategy]}"
@@ -92,6 +92,12 @@ def feasibility(
             how=f"Set {setting} on every member (the broker must list it in group.consumer.assignors).",
         )
     return _classic(group, strategy, reach, assignors)
+
+
+def runs(group: GroupSnapshot, strategy: str) -> bool:
+    """Whether this is the strategy the group has elected; `range` on the wire of a KIP-848 group is `range-server`."""
+    kip_848 = group.type is GroupType.CONSUMER
+    return kip_848 == (strategy in SERVER_SIDE) and group.assignor == SERVER_SIDE.get(strategy, strategy)
 
 
 def _wrong_side(kip_848: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.advice import Judgement, blocked, feasibility
+from engine.advice import Judgement, blocked, feasibility, runs
 from engine.assignor import Assignor, GroupSpec, spec_of
 from engine.assignors import ASSIGNORS
 from engine.config import Settings
@@ -99,7 +99,7 @@ def _replay(
         assignment = strategy.assign(spec)
     except Infeasible as problem:
         return _infeasible(strategy, str(problem))
-    running = strategy.name == group.assignor or strategy.reach is Reach.LIVE
+    running = strategy.reach is Reach.LIVE or runs(group, strategy.name)
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,

@@ -1,0 +1,198 @@
+"""When a switch pays, when to stay, and in which words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.advice import Previous, decide
+from engine.config import Policy
+from engine.model import Candidate, Feasibility, Move, Reach, Score, Verdict
+
+EVEN = Score(
+    partition_spread=0,
+    balanced=True,
+    most_partitions=2,
+    fewest_partitions=2,
+    largest_member_lag=0,
+    lag_skew=None,
+    lag_floor=0,
+    lag_floor_equal_counts=0,
+    cross_rack_share=None,
+    cross_rack_rate_share=None,
+    cross_rack_in_sync_share=None,
+    cross_leader_share=None,
+    racks_left_out=0,
+    moves=0,
+    newly_owned=0,
+    unowned=0,
+    drain_seconds=None,
+)
+ONCE = Policy(confirmations=1)
+
+
+def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score):
+    return Candidate(
+        strategy=strategy,
+        reach=Reach.LIVE if strategy == "live" else Reach.SETTING,
+        feasibility=feasibility,
+        reason="because",
+        score=replace(EVEN, **score),
+    )
+
+
+def _decide(*candidates, policy=ONCE, **more):
+    return decide(group="g", candidates=candidates, partitions=10, policy=policy, **more)
+
+
+def _live(**score):
+    return _candidate("live", Feasibility.CAN_RUN, **score)
+
+
+@pytest.mark.parametrize(
+    ("gain", "live", "other", "words"),
+    [
+        ("lag", {"largest_member_lag": 1000}, {"largest_member_lag": 400}, "1,000 -> 400 offsets (-60%)"),
+        ("racks", {"cross_rack_share": 0.5}, {"cross_rack_share": 0.0}, "cross-rack share 50% -> 0%"),
+        ("spread", {"partition_spread": 5}, {"partition_spread": 1}, "partition spread 5 -> 1"),
+        ("unowned", {"unowned": 2}, {"unowned": 0}, "2 unowned partitions get an owner"),
+    ],
+)
+def test_one_gain_without_loss_is_a_switch(gain, live, other, words):
+    """Each kind of gain is enough alone, and is told in numbers."""
+    advice = _decide(_live(**live), _candidate(**other))
+
+    assert (Verdict.SWITCH, "roundrobin") == (advice.verdict, advice.strategy), gain
+    assert words in advice.reason
+
+
+@pytest.mark.parametrize(
+    ("loss", "live", "other"),
+    [
+        ("lag", {"largest_member_lag": 1000, "cross_rack_share": 0.5}, {"largest_member_lag": 2000, "cross_rack_share": 0.0}),
+        ("racks", {"largest_member_lag": 1000, "cross_rack_share": 0.0}, {"largest_member_lag": 100, "cross_rack_share": 0.3}),
+        ("spread", {"cross_rack_share": 0.5, "partition_spread": 1}, {"cross_rack_share": 0.0, "partition_spread": 4}),
+        ("unowned", {"cross_rack_share": 0.5}, {"cross_rack_share": 0.0, "unowned": 1}),
+    ],
+)
+def test_a_gain_with_a_loss_is_no_switch(loss, live, other):
+    """What gets better may not be paid for by something else getting worse."""
+    advice = _decide(_live(**live), _candidate(**other))
+
+    assert advice.verdict is Verdict.STAY, loss
+    assert "would gain" in advice.reason
+    assert "but lose" in advice.reason
+
+
+def test_too_many_moves_are_a_loss():
+    """The policy bounds the share of partitions that may change hands."""
+    policy = Policy(confirmations=1, moves_per_gain=0.3)
+    advice = _decide(
+        _live(cross_rack_share=0.5), _candidate(cross_rack_share=0.0, moves=4), policy=policy
+    )
+
+    assert advice.verdict is Verdict.STAY
+    assert "4 partitions would move, the policy allows 3" in advice.reason
+
+
+def test_small_lag_is_nobodys_problem():
+    """Below the policy's worth, a relative gain means nothing."""
+    advice = _decide(_live(largest_member_lag=90), _candidate(largest_member_lag=1))
+
+    assert advice.verdict is Verdict.STAY
+    assert "nothing to gain" in advice.reason
+
+
+def test_lag_at_its_floor_is_told_so():
+    """No assignment can help: say where to look instead."""
+    advice = _decide(_live(largest_member_lag=1000, lag_floor=990), _candidate(largest_member_lag=1000))
+
+    assert advice.verdict is Verdict.STAY
+    assert "at its floor (990)" in advice.reason
+
+
+def test_a_switch_needs_confirmation():
+    """One snapshot is a hint; the second in a row is advice; another strategy starts over."""
+    candidates = _live(cross_rack_share=0.5), _candidate(cross_rack_share=0.0)
+    policy = Policy(confirmations=2)
+    first = _decide(*candidates, policy=policy)
+    second = _decide(*candidates, policy=policy, previous=Previous(strategy="roundrobin", seen=1))
+    other = _decide(*candidates, policy=policy, previous=Previous(strategy="range", seen=5))
+
+    assert [(Verdict.STAY, 1), (Verdict.SWITCH, 2), (Verdict.STAY, 1)] == [
+        (a.verdict, a.seen) for a in (first, second, other)
+    ]
+    assert "seen 1 of 2" in first.reason
+
+
+def test_the_best_is_chosen_then_the_fewest_moves():
+    """More worth first; at equal worth, less disruption."""
+    live = _live(cross_rack_share=0.6)
+    less = _candidate("range", cross_rack_share=0.2, moves=1)
+    more = _candidate("roundrobin", cross_rack_share=0.0, moves=9)
+    cheap = _candidate("sticky", cross_rack_share=0.0, moves=3)
+
+    assert _decide(live, less, more, cheap).strategy == "sticky"
+
+
+def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
+    """The better one that this group cannot run is named, never advised."""
+    yardstick = _candidate("uniform", Feasibility.YARDSTICK, cross_rack_share=0.0)
+    advice = _decide(_live(cross_rack_share=0.5), _candidate(cross_rack_share=0.3), yardstick)
+
+    assert ("roundrobin", "uniform") == (advice.strategy, advice.yardstick)
+    assert advice.yardstick_reason == "cross-rack share 50% -> 0%"
+
+
+def test_a_yardstick_that_is_no_better_is_not_mentioned():
+    """Only what beats the deployable best is worth a word."""
+    yardstick = _candidate("uniform", Feasibility.YARDSTICK, cross_rack_share=0.3)
+    advice = _decide(_live(cross_rack_share=0.5), _candidate(cross_rack_share=0.3), yardstick)
+
+    assert advice.yardstick is None
+
+
+def test_policy_says_which_kinds_of_strategy_may_be_advised():
+    """A class to ship is advised only where the policy allows it."""
+    own = replace(_candidate("lag-aware", cross_rack_share=0.0), reach=Reach.CLASS)
+    live = _live(cross_rack_share=0.5)
+
+    assert _decide(live, own).verdict is Verdict.STAY
+    allowed = Policy(confirmations=1, reach=("setting", "class"))
+    assert _decide(live, own, policy=allowed).verdict is Verdict.SWITCH
+
+
+def test_moves_and_how_to_get_it_come_with_the_switch():
+    """The reader learns what changes hands and what to do."""
+    move = Move(topic="t", partition=0, from_member="a", to_member="b")
+    advice = _decide(
+        _live(cross_rack_share=0.5),
+        _candidate(cross_rack_share=0.0),
+        moves={"roundrobin": [move]},
+        how={"roundrobin": "Two rolling restarts."},
+    )
+
+    assert ((move,), "Two rolling restarts.") == (advice.moves, advice.how)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "withheld", "reason"),
+    [
+        ([_live()], "offsets are missing", "offsets are missing"),
+        ([replace(_live(), score=None, reason="rebalancing (Reconciling)")], None, "rebalancing (Reconciling)"),
+        ([], None, "there is no live assignment to compare with"),
+    ],
+)
+def test_what_cannot_be_judged_says_why(candidates, withheld, reason):
+    """Withheld data and infeasible groups are not told to stay."""
+    advice = _decide(*candidates, withheld=withheld)
+
+    assert (Verdict.NOT_JUDGED, reason) == (advice.verdict, advice.reason)
+
+
+def test_unknown_scores_are_neither_gain_nor_loss():
+    """An unknown lag on either side says nothing."""
+    advice = _decide(_live(largest_member_lag=None), _candidate(largest_member_lag=500))
+
+    assert advice.verdict is Verdict.STAY

@@ -1,0 +1,156 @@
+"""Configuration: what wins, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.config import Filter, load
+from engine.errors import ConfigError
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write an evenkeel.toml and point EVENKEEL_CONFIG at it."""
+    for name in ("LAKE", "DATABASE_URL", "SLACK_TOKEN", "SLACK_CHANNEL", "CLUSTERS"):
+        monkeypatch.delenv(f"EVENKEEL_{name}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def writer(text):
+        (tmp_path / "evenkeel.toml").write_text(text, encoding="utf-8")
+
+    return writer
+
+
+def test_without_a_file_the_defaults_hold(write):
+    """A missing default file is no error."""
+    assert load().lookback == 12
+
+
+def test_environment_beats_connection_beats_file(write, monkeypatch):
+    """Each level overrides the one below it, key by key."""
+    write('lake = "from-file"\nslack_channel = "#file"\nlookback = 3\n')
+    monkeypatch.setenv("EVENKEEL_LAKE", "from-environment")
+    settings = load(connections={"lake": "from-connection", "slack_channel": "#connection"})
+
+    assert ("from-environment", "#connection", 3) == (
+        settings.lake,
+        settings.slack_channel,
+        settings.lookback,
+    )
+
+
+def test_a_connection_completes_a_cluster_of_the_file(write):
+    """Nested values are joined: filters from the file, bootstrap and secrets from the connection."""
+    write('[clusters.eu]\nbootstrap = "old:1"\ngroups = {deny = ["console-*"]}\n')
+    connection = {"clusters": {"eu": {"bootstrap": "new:9092", "properties": {"sasl.password": "s3"}}}}
+    cluster = load(connections=connection).cluster("eu")
+
+    assert cluster.bootstrap == "new:9092"
+    assert not cluster.groups.admits("console-consumer-1")
+    assert "s3" not in repr(cluster)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("lookback = 0", "lookback"),
+        ("lokback = 3", "lokback: no such key"),
+        ('[clusters.eu]\nbootstrap = "broker"', "clusters.eu.bootstrap: 'broker' is not host:port"),
+        ('[clusters."EU West"]\nbootstrap = "b:1"', "clusters.EU West"),
+        ('[[rules]]\nauto_offset_reset = "newest"', "rules.0.auto_offset_reset: use latest"),
+        ("[[rules]]\npolicy = {lag_gain = 2}", "rules.0.policy.lag_gain"),
+        ("lake = ", "cannot be read"),
+    ],
+)
+def test_a_bad_value_is_named(write, text, named):
+    """The error holds the file, the key and what is wrong with it, on one line."""
+    write(text)
+    with pytest.raises(ConfigError) as caught:
+        load()
+
+    assert named in str(caught.value)
+    assert "evenkeel.toml" in str(caught.value)
+    assert "\n" not in str(caught.value).removesuffix("\n")
+
+
+def test_several_bad_keys_are_told_at_once(write):
+    """Nobody mends a file one error at a time."""
+    write("lookback = 0\nkeep_days = 0\n")
+    with pytest.raises(ConfigError, match=r"lookback.*keep_days"):
+        load()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'database_url = "postgresql://u:hunter2@h/db"',
+        'slack_token = "xoxb-hunter2"',
+        '[clusters.eu]\nbootstrap = "b:1"\n[clusters.eu.properties]\n"sasl.password" = "hunter2"',
+    ],
+)
+def test_a_secret_in_the_file_is_refused_without_repeating_it(write, text):
+    """Secrets come from connections or the environment."""
+    write(text)
+    with pytest.raises(ConfigError) as caught:
+        load()
+
+    assert "hunter2" not in str(caught.value)
+    assert "environment variable" in str(caught.value)
+
+
+def test_secrets_never_show_in_a_repr(write, monkeypatch):
+    """Settings can be printed."""
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://u:hunter2@h/db")
+
+    assert "hunter2" not in repr(load())
+
+
+def test_a_named_file_that_is_missing_is_an_error(write, monkeypatch):
+    """EVENKEEL_CONFIG pointing nowhere is a mistake, not a default."""
+    monkeypatch.setenv("EVENKEEL_CONFIG", "nowhere.toml")
+    with pytest.raises(ConfigError, match="nowhere.toml"):
+        load()
+
+
+def test_an_unknown_cluster_lists_the_known_ones(write):
+    """The fix says what to add."""
+    write('[clusters.eu]\nbootstrap = "b:1"\n')
+    with pytest.raises(ConfigError, match=r"configured: eu.*clusters\.us"):
+        load().cluster("us")
+
+
+def test_later_rules_override_earlier_ones_key_by_key(write):
+    """A general rule and a special one complete each other."""
+    write(
+        '[[rules]]\nauto_offset_reset = "earliest"\nowner = "platform"\n'
+        '[[rules]]\ngroups = "pay-*"\nclusters = "eu"\nowner = "payments"\n'
+    )
+    settings = load()
+    special, other = settings.rule("eu", "pay-app"), settings.rule("us", "pay-app")
+
+    assert ("payments", "earliest") == (special.owner, special.auto_offset_reset)
+    assert other.owner == "platform"
+
+
+def test_the_version_changes_with_what_shapes_results_only(write):
+    """A channel or an address is not part of the hash; a rule is."""
+    base = load().version
+
+    write('slack_channel = "#other"\n[clusters.eu]\nbootstrap = "b:1"\n')
+    assert load().version == base
+    write("[[rules]]\ncapacity_per_second = 5\n")
+    assert load().version != base
+
+
+@pytest.mark.parametrize(
+    ("allow", "deny", "name", "admitted"),
+    [
+        ((), (), "any", True),
+        (("pay-*",), (), "pay-app", True),
+        (("pay-*",), (), "orders", False),
+        (("*",), ("console-*",), "console-consumer-7", False),
+    ],
+)
+def test_filters(allow, deny, name, admitted):
+    """Deny beats allow; no allow list admits everything."""
+    assert admitted is Filter(allow=allow, deny=deny).admits(name)

@@ -1,0 +1,115 @@
+"""The judge, on assignments small enough to check by eye."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from engine.assignor import spec
+from engine.model import NONE, Assignment
+from engine.scoring import Judge, moves
+
+
+def _judge(group, capacity=None):
+    unknown = np.full(len(group.members), np.nan)
+    return Judge(group=group, capacity=unknown if capacity is None else np.array(capacity))
+
+
+def _owners(*owners):
+    return Assignment(owner=np.array(owners, np.int32))
+
+
+GROUP = spec(
+    {"a": ["t"], "b": ["t"]},
+    {"t": 4},
+    racks={"a": "r1", "b": "r2"},
+    replicas={"t": [["r1"], ["r1"], ["r2"], ["r2"]]},
+    owned={"a": [("t", 0), ("t", 2)], "b": [("t", 1), ("t", 3)]},
+    lags={"t": [10, 20, 30, 40]},
+)
+
+
+def test_the_live_assignment_is_scored_like_any_other():
+    """Counts, lag, skew, racks and floors of what the group has."""
+    score = _judge(GROUP).score(Assignment(owner=GROUP.owner))
+
+    assert (score.partition_spread, score.balanced) == (0, True)
+    assert (score.largest_member_lag, score.lag_skew) == (60, 1.2)
+    assert (score.lag_floor, score.lag_floor_equal_counts) == (50, 50)
+    assert (score.cross_rack_share, score.racks_left_out) == (0.5, 0)
+    assert (score.moves, score.newly_owned, score.unowned) == (0, 0, 0)
+
+
+def test_moves_and_new_owners_are_counted_apart():
+    """A partition nobody had is not a move."""
+    group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, owned={"a": [("t", 0), ("t", 1)]})
+    score = _judge(group).score(_owners(0, 1, 1))
+
+    assert (score.moves, score.newly_owned) == (1, 1)
+    assert [(m.partition, m.from_member, m.to_member) for m in moves(group, _owners(0, 1, 1))] == [
+        (1, "a", "b"),
+        (2, None, "b"),
+    ]
+
+
+def test_a_partition_taken_away_is_a_move_and_unowned():
+    """Giving up a partition costs, and leaves a hole that shows."""
+    score = _judge(GROUP).score(_owners(0, 1, NONE, 1))
+
+    assert (score.moves, score.unowned) == (1, 1)
+
+
+def test_an_unknown_lag_makes_lag_figures_unknown_and_nothing_else():
+    """Spread and racks do not need lag."""
+    group = spec({"a": ["t"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]}, lags={"t": [1, None]})
+    score = _judge(group).score(Assignment(owner=group.owner))
+
+    assert (None, None, None) == (score.largest_member_lag, score.lag_skew, score.lag_floor)
+    assert score.partition_spread == 0
+    assert score.cross_rack_share is None
+
+
+def test_members_without_an_existing_topic_do_not_count():
+    """Somebody subscribed to a topic that does not exist is not idle in this group."""
+    group = spec({"a": ["t"], "b": ["gone"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]}, lags={"t": [5, 5]})
+    score = _judge(group).score(Assignment(owner=group.owner))
+
+    assert (score.partition_spread, score.fewest_partitions, score.lag_skew) == (0, 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("situation", "lags", "rates", "capacity", "expected"),
+    [
+        ("slowest member decides", [100, 20], [1.0, 1.0], [11.0, 3.0], 10.0),
+        ("no lag", [0, 0], [1.0, 1.0], [math.nan, math.nan], 0.0),
+        ("cannot keep up", [100, 0], [5.0, 1.0], [5.0, 9.0], math.inf),
+        ("capacity unknown", [100, 0], [5.0, 1.0], [math.nan, 9.0], None),
+        ("rate unknown", [100, 0], [math.nan, 1.0], [9.0, 9.0], None),
+        ("lag unknown", [None, 0], [1.0, 1.0], [9.0, 9.0], None),
+    ],
+)
+def test_drain_time(situation, lags, rates, capacity, expected):
+    """Lag over spare capacity; never and unknown are different answers."""
+    from dataclasses import replace
+
+    group = spec(
+        {"a": ["t"], "b": ["t"]},
+        {"t": 2},
+        owned={"a": [("t", 0)], "b": [("t", 1)]},
+        lags={"t": lags},
+    )
+    group = replace(group, rate=np.array(rates))
+    score = _judge(group, capacity).score(Assignment(owner=group.owner))
+
+    assert expected == score.drain_seconds, situation
+
+
+def test_racks_weighted_by_traffic():
+    """A crossing partition that carries three quarters of the traffic costs three quarters."""
+    from dataclasses import replace
+
+    group = replace(GROUP, rate=np.array([1.0, 1.0, 6.0, 0.0]))
+
+    assert _judge(group).score(Assignment(owner=GROUP.owner)).cross_rack_rate_share == 0.875
