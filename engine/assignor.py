@@ -177,6 +177,15 @@ class Assignor(Protocol):
         """
 
 
+ASSIGNOR_PARTS = ("name", "works_on", "needs", "reach", "source", "assign")
+"""What an assignor must have."""
+
+
+def missing_parts(candidate: object) -> list[str]:
+    """Names of what *candidate* lacks of an assignor."""
+    return [part for part in ASSIGNOR_PARTS if not hasattr(candidate, part)]
+
+
 def spec(
     members: Mapping[str, Sequence[str]],
     topics: Mapping[str, int],

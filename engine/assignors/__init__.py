@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import cast
 
-from engine.assignor import Assignor
+from engine.assignor import Assignor, missing_parts
 from engine.assignors.live import Live
 from engine.assignors.range import Range
 from engine.assignors.roundrobin import RoundRobin
@@ -105,9 +105,7 @@ def _load(point: EntryPoint) -> Assignor:
     """
     loaded = point.load()
     assignor = loaded() if isinstance(loaded, type) else loaded
-    wanted = ("name", "works_on", "needs", "reach", "source", "assign")
-    missing = [part for part in wanted if not hasattr(assignor, part)]
-    if missing:
+    if missing := missing_parts(assignor):
         raise InputError(f"{point.value} has no {', '.join(missing)}.")
     if not isinstance(assignor.name, str) or assignor.name != point.name:
         raise InputError(

@@ -27,10 +27,9 @@ With racks, ranges give way to locality:
 >>> group.lists(Range().assign(group))
 {'C0': [('t', 1)], 'C1': [('t', 0)]}
 
-Cost: O(partitions + subscriptions), in arrays; the rack phase adds a plain loop over replica
-    entries and
-subscriptions of the topics it touches. Source: `RangeAssignor` of Kafka 4.3 (rack phase since 3.5,
-KAFKA-14891 included).
+Cost: O(partitions + subscriptions), in arrays; the rack phase adds a plain loop over the replica
+entries and subscriptions of the topics it touches. Source: `RangeAssignor` of Kafka 4.3 (rack phase
+since 3.5, KAFKA-14891 included).
 
 What it does not do: it looks at no lag, keeps no past ownership, and never evens out over topics:
 with many small topics the members first in order own everything. Once one topic needs racks,

@@ -38,6 +38,7 @@ from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from engine.errors import Infeasible
 from engine.kit.java_order import string_order
 from engine.kit.member_order import member_order
+from engine.kit.permute import partition_order
 from engine.kit.subscribers import Subscribers, subscribers_in_order
 from engine.model import NONE, Assignment, Ints, Reach
 
@@ -73,7 +74,7 @@ class RoundRobin:
         turn = (first[group.topic_of] + group.number_of) % np.maximum(count, 1)
         members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
         pair = np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)
-        return Assignment(owner=members[pair], order=_dealing_order(group, topics))
+        return Assignment(owner=members[pair], order=partition_order(group, topics))
 
 
 def _first_places(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Ints:
@@ -96,10 +97,3 @@ def _first_places(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> I
         first[topic] = at
         pointer = place[begin + (at + sizes[topic] - 1) % (end - begin)] + 1
     return first
-
-
-def _dealing_order(group: GroupSpec, topics: Ints) -> Ints:
-    """(P) the partitions by topic name, then number."""
-    sizes = np.diff(group.topic_start)[topics]
-    before = np.cumsum(sizes) - sizes
-    return np.repeat(group.topic_start[:-1][topics] - before, sizes) + np.arange(sizes.sum())

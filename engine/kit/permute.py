@@ -1,0 +1,90 @@
+"""The same group listed in another order: what a strategy must not notice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.assignor import GroupSpec
+from engine.model import NONE, Indices, Ints
+
+T = TypeVar("T")
+
+
+def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
+    """
+    The group with its members and topics in another order; each member's own lists keep theirs.
+
+    Args:
+        group: The group.
+        members: (M) old index of each new member.
+        topics: (T) old index of each new topic.
+
+    >>> from engine.assignor import spec
+    >>> group = spec({"a": ["t"], "b": ["u"]}, {"t": 1, "u": 2}, owned={"b": [("u", 1)]})
+    >>> other = permuted(group, np.array([1, 0]), np.array([1, 0]))
+    >>> other.members, other.topics, other.owner.tolist(), other.subscription_topic.tolist()
+    (('b', 'a'), ('u', 't'), [-1, 0, -1], [0, 1])
+    """
+    new_member, new_topic = _new_indices(members), _new_indices(topics)
+    partitions = partition_order(group, topics)
+    subscription_start, sent = _rows(group.subscription_start, members)
+    claim_start, claimed = _rows(group.claim_start, members)
+    replica_start, replicas = _rows(group.replica_start, partitions)
+    return replace(
+        group,
+        members=_picked(group.members, members),
+        instance_ids=_picked(group.instance_ids, members),
+        member_rack=group.member_rack[members],
+        topics=_picked(group.topics, topics),
+        topic_ids=_picked(group.topic_ids, topics),
+        topic_exists=group.topic_exists[topics],
+        topic_start=_starts(np.diff(group.topic_start)[topics]),
+        subscription_start=subscription_start,
+        subscription_topic=new_topic[group.subscription_topic[sent]],
+        replica_start=replica_start,
+        replica_rack=group.replica_rack[replicas],
+        leader_rack=group.leader_rack[partitions],
+        owner=new_member[group.owner[partitions]],
+        claim_start=claim_start,
+        claim_topic=new_topic[group.claim_topic[claimed]],
+        claim_partition=group.claim_partition[claimed],
+        generation=group.generation.take(members),
+        user_data=_picked(group.user_data, members),
+        lag=group.lag.take(partitions),
+        rate=group.rate[partitions],
+        config=_picked(group.config, members),
+    )
+
+
+def partition_order(group: GroupSpec, topics: Ints) -> Ints:
+    """(P) the partitions topic by topic in the given order of topics."""
+    return _rows(group.topic_start, topics)[1]
+
+
+def _new_indices(old: Ints) -> Indices:
+    """Old index -> new one; the last entry is read by `NONE` and stays so."""
+    new = np.full(len(old) + 1, NONE, np.int32)
+    new[old] = np.arange(len(old), dtype=np.int32)
+    return new
+
+
+def _rows(start: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """A ragged array's rows in another order: their new starts, and which entries they take."""
+    sizes = np.diff(start)[rows]
+    new_start = _starts(sizes)
+    entries = np.repeat(start[:-1][rows] - new_start[:-1], sizes) + np.arange(new_start[-1])
+    return new_start, entries
+
+
+def _starts(sizes: npt.NDArray[np.int64]) -> Ints:
+    start = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=start[1:])
+    return start
+
+
+def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:
+    return tuple(values[i] for i in index.tolist())
