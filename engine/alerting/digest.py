@@ -1,0 +1,236 @@
+"""The one message a run writes about advice: every group with news, the worst in full."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
+from engine.alerting.policy import News, Outcome, Row
+from engine.alerting.wording import (
+    count,
+    duration,
+    listed,
+    moment,
+    offsets,
+    percent,
+    sentence,
+    shortened,
+)
+from engine.model import Verdict
+
+WORST = 8
+"""Groups told in full; the others are named and counted."""
+
+MOVES = 5
+"""Moves listed per group."""
+
+NOBODY = "(nobody)"
+
+NAMED = 12
+"""Names listed in one line."""
+
+REASON = 400
+"""Characters of one quoted reason."""
+
+
+MEASURES: Sequence[tuple[str, str, Callable[[float], str]]] = (
+    ("largest member lag", "largest_member_lag", lambda n: offsets(int(n))),
+    ("cross-rack share", "cross_rack_share", percent),
+    ("partition spread", "partition_spread", lambda n: f"{int(n):,}"),
+    ("drain time", "drain_seconds", duration),
+)
+"""What is compared, smaller is better: name, column of the score, how it reads."""
+
+
+def advice_message(
+    cluster: str,
+    snapshot: Row,
+    news: Sequence[News],
+    moves: Mapping[str, Sequence[Row]],
+    *,
+    verdicts: Mapping[str, int],
+    owners: Mapping[str, str] | None = None,
+    worst: int = WORST,
+) -> AlertMessage:
+    """
+    One digest of all news of one snapshot for one channel.
+
+    Args:
+        cluster: The cluster's configured name.
+        snapshot: Its row: snapshot_id, finished_at, partial, problems, config_version.
+        news: What is new, worst first; at least one.
+        moves: Some moves by group: topic, partition, from_member, to_member.
+        verdicts: How many groups of the whole snapshot got which verdict.
+        owners: Who owns a group, where that is configured.
+        worst: How many groups are told in full.
+    """
+    full, rest = news[:worst], news[worst:]
+    sections = [_section(one, moves.get(one.group_id, ()), (owners or {})) for one in full]
+    if rest:
+        names = [f"{one.group_id} ({_short(one)})" for one in rest]
+        more = Section(
+            heading=f"and {count(len(rest), 'more group')}", lines=(listed(names, NAMED),)
+        )
+        sections.append(more)
+    return AlertMessage(
+        kind=MessageKind.ADVICE,
+        severity=Severity.INFO,
+        at=snapshot["finished_at"],
+        title=f"{cluster}: {_title(news)}",
+        summary=_summary(full[0]),
+        sections=tuple(sections),
+        more=(
+            "All of it: SELECT * FROM latest_advice "
+            f"WHERE cluster = '{cluster}' AND verdict = '{Verdict.SWITCH}'"
+        ),
+        footer=_footer(snapshot, verdicts),
+        told=tuple(one.told for one in news),
+    )
+
+
+def _title(news: Sequence[News]) -> str:
+    number = Counter(one.outcome for one in news)
+    clauses = {
+        Outcome.SWITCH: "would gain from another assignor",
+        Outcome.WITHDRAWN: "should stay after all",
+        Outcome.TAKEN_UP: "took up the advice",
+    }
+    return ", ".join(
+        f"{count(number[outcome], 'group')} {clause}"
+        for outcome, clause in clauses.items()
+        if number[outcome]
+    )
+
+
+def _short(news: News) -> str:
+    return (
+        f"{news.outcome} to {news.row['strategy']}"
+        if news.outcome is Outcome.SWITCH
+        else news.outcome
+    )
+
+
+def _summary(news: News) -> str:
+    return f"{_heading(news)}. {sentence(_reason(news.row))}"
+
+
+def _heading(news: News) -> str:
+    if news.outcome is Outcome.SWITCH:
+        instead = f" instead of {news.told_strategy}, told before" if news.told_strategy else ""
+        return f"{news.group_id}: switch to {news.row['strategy']}{instead}"
+    if news.outcome is Outcome.TAKEN_UP:
+        return f"{news.group_id}: now runs {news.told_strategy}, as advised"
+    return f"{news.group_id}: no longer switch to {news.told_strategy}"
+
+
+def _section(news: News, moves: Sequence[Row], owners: Mapping[str, str]) -> Section:
+    row = news.row
+    lines = [f"Why: {sentence(_reason(row))}"]
+    code: list[str] = []
+    if news.outcome is Outcome.SWITCH:
+        lines += _effects(row)
+        lines.append(_cost(row))
+        lines.append(f"How: {sentence(row['how'])}" if row["how"] else "How: not known.")
+        lines.append(_certainty(row))
+        if row["yardstick"]:
+            reason = sentence(row["yardstick_reason"] or "it would do better still")
+            lines.append(f"Possible, not deployable here: {row['yardstick']}. {reason}")
+        code = _moves(row, moves)
+    if owner := owners.get(news.group_id):
+        lines.append(f"Owner: {owner}.")
+    return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
+
+
+def _reason(row: Row) -> str:
+    return shortened(row["reason"] or "no reason was stored", REASON)
+
+
+def _effects(row: Row) -> list[str]:
+    """What the reason leaves out: smaller gains, what gets worse, and what no assignment can do."""
+    better, worse = _differences(row, but=row["reason"] or "")
+    floor = number(row["live"], "lag_floor")
+    lines = [f"Besides: {'; '.join(better)}."] if better else []
+    lines += [f"Price: {'; '.join(worse)}."] if worse else []
+    if floor:
+        lag = offsets(int(floor))
+        lines.append(f"Floor: no assignment brings the largest member lag below {lag}.")
+    return lines
+
+
+def _differences(row: Row, but: str) -> tuple[list[str], list[str]]:
+    """What falls and what rises, with units, unless *but* speaks of it; the unknown is left out."""
+    better: list[str] = []
+    worse: list[str] = []
+    for name, column, shown in MEASURES:
+        before, after = number(row["live"], column), number(row["proposed"], column)
+        if name in but or before is None or after is None or shown(before) == shown(after):
+            continue
+        text = f"{name} {shown(before)} → {shown(after)}"
+        (better if after < before else worse).append(text)
+    return better, worse
+
+
+def number(score: Row | None, column: str) -> float | None:
+    """A score's number; Postgres writes the infinity of a float into JSON as text."""
+    value = None if score is None else score.get(column)
+    return None if value is None else float(value)
+
+
+def _cost(row: Row) -> str:
+    moved = number(row["proposed"], "moves")
+    if moved is None:
+        return "Cost: how many partitions move is not known."
+    partitions = (row["metrics"] or {}).get("partitions")
+    of = f" of {partitions:,}" if partitions is not None else ""
+    owned = number(row["proposed"], "newly_owned") or 0
+    found = f", {count(int(owned), 'unowned partition')} get an owner" if owned else ""
+    return f"Cost: {int(moved):,}{of} partitions change hands once{found}."
+
+
+def _certainty(row: Row) -> str:
+    times = row["seen"] or 0
+    began: datetime | None = row["seen_since"]
+    sure = (
+        f"won in {count(times, 'snapshot')} in a row" if times > 1 else "won in one snapshot so far"
+    )
+    doubts = _doubts(row)
+    caveat = f"; {'; '.join(doubts)}" if doubts else "; no lag and no rack is unknown"
+    return f"How sure: {sure}{f', since {moment(began)}' if began else ''}{caveat}."
+
+
+def _doubts(row: Row) -> list[str]:
+    doubts = []
+    metrics: Mapping[str, Any] = row["metrics"] or {}
+    if unknown := metrics.get("unknown_lag_partitions"):
+        doubts.append(f"the lag of {count(unknown, 'partition')} is unknown")
+    if left_out := number(row["proposed"], "racks_left_out"):
+        doubts.append(f"racks of {count(int(left_out), 'partition')} are unknown")
+    return doubts
+
+
+def _moves(row: Row, moves: Sequence[Row]) -> list[str]:
+    shown = [
+        f"{m['topic']}-{m['partition']}: {m['from_member'] or NOBODY} → {m['to_member'] or NOBODY}"
+        for m in moves[:MOVES]
+    ]
+    score = row["proposed"]
+    total = int((number(score, "moves") or 0) + (number(score, "newly_owned") or 0))
+    left = total - len(shown)
+    return [*shown, f"and {left:,} more"] if shown and left > 0 else shown
+
+
+def _footer(snapshot: Row, verdicts: Mapping[str, int]) -> tuple[str, ...]:
+    counted = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
+    lines = [
+        f"Snapshot {snapshot['snapshot_id']}, read {moment(snapshot['finished_at'])}; "
+        f"{count(sum(verdicts.values()), 'group')}: {counted}.",
+    ]
+    if snapshot["partial"]:
+        problems = [shortened(problem, 200) for problem in snapshot["problems"] or ()]
+        lines.append(
+            f"The snapshot is partial: {listed(problems, 3) or 'the cause is not stored'}."
+        )
+    return tuple(lines)

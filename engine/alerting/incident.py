@@ -1,0 +1,216 @@
+"""The messages about the pipeline itself: one when an incident opens, one when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
+from engine.alerting.policy import SEVERITY, IncidentKind, Row
+from engine.alerting.wording import count, duration, moment, sentence, shortened, since
+
+ERROR = 500
+"""Characters of a quoted error."""
+
+Facts = Mapping[str, Any]
+Lines = Callable[[str, Facts, datetime], tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wording:
+    """
+    How one kind of incident reads. *opened* and *closed* are what follows the cluster's name in the
+    title.
+
+    *what* and *effect* get (cluster, facts, now) and tell how bad it is; *todo* is what to do about
+    it.
+    """
+
+    opened: str
+    closed: str
+    what: Lines
+    effect: str
+    todo: tuple[str, ...]
+    afterwards: str
+
+
+def pipeline_message(incident: Row, *, now: datetime) -> AlertMessage:
+    """
+    The message of an incident: of its opening, or of its end once it has a `closed_at`.
+
+    Args:
+        incident: cluster, kind, opened_at, closed_at (None while open), facts.
+        now: The moment durations count to.
+    """
+    return _closed(incident) if incident["closed_at"] else _opened(incident, now)
+
+
+def _opened(incident: Row, now: datetime) -> AlertMessage:
+    kind, cluster, facts = IncidentKind(incident["kind"]), incident["cluster"], incident["facts"]
+    words = WORDING[kind]
+    what = words.what(cluster, facts, now)
+    sections = [
+        Section(heading="What", lines=what),
+        Section(heading="How bad", lines=(words.effect,)),
+        Section(heading="What to do", lines=words.todo, code=_commands(kind)),
+    ]
+    if errors := _errors(facts):
+        sections.insert(1, Section(heading="What it said", lines=tuple(errors)))
+    return AlertMessage(
+        kind=MessageKind.INCIDENT_OPENED,
+        severity=SEVERITY[kind],
+        at=incident["opened_at"],
+        title=f"{cluster}: {words.opened}",
+        summary=what[0],
+        sections=tuple(sections),
+        footer=(f"Noticed {moment(incident['opened_at'])}. You hear of it again when it is over.",),
+    )
+
+
+def _closed(incident: Row) -> AlertMessage:
+    kind, cluster = IncidentKind(incident["kind"]), incident["cluster"]
+    words = WORDING[kind]
+    began, ended = _began(incident), incident["closed_at"]
+    span = duration((ended - began).total_seconds())
+    lasted = f"It lasted {span}, from {moment(began)} to {moment(ended)}."
+    over = f"{cluster}: {words.closed}"
+    lines: tuple[str, ...] = (words.afterwards, *_last_error(incident["facts"]))
+    if incident["facts"].get("unwatched"):
+        over = f"{cluster}: no longer watched"
+        lines = ("The cluster is no longer configured; what was open about it is closed.",)
+    return AlertMessage(
+        kind=MessageKind.INCIDENT_CLOSED,
+        severity=Severity.RESOLVED,
+        at=ended,
+        title=over,
+        summary=lasted,
+        sections=(Section(heading=f"It was: {words.opened}", lines=lines),),
+    )
+
+
+def _began(incident: Row) -> datetime:
+    """When the trouble itself began, which is before it was noticed."""
+    facts = incident["facts"]
+    opened: datetime = incident["opened_at"]
+    return datetime.fromisoformat(facts["since"]) if facts.get("since") else opened
+
+
+def _errors(facts: Facts) -> list[str]:
+    steps = facts.get("steps") or [facts]
+    return [sentence(shortened(s["error"], ERROR)) for s in steps if s.get("error")]
+
+
+def _last_error(facts: Facts) -> tuple[str, ...]:
+    errors = _errors(facts)
+    return (f"The last error was: {errors[-1]}",) if errors else ()
+
+
+def _commands(kind: IncidentKind) -> tuple[str, ...]:
+    if kind is IncidentKind.UNREACHABLE:
+        return ("evenkeel doctor",)
+    return ()
+
+
+def _from(facts: Facts, now: datetime) -> str:
+    return since(datetime.fromisoformat(facts["since"]), now)
+
+
+def _unreachable(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    newest = facts.get("newest_finished_at")
+    last = (
+        f"The last good snapshot was read {moment(datetime.fromisoformat(newest))}."
+        if newest
+        else "It has never been read."
+    )
+    failed = count(facts["failures"], "attempt")
+    return (f"Reading Kafka cluster {cluster} fails {_from(facts, now)}, {failed} in a row.", last)
+
+
+def _late(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    limit = duration(facts["late_after_seconds"])
+    if facts.get("newest_finished_at") is None:
+        return (f"{cluster} was never read, {_from(facts, now)}; late is more than {limit}.",)
+    return (
+        f"No new snapshot of {cluster} {_from(facts, now)}; late is more than {limit}.",
+        f"The newest is {facts['newest_snapshot_id']}. No attempt failed: none was finished.",
+    )
+
+
+def _rejected(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    return (f"Validation rejected snapshot {facts['snapshot_id']} of {cluster} as a whole.",)
+
+
+def _stuck(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    waiting = count(facts["snapshots"], "snapshot")
+    return (
+        f"{waiting} of {cluster} without advice {_from(facts, now)}.",
+        f"The oldest is {facts['snapshot_id']}.",
+    )
+
+
+def _step_failed(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    steps: Sequence[Facts] = facts["steps"]
+    return tuple(
+        f"Step {s['step']} of {cluster} fails {_from(s, now)}, {s['failures']} in a row."
+        for s in steps
+    )
+
+
+def _unsent(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    waiting = count(facts["alerts"], "alert")
+    where = ", ".join(facts["channels"])
+    return (f"{waiting} of {cluster} could not be delivered to {where} {_from(facts, now)}.",)
+
+
+WORDING: Mapping[IncidentKind, _Wording] = {
+    IncidentKind.UNREACHABLE: _Wording(
+        opened="the cluster cannot be read",
+        closed="the cluster can be read again",
+        what=_unreachable,
+        effect="This cluster gets no lag, advice or history until it answers. Others go on.",
+        todo=("Check the brokers, then address and rights of the connection:",),
+        afterwards="Offsets of the time between cannot be read any more: a gap in the history.",
+    ),
+    IncidentKind.LATE: _Wording(
+        opened="snapshots are late",
+        closed="snapshots are on time again",
+        what=_late,
+        effect="Lag and advice shown for this cluster are old.",
+        todo=("Look at the DAG snapshot_offsets: is it paused, queued, or still running?",),
+        afterwards="The history has no snapshots of the time between.",
+    ),
+    IncidentKind.REJECTED: _Wording(
+        opened="the newest snapshot is rejected",
+        closed="snapshots are accepted again",
+        what=_rejected,
+        effect="Nothing of this snapshot is measured or advised; earlier advice stays in force.",
+        todo=("See what failed: the critical rows of the table validation for this snapshot.",),
+        afterwards="The rejected snapshots stay in the lake, without metrics and advice.",
+    ),
+    IncidentKind.STUCK: _Wording(
+        opened="snapshots wait for advice",
+        closed="advice is up to date again",
+        what=_stuck,
+        effect="New lag is being recorded, but nobody is told what to do about it.",
+        todo=("Look at the DAG advise_assignments: is it paused, queued, or failing?",),
+        afterwards="The waiting snapshots have their advice; only the newest is told.",
+    ),
+    IncidentKind.STEP_FAILED: _Wording(
+        opened="a step of the pipeline fails",
+        closed="the pipeline's steps work again",
+        what=_step_failed,
+        effect="What the step writes is missing since; nothing already stored is lost.",
+        todo=("Correct the cause, then clear the failed task: a step may be run again.",),
+        afterwards="The last run of every step was good.",
+    ),
+    IncidentKind.UNSENT: _Wording(
+        opened="alerts do not arrive",
+        closed="alerts arrive again",
+        what=_unsent,
+        effect="They are kept and sent, oldest first, as soon as their channel takes them.",
+        todo=("Follow the error above; the next run tries again by itself.",),
+        afterwards="Everything that was waiting has been sent.",
+    ),
+}

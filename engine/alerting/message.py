@@ -1,0 +1,115 @@
+"""
+What is said, as a frozen value: plain facts without a word of any chat program, and its JSON form
+for storage.
+
+A message reads like a colleague: what, how bad, since when, what to do, how sure.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from engine.errors import InputError
+from engine.model import check_aware
+
+
+class Severity(enum.StrEnum):
+    """How bad it is; *resolved* is the end of something told before."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+    RESOLVED = "resolved"
+
+
+class MessageKind(enum.StrEnum):
+    """What a message is about; also the `kind` of its row in the table `alert`."""
+
+    ADVICE = "advice"
+    INCIDENT_OPENED = "incident opened"
+    INCIDENT_CLOSED = "incident closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One thing under one heading: *lines* of prose, then *code* to read letter by letter or to
+    copy."""
+
+    heading: str
+    lines: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a reader knows of one group afterwards; also of a group that was cut from the text."""
+
+    group_id: str
+    verdict: str
+    strategy: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertMessage:
+    """
+    A message.
+
+    Attributes:
+        kind: What it is about.
+        severity: How bad it is.
+        at: When what it says was true; nothing was told of it before that moment.
+        title: One line, names the cluster.
+        summary: One or two sentences that stand alone.
+        sections: The details, worst first.
+        more: How to ask for everything that was cut.
+        footer: Where the facts come from, one per line.
+        told: What each group has been told with it (advice only).
+    """
+
+    kind: MessageKind
+    severity: Severity
+    at: datetime
+    title: str
+    summary: str
+    sections: tuple[Section, ...] = ()
+    more: str | None = None
+    footer: tuple[str, ...] = ()
+    told: tuple[Told, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_aware(self.at, "at")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-able form, from which `from_json` makes an equal value."""
+        return asdict(self) | {"at": self.at.isoformat()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> AlertMessage:
+        """
+        Raises:
+            InputError: This is not a stored message.
+        """
+        try:
+            return cls(
+                kind=MessageKind(stored["kind"]),
+                severity=Severity(stored["severity"]),
+                at=datetime.fromisoformat(stored["at"]),
+                title=stored["title"],
+                summary=stored["summary"],
+                sections=tuple(
+                    Section(heading=s["heading"], lines=tuple(s["lines"]), code=tuple(s["code"]))
+                    for s in stored["sections"]
+                ),
+                more=stored["more"],
+                footer=tuple(stored["footer"]),
+                told=tuple(Told(**told) for told in stored["told"]),
+            )
+        except (KeyError, TypeError, ValueError) as problem:
+            raise InputError(
+                f"a stored alert cannot be read: {problem!r} in its message.",
+                fix="Another version wrote it: set its state to 'superseded' in the table alert.",
+            ) from problem

@@ -1,0 +1,333 @@
+"""
+What is news, and what is an incident: pure decisions over facts.
+
+Advice is news when it differs from what its group was last told, whether or not that message has
+arrived yet. An incident is open from the first look that finds it to the first look that does not,
+and both are told once.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from engine.alerting.message import Severity, Told
+from engine.model import GroupType, Verdict
+
+Row = Mapping[str, Any]
+
+
+class Outcome(enum.StrEnum):
+    """What is new for a group."""
+
+    SWITCH = "switch"
+    WITHDRAWN = "withdrawn"
+    TAKEN_UP = "taken up"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class News:
+    """
+    News of one group: *row* is what the statement `alert_advice` says of it, *told_strategy* what
+    it was told before.
+    """
+
+    group_id: str
+    outcome: Outcome
+    row: Row
+    told_strategy: str | None = None
+
+    @property
+    def told(self) -> Told:
+        """What the group's readers know once this is told."""
+        if self.outcome is Outcome.SWITCH:
+            strategy = self.row["strategy"]
+            return Told(group_id=self.group_id, verdict=Verdict.SWITCH, strategy=strategy)
+        return Told(group_id=self.group_id, verdict=Verdict.STAY, strategy=None)
+
+
+def new_advice(rows: Iterable[Row], told: Mapping[str, Told]) -> list[News]:
+    """
+    What of a snapshot's advice its groups have not been told, worst lag first.
+
+    A switch is news unless the same strategy was told; a stay only after a switch was told. What
+    is undecided takes nothing back: a group that could not be judged, is gone, or whose stay only
+    waits for a strategy to win once more. A changed reason is no news.
+
+    Args:
+        rows: The advice of one snapshot, one per group (statement `alert_advice`).
+        told: What each group was told last, sent or still pending.
+    """
+    news = [found for row in rows if (found := _news(row, told.get(row["group_id"])))]
+    return sorted(news, key=_worst_first)
+
+
+def _news(row: Row, told: Told | None) -> News | None:
+    told_strategy = told.strategy if told and told.verdict == Verdict.SWITCH else None
+    if row["verdict"] == Verdict.SWITCH and row["strategy"] != told_strategy:
+        outcome = Outcome.SWITCH
+    elif row["verdict"] == Verdict.STAY and row["strategy"] is None and told_strategy is not None:
+        outcome = Outcome.TAKEN_UP if _runs(row, told_strategy) else Outcome.WITHDRAWN
+    else:
+        return None
+    return News(group_id=row["group_id"], outcome=outcome, row=row, told_strategy=told_strategy)
+
+
+def _runs(row: Row, strategy: str) -> bool:
+    """Whether the group now runs the strategy: its wire name is ours, but for the server's own
+    range."""
+    metrics = row["metrics"] or {}
+    wire = metrics.get("assignor")
+    if metrics.get("group_type") == GroupType.CONSUMER and wire == "range":
+        wire = "range-server"
+    return bool(wire == strategy)
+
+
+def _worst_first(news: News) -> tuple[bool, bool, int, str]:
+    lag = (news.row["live"] or {}).get("largest_member_lag")
+    return (news.outcome is not Outcome.SWITCH, lag is None, -(lag or 0), news.group_id)
+
+
+class IncidentKind(enum.StrEnum):
+    """What can be wrong with the pipeline of one cluster."""
+
+    UNREACHABLE = "cluster unreachable"
+    LATE = "snapshot late"
+    REJECTED = "snapshot rejected"
+    STUCK = "advice stuck"
+    STEP_FAILED = "step failed"
+    UNSENT = "alerts unsent"
+
+
+SEVERITY: Mapping[IncidentKind, Severity] = {
+    IncidentKind.UNREACHABLE: Severity.CRITICAL,
+    IncidentKind.LATE: Severity.CRITICAL,
+    IncidentKind.REJECTED: Severity.WARNING,
+    IncidentKind.STUCK: Severity.WARNING,
+    IncidentKind.STEP_FAILED: Severity.WARNING,
+    IncidentKind.UNSENT: Severity.WARNING,
+}
+
+TAKING = "take_snapshot"
+"""The step whose failure means that the cluster cannot be read."""
+
+TELLING = "alert"
+"""The step whose failure is already an incident of its own while alerts are unsent."""
+
+REPAIR_SHARE = 1 / 3
+"""A failed step has this share of `late_after_seconds` to be repaired by its own retries before it
+is told."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailingStep:
+    """A step whose last runs failed: how many in a row, since when, and what the last one said."""
+
+    step: str
+    failures: int
+    failing_since: datetime
+    last_failed_at: datetime
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterFacts:
+    """
+    How the pipeline of one configured cluster fares.
+
+    Attributes:
+        watched_since: The first trace of this pipeline; None when there is none yet.
+        newest_snapshot_id: None when the cluster was never read.
+        newest_finished_at: When its reading ended.
+        rejected: Whether validation rejected the newest snapshot; None while it has not looked.
+        rejection: Why.
+        unadvised: Snapshots newer than the newest advice that should have some.
+        oldest_unadvised_id: The oldest of them.
+        oldest_unadvised_at: When its reading ended.
+        failing: Steps whose last run failed.
+        unsent: Alerts that are still pending.
+        oldest_unsent_at: When the oldest of them was made.
+        unsent_channels: Where they should go.
+        unsent_error: What the last attempt said.
+    """
+
+    cluster: str
+    watched_since: datetime | None = None
+    newest_snapshot_id: str | None = None
+    newest_finished_at: datetime | None = None
+    rejected: bool | None = None
+    rejection: str | None = None
+    unadvised: int = 0
+    oldest_unadvised_id: str | None = None
+    oldest_unadvised_at: datetime | None = None
+    failing: tuple[FailingStep, ...] = ()
+    unsent: int = 0
+    oldest_unsent_at: datetime | None = None
+    unsent_channels: tuple[str, ...] = ()
+    unsent_error: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """An incident that is there now: JSON-able *facts*, times as ISO text."""
+
+    cluster: str
+    kind: IncidentKind
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    group_id: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None, str]:
+        """At most one incident of the same key is open."""
+        return (self.cluster, self.group_id, self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What becomes of the incidents: found anew, still there (open row and finding), and over."""
+
+    opened: tuple[Finding, ...]
+    kept: tuple[tuple[Row, Finding], ...]
+    closed: tuple[Row, ...]
+
+
+def changes(
+    facts: Sequence[ClusterFacts],
+    open_incidents: Sequence[Row],
+    late_after: timedelta,
+    now: datetime,
+) -> Changes:
+    """
+    Compare what is found with what is open.
+
+    Of a kind this module does not judge nothing is closed; a cluster that is no longer configured
+    has no facts, so its incidents close.
+    """
+    found = {f.key: f for one in facts for f in findings(one, late_after, now)}
+    known = {(i["cluster"], i["group_id"], i["kind"]): i for i in open_incidents}
+    unreachable = {f.cluster for f in found.values() if f.kind is IncidentKind.UNREACHABLE}
+    # A late cluster that cannot be reached is one trouble, told once: by its cause.
+    hidden = {(cluster, None, str(IncidentKind.LATE)) for cluster in unreachable}
+    judged = set(IncidentKind)
+    return Changes(
+        opened=tuple(f for key, f in found.items() if key not in known and key not in hidden),
+        kept=tuple((known[key], f) for key, f in found.items() if key in known),
+        closed=tuple(
+            row for key, row in known.items() if key not in found and row["kind"] in judged
+        ),
+    )
+
+
+def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[Finding]:
+    """What is wrong with one cluster's pipeline at this moment."""
+    checks = (_unreachable, _late, _rejected, _stuck, _step_failed, _unsent)
+    return [found for check in checks if (found := check(facts, late_after, now))]
+
+
+def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+    taking = next((step for step in facts.failing if step.step == TAKING), None)
+    if taking is None:
+        return None
+    newest = facts.newest_finished_at
+    return Finding(
+        cluster=facts.cluster,
+        kind=IncidentKind.UNREACHABLE,
+        facts=_step(taking) | {"newest_finished_at": newest and newest.isoformat()},
+    )
+
+
+def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+    last_sign = facts.newest_finished_at or facts.watched_since
+    if last_sign is None or now - last_sign <= late_after:
+        return None
+    newest = facts.newest_finished_at
+    return Finding(
+        cluster=facts.cluster,
+        kind=IncidentKind.LATE,
+        facts={
+            "newest_snapshot_id": facts.newest_snapshot_id,
+            "newest_finished_at": newest and newest.isoformat(),
+            "since": last_sign.isoformat(),
+            "late_after_seconds": late_after.total_seconds(),
+        },
+    )
+
+
+def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+    if not facts.rejected or facts.newest_finished_at is None:
+        return None
+    return Finding(
+        cluster=facts.cluster,
+        kind=IncidentKind.REJECTED,
+        facts={
+            "snapshot_id": facts.newest_snapshot_id,
+            "since": facts.newest_finished_at.isoformat(),
+            "error": facts.rejection,
+        },
+    )
+
+
+def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+    oldest = facts.oldest_unadvised_at
+    if oldest is None or now - oldest <= late_after:
+        return None
+    return Finding(
+        cluster=facts.cluster,
+        kind=IncidentKind.STUCK,
+        facts={
+            "snapshot_id": facts.oldest_unadvised_id,
+            "since": oldest.isoformat(),
+            "snapshots": facts.unadvised,
+        },
+    )
+
+
+def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+    explained = {TAKING, TELLING} if facts.unsent else {TAKING}
+    failed = [
+        step
+        for step in facts.failing
+        if step.step not in explained and now - step.failing_since > late_after * REPAIR_SHARE
+    ]
+    if not failed:
+        return None
+    first = min(failed, key=lambda step: step.failing_since)
+    return Finding(
+        cluster=facts.cluster,
+        kind=IncidentKind.STEP_FAILED,
+        facts={"since": first.failing_since.isoformat(), "steps": [_step(s) for s in failed]},
+    )
+
+
+def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+    oldest = facts.oldest_unsent_at
+    if oldest is None or now - oldest <= late_after:
+        return None
+    return Finding(
+        cluster=facts.cluster,
+        kind=IncidentKind.UNSENT,
+        facts={
+            "since": oldest.isoformat(),
+            "alerts": facts.unsent,
+            "channels": list(facts.unsent_channels),
+            "error": facts.unsent_error,
+        },
+    )
+
+
+def _step(step: FailingStep) -> dict[str, Any]:
+    return {
+        "step": step.step,
+        "failures": step.failures,
+        "since": step.failing_since.isoformat(),
+        "last_failed_at": step.last_failed_at.isoformat(),
+        "error": step.error,
+    }
+
+
+def can_be_told(finding: Finding, channel: str) -> bool:
+    """Whether a channel can hear of it: that it takes no messages is told there when it is over."""
+    return finding.kind is not IncidentKind.UNSENT or channel not in finding.facts["channels"]
