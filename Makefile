@@ -12,7 +12,6 @@ UV := uv==0.13.8
 PYTHON := python3.11 python3.12 python3.13 python3
 FAST := not kafka and not postgres and not spark and not airflow and not slow
 
-export EVENKEEL_HOME := $(CURDIR)/.evenkeel
 export PYTHONUNBUFFERED := 1
 
 .PHONY: help

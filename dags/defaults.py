@@ -1,0 +1,93 @@
+"""
+What every DAG has in common: owner, tags, retries, timeouts, schedules and the asset that links two
+of them.
+
+`EVENKEEL_SCHEDULE` (of `snapshot_offsets`) and `EVENKEEL_WATCH_SCHEDULE` (of `watch_pipeline`)
+replace the schedules: a cron expression, or a number with `s`, `m` or `h`. They are read when
+Airflow parses the DAG files.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.sdk import Asset, DeltaTriggerTimetable
+
+SNAPSHOT = Asset(name="evenkeel_snapshot", group="evenkeel")
+"""A snapshot that can be advised on; the key of each of its partitions is a snapshot id."""
+
+SPARK_POOL = "spark"
+"""One slot: two local Spark sessions at once are slower than one after the other."""
+
+TASK: dict[str, Any] = {
+    "owner": "evenkeel",
+    "retries": 2,
+    "retry_delay": timedelta(seconds=30),
+    "execution_timeout": timedelta(minutes=10),
+}
+"""Defaults of every task. Every error is tried again: it may have been put right meanwhile."""
+
+DAG: dict[str, Any] = {
+    "start_date": datetime(2026, 1, 1, tzinfo=UTC),
+    "catchup": False,
+    "max_active_runs": 1,
+    "default_args": TASK,
+}
+"""Defaults of every DAG: missed runs are not caught up, because what Kafka said then is gone."""
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
+
+
+def schedule(variable: str, default: str) -> DeltaTriggerTimetable | str:
+    """
+    The schedule an environment variable gives, as Airflow takes it.
+
+    >>> schedule("UNSET", "*/5 * * * *"), schedule("UNSET", "90s").delta.seconds
+    ('*/5 * * * *', 90)
+    """
+    text = os.environ.get(variable, "").strip() or default
+    period = _period(text)
+    return text if period is None else DeltaTriggerTimetable(period)
+
+
+def shortest_gap(variable: str, default: str) -> timedelta:
+    """
+    The least time between two runs of such a schedule.
+
+    >>> shortest_gap("UNSET", "0 8,10 * * *"), shortest_gap("UNSET", "2m")
+    (datetime.timedelta(seconds=7200), datetime.timedelta(seconds=120))
+    """
+    text = os.environ.get(variable, "").strip() or default
+    period = _period(text)
+    if period is not None:
+        return period
+    from croniter import croniter
+
+    ticks = croniter(text, DAG["start_date"], ret_type=datetime)
+    moments = [ticks.get_next() for _ in range(50)]
+    return min(b - a for a, b in itertools.pairwise(moments))
+
+
+def _period(text: str) -> timedelta | None:
+    match = re.fullmatch(r"(\d+)\s*([smh])", text)
+    return timedelta(**{_UNITS[match[2]]: int(match[1])}) if match and int(match[1]) else None
+
+
+def within(gap: timedelta) -> dict[str, Any]:
+    """
+    Task arguments by which two tries, with the wait between them, end before the next run is due.
+
+    A cluster that hangs is then given up before it could hold back the next snapshot of the others.
+
+    >>> within(timedelta(minutes=5))["execution_timeout"]
+    datetime.timedelta(seconds=120)
+    """
+    return {
+        "retries": 1,
+        "retry_delay": min(gap / 20, TASK["retry_delay"]),
+        "execution_timeout": gap * 0.4,
+    }

@@ -1,0 +1,369 @@
+"""
+What the tasks of the DAGs do: settings from connections, one step of the engine, a line about how
+it went.
+
+A task imports this module when it runs, never when its DAG is parsed. Errors of the engine reach
+Airflow as one line (`AirflowException`); a failed step is also a row of `step_run`, which
+`watch_pipeline` reads.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowNotFoundException,
+    AirflowSkipException,
+)
+from engine.adapters.postgres import PostgresHistory
+
+from engine import steps, wiring
+from engine.config import Settings, cluster_names
+from engine.datasets import split_snapshot_id
+from engine.errors import ClusterBusy, EvenkeelError, InputError
+from engine.model import utc_now
+from engine.ports import Lake
+
+log = logging.getLogger(__name__)
+
+REPEATS = 3
+"""How often a snapshot without advice is run again before a person has to look."""
+
+REPEATED_AT_ONCE = 5
+"""How many snapshots without advice one run of `watch_pipeline` starts again."""
+
+
+# Settings
+
+
+def settings() -> Settings:
+    """
+    The configuration, with what the Airflow connections say laid over the file, and the environment
+    over both.
+
+    Raises:
+        ConfigError: A key is wrong.
+    """
+    return wiring.settings(from_connections(_connection, cluster_names()))
+
+
+def _connection(name: str) -> Connection | None:
+    try:
+        return Connection.get(name)
+    except AirflowNotFoundException:
+        return None
+
+
+def from_connections(
+    find: Callable[[str], Connection | None], clusters: list[str]
+) -> dict[str, Any]:
+    """
+    Values for the settings, from `evenkeel_postgres`, `evenkeel_slack` and one `evenkeel_<cluster>`
+    each.
+
+    Args:
+        find: The connection of a name, None when there is none.
+        clusters: Names of the configured clusters.
+    """
+    values: dict[str, Any] = {}
+    if postgres := find("evenkeel_postgres"):
+        values["database_url"] = _database_url(postgres)
+    if slack := find("evenkeel_slack"):
+        values |= _slack(slack)
+    kafka = {name: _kafka(found) for name in clusters if (found := find(f"evenkeel_{name}"))}
+    return values | ({"clusters": kafka} if kafka else {})
+
+
+def _database_url(connection: Connection) -> str:
+    login = quote(connection.login or "", safe="")
+    if connection.password:
+        login += ":" + quote(connection.password, safe="")
+    options = {k: v for k, v in connection.extra_dejson.items() if isinstance(v, str | int)}
+    host, port = connection.host or "", f":{connection.port}" if connection.port else ""
+    if host.startswith("/"):  # the folder of a Unix socket cannot stand where a host name does
+        options |= {"host": host} | ({"port": connection.port} if connection.port else {})
+        host, port = "", ""
+    query = f"?{urlencode(options)}" if options else ""
+    return f"postgresql://{login}@{host}{port}/{connection.schema or ''}{query}"
+
+
+def _slack(connection: Connection) -> dict[str, Any]:
+    extra = connection.extra_dejson
+    found = {
+        "slack_token": connection.password,
+        "slack_base_url": extra.get("base_url"),
+        "slack_channel": extra.get("channel"),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _kafka(connection: Connection) -> dict[str, Any]:
+    properties = {key: str(value) for key, value in connection.extra_dejson.items()}
+    bootstrap = properties.pop("bootstrap.servers", None)
+    return {"properties": properties} | ({"bootstrap": bootstrap} if bootstrap else {})
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """
+    What a program started by a task needs of the connections, as environment variables.
+
+    Kafka's secrets and Slack's token are not among them: such a program talks to neither.
+    """
+    addresses = {name: {"bootstrap": each.bootstrap} for name, each in settings.clusters.items()}
+    found = {"EVENKEEL_CLUSTERS": json.dumps(addresses)}
+    if settings.database_url is not None:
+        found["EVENKEEL_DATABASE_URL"] = settings.database_url.get_secret_value()
+    return found
+
+
+# Running a step
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a step works with, built when first asked for."""
+
+    settings: Settings
+
+    @cached_property
+    def lake(self) -> Lake:
+        """The configured lake."""
+        return wiring.lake(self.settings)
+
+    @cached_property
+    def history(self) -> PostgresHistory:
+        """The configured history."""
+        return wiring.history(self.settings)
+
+
+@contextmanager
+def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -> Iterator[Ports]:
+    """
+    Run a step: note how it went, and turn the engine's errors into one line.
+
+    Raises:
+        AirflowException: The engine could not do it; the message says what and how to put it right.
+    """
+    started, ports = utc_now(), None
+
+    def note(error: str | None) -> None:
+        if ports is not None:
+            _record(ports, step, cluster, snapshot_id, started, error)
+
+    try:
+        ports = Ports(settings())
+        yield ports
+    except AirflowSkipException:
+        raise
+    except EvenkeelError as problem:
+        note(str(problem))
+        raise AirflowException(_one_line(problem)) from None
+    except BaseException as problem:  # a timeout, too, is not an Exception
+        note(f"{type(problem).__name__}: {_one_line(problem)}")
+        raise
+    note(None)
+
+
+def _one_line(problem: BaseException) -> str:
+    return " ".join(str(problem).split())
+
+
+def _record(
+    ports: Ports,
+    step: str,
+    cluster: str | None,
+    snapshot_id: str | None,
+    started: datetime,
+    error: str | None,
+) -> None:
+    """Write the row of `step_run`; that it cannot be written must not hide what happened."""
+    try:
+        ports.history.record_step(
+            cluster=cluster,
+            snapshot_id=snapshot_id,
+            step=step,
+            started_at=started,
+            finished_at=utc_now(),
+            outcome="failed" if error else "ok",
+            error=error,
+        )
+    except EvenkeelError as problem:
+        log.warning("%s is not noted in step_run: %s", step, problem)
+
+
+@contextmanager
+def of_snapshot(step: str, snapshot_id: str) -> Iterator[Ports]:
+    """
+    Run a step on one snapshot.
+
+    Raises:
+        AirflowException: There is no such id, or the step failed.
+    """
+    try:
+        cluster, _ = split_snapshot_id(snapshot_id)
+    except InputError as problem:
+        raise AirflowException(f"{problem} Trigger the DAG with snapshot_id set.") from None
+    with running(step, cluster=cluster, snapshot_id=snapshot_id) as ports:
+        yield ports
+
+
+# The tasks
+
+
+def list_clusters(only: str | None = None) -> list[str]:
+    """The configured clusters, or the one that is asked for."""
+    with running("list_clusters", cluster=None) as ports:
+        if only is not None:
+            ports.settings.cluster(only)
+            return [only]
+        if not ports.settings.clusters:
+            raise InputError(
+                "no cluster is configured.", fix="Add [clusters.<name>] to evenkeel.toml."
+            )
+        return sorted(ports.settings.clusters)
+
+
+def take_snapshot(name: str, *, run: str) -> str:
+    """
+    Take a snapshot of a cluster, or find the one that an earlier try of this run has stored.
+
+    Args:
+        name: The cluster.
+        run: Id of the Airflow run, kept in the snapshot's manifest.
+    """
+    with running("take_snapshot", cluster=name) as ports, _only_one(ports, name):
+        stored = _stored_by(ports.lake, name, run)
+        if stored is not None:
+            log.info("an earlier try of this run has stored %s", stored)
+            ports.history.store_snapshot(
+                ports.lake.manifest("snapshot", stored), {"config_version": ports.settings.version}
+            )
+            return stored
+        cluster = wiring.cluster(ports.settings, name)
+        try:
+            return steps.take_snapshot(
+                cluster, ports.lake, ports.history, ports.settings, name, facts={"run": run}
+            )
+        finally:
+            cluster.close()
+
+
+def _stored_by(lake: Lake, name: str, run: str) -> str | None:
+    for snapshot_id in lake.snapshots(name, limit=3):
+        if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
+            return snapshot_id
+    return None
+
+
+@contextmanager
+def _only_one(ports: Ports, name: str) -> Iterator[None]:
+    """
+    Hold the cluster's lock.
+
+    Raises:
+        AirflowSkipException: The previous snapshot is still being taken; that it is late is noted.
+    """
+    started = utc_now()
+    try:
+        with ports.history.lock(f"take_snapshot:{name}"):
+            yield
+    except ClusterBusy as problem:
+        _record(ports, "take_snapshot", name, None, started, f"late: {problem}")
+        raise AirflowSkipException(str(problem)) from None
+
+
+def validate_snapshot(snapshot_id: str) -> bool:
+    """Check a snapshot; False when it is rejected as a whole."""
+    from expectations import run
+
+    with of_snapshot("validate_snapshot", snapshot_id) as ports:
+        found = run.validate_snapshot(ports.lake, ports.settings, snapshot_id)
+        rejected = steps.record_validation(
+            ports.lake, ports.history, snapshot_id, "snapshot", found
+        )
+        withheld = steps.withheld_groups(ports.lake, snapshot_id)
+    for group, reason in withheld.items():
+        log.warning("%s is withheld: %s", group, reason)
+    log.info("verdict on %s: %s", snapshot_id, f"rejected, {rejected}" if rejected else "accepted")
+    return rejected is None
+
+
+def validate_candidates(snapshot_id: str) -> None:
+    """Check the candidates of a snapshot; those that pass reach the history."""
+    from expectations import run
+
+    with of_snapshot("validate_candidates", snapshot_id) as ports:
+        found = run.validate_candidates(ports.lake, ports.settings, snapshot_id)
+        steps.record_validation(ports.lake, ports.history, snapshot_id, "candidates", found)
+
+
+def advise(snapshot_id: str) -> None:
+    """Decide for every group of a snapshot."""
+    with of_snapshot("advise", snapshot_id) as ports:
+        rows = steps.advise(ports.lake, ports.history, ports.settings, snapshot_id)
+    for row in rows:
+        log.info("%s: %s, %s", row["group_id"], row["verdict"], row["reason"])
+
+
+def alert(snapshot_id: str) -> None:
+    """Tell what is new."""
+    with of_snapshot("alert", snapshot_id) as ports:
+        report = steps.alert(
+            ports.history, wiring.notifier(ports.settings), ports.settings, snapshot_id
+        )
+    log.info("%s", report)
+
+
+def watch() -> None:
+    """Tell that something is late, stuck or unreachable, or back."""
+    with running("watch", cluster=None) as ports:
+        report = steps.watch(
+            ports.history, wiring.notifier(ports.settings), ports.settings, utc_now()
+        )
+    log.info("%s", report)
+
+
+def upkeep() -> dict[str, int]:
+    """Forget what is too old."""
+    with running("upkeep", cluster=None) as ports:
+        return steps.upkeep(ports.lake, ports.history, ports.settings, utc_now())
+
+
+class Runs(Protocol):
+    """What is asked of a task instance about the runs of another DAG."""
+
+    def get_dr_count(
+        self, dag_id: str, *, run_ids: list[str] | None = None, states: list[str] | None = None
+    ) -> int:
+        """How many runs there are."""
+
+
+def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
+    """
+    Arguments of `TriggerDagRunOperator` for snapshots that never got their advice, oldest first.
+
+    None while runs are under way: they may be the very ones. Each snapshot is run again `REPEATS`
+    times at most.
+    """
+    dag_id = "advise_assignments"
+    if runs.get_dr_count(dag_id, states=["queued", "running"]):
+        return []
+    with running("find_unadvised", cluster=None) as ports:
+        waiting = ports.history.execute("snapshots_without_advice")
+    found: list[Mapping[str, Any]] = []
+    for snapshot_id in (row["snapshot_id"] for row in waiting):
+        tried = [f"again__{snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
+        used = runs.get_dr_count(dag_id, run_ids=tried)
+        if used < REPEATS and len(found) < REPEATED_AT_ONCE:
+            found.append({"trigger_run_id": tried[used], "conf": {"snapshot_id": snapshot_id}})
+    return found

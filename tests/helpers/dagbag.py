@@ -1,0 +1,107 @@
+"""
+Loading the DAGs as Airflow's DAG processor does, in a process of its own.
+
+Run with a folder of DAGs as the only argument, it prints one JSON object: import errors by file,
+what each DAG and task looks like, and which of the heavy modules were imported on the way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DAGS = Path(__file__).resolve().parents[2] / "dags"
+"""The DAG folder of this checkout."""
+
+HEAVY = (
+    "pyspark",
+    "great_expectations",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "ortools",
+    "matplotlib",
+    "kafka",
+    "confluent_kafka",
+    "slack_sdk",
+    "psycopg",
+    "engine",
+    "expectations",
+    "spark_tasks",
+)
+"""What no DAG file may import before one of its tasks runs."""
+
+
+def load(dags: Path, home: Path, **environment: str) -> dict[str, Any]:
+    """
+    What Airflow makes of a folder of DAGs.
+
+    Args:
+        dags: The folder.
+        home: An empty folder for Airflow's own files.
+        environment: Laid over this process's environment.
+
+    Raises:
+        AssertionError: The loading process itself failed.
+    """
+    settings = {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+    }
+    answer = subprocess.run(
+        [sys.executable, str(Path(__file__)), str(dags)],
+        env={**os.environ, **settings, **environment},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    return dict(json.loads(answer.stdout.splitlines()[-1]))
+
+
+def _describe(folder: str) -> dict[str, Any]:
+    from airflow.dag_processing.dagbag import DagBag
+
+    bag = DagBag(dag_folder=folder)
+    return {
+        "errors": {str(file): str(text) for file, text in bag.import_errors.items()},
+        "heavy": [name for name in HEAVY if name in sys.modules],
+        "dags": {dag.dag_id: _describe_dag(dag) for dag in bag.dags.values()},
+    }
+
+
+def _describe_dag(dag: Any) -> dict[str, Any]:
+    return {
+        "file": Path(dag.fileloc).name,
+        "doc": dag.doc_md,
+        "tags": sorted(dag.tags),
+        "schedule": type(dag.timetable).__name__,
+        "catchup": dag.catchup,
+        "max_active_runs": dag.max_active_runs,
+        "params": sorted(dag.params),
+        "tasks": {task.task_id: _describe_task(task) for task in dag.tasks},
+    }
+
+
+def _describe_task(task: Any) -> dict[str, Any]:
+    timeout = task.execution_timeout
+    return {
+        "owner": task.owner,
+        "retries": task.retries,
+        "retry_delay": task.retry_delay.total_seconds(),
+        "timeout": timeout.total_seconds() if timeout else None,
+        "pool": task.pool,
+        "trigger_rule": str(getattr(task.trigger_rule, "value", task.trigger_rule)),
+        "upstream": sorted(task.upstream_task_ids),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_describe(sys.argv[1])))

@@ -1,0 +1,103 @@
+"""The DAGs load, there are exactly these, and their tasks are the steps."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import steps
+from tests.helpers import dagbag
+from tests.helpers.dagbag import DAGS
+
+pytestmark = pytest.mark.airflow
+
+ADVISING = [
+    "validate_snapshot",
+    "compute_metrics",
+    "propose_candidates",
+    "validate_candidates",
+    "advise",
+    "alert",
+]
+
+
+def test_no_dag_file_has_an_import_error(loaded: dict[str, Any]) -> None:
+    """Every file of the folder can be imported by Airflow."""
+    assert loaded["errors"] == {}
+
+
+def test_each_dag_has_its_own_file(loaded: dict[str, Any]) -> None:
+    """There are exactly these four DAGs, each in the file of its name."""
+    assert {dag_id: dag["file"] for dag_id, dag in loaded["dags"].items()} == {
+        "snapshot_offsets": "snapshot_offsets.py",
+        "advise_assignments": "advise_assignments.py",
+        "history_upkeep": "history_upkeep.py",
+        "watch_pipeline": "watch_pipeline.py",
+    }
+
+
+def test_what_the_dags_share_is_not_parsed_as_a_dag() -> None:
+    """Every file without a DAG is named in `.airflowignore`, and no DAG is."""
+    ignored = {
+        line for line in (DAGS / ".airflowignore").read_text().splitlines() if line[:1] != "#"
+    }
+    without_dag = {path.name for path in DAGS.glob("*.py") if "@dag(" not in path.read_text()}
+    assert ignored == without_dag
+
+
+def test_nothing_heavy_is_imported_when_the_dags_are_parsed(loaded: dict[str, Any]) -> None:
+    """Parsing the DAGs, over and over, loads no client library, no Spark and no engine."""
+    assert loaded["heavy"] == []
+
+
+def test_a_heavy_import_would_be_seen(tmp_path: Path) -> None:
+    """The list of heavy modules is not empty by accident: a DAG file that imports one shows up."""
+    (tmp_path / "dags").mkdir()
+    text = "import numpy\nfrom airflow.sdk import DAG\nwith DAG('heavy', schedule=None): pass\n"
+    (tmp_path / "dags" / "heavy.py").write_text(text)
+    assert dagbag.load(tmp_path / "dags", tmp_path)["heavy"] == ["numpy"]
+
+
+def test_the_steps_run_in_their_order(loaded: dict[str, Any]) -> None:
+    """`advise_assignments` is the steps after the snapshot, one after the other."""
+    tasks = loaded["dags"]["advise_assignments"]["tasks"]
+    upstream = {name: task["upstream"] for name, task in tasks.items()}
+    expected = {name: [before] for before, name in pairwise(ADVISING)}
+    assert upstream == {"validate_snapshot": []} | expected
+
+
+def test_a_task_is_named_as_its_step(loaded: dict[str, Any]) -> None:
+    """One word names a step as task and as function."""
+    from expectations import run
+
+    tasks = {name for dag in loaded["dags"].values() for name in dag["tasks"]}
+    helpers = {"list_clusters", "find_unadvised", "advise_again"}
+    functions = {name for name in tasks - helpers if hasattr(steps, name) or hasattr(run, name)}
+    assert functions == tasks - helpers
+
+
+def test_a_rejected_snapshot_still_reaches_the_alert(loaded: dict[str, Any]) -> None:
+    """`alert` runs after skipped steps, but not after failed ones."""
+    rules = {
+        name: task["trigger_rule"]
+        for name, task in loaded["dags"]["advise_assignments"]["tasks"].items()
+    }
+    expected = dict.fromkeys(ADVISING, "all_success") | {"alert": "none_failed"}
+    assert rules == expected
+
+
+def test_copies_of_the_dag_files_load_as_well(tmp_path: Path) -> None:
+    """DAG files copied into a folder of the user's own find what they share in the installation."""
+    folder = tmp_path / "dags"
+    folder.mkdir()
+    for name in ("snapshot_offsets.py", "advise_assignments.py"):
+        shutil.copy(DAGS / name, folder)
+    found = dagbag.load(folder, tmp_path)
+    assert (found["errors"], sorted(found["dags"])) == (
+        {},
+        ["advise_assignments", "snapshot_offsets"],
+    )

@@ -1,0 +1,87 @@
+"""What every DAG and task must have: owner, tags, retries, timeout, a runbook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.helpers import dagbag
+from tests.helpers.dagbag import DAGS
+
+pytestmark = pytest.mark.airflow
+
+RUNBOOK = ("What it does.", "When it fails.", "How to run it again.", "Where to look.")
+
+
+def _tasks(loaded: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        f"{dag_id}.{name}": task
+        for dag_id, dag in loaded["dags"].items()
+        for name, task in dag["tasks"].items()
+    }
+
+
+def test_the_docstring_of_a_dag_is_its_runbook(loaded: dict[str, Any]) -> None:
+    """Each DAG shows, in Airflow, what it does, what to do when it fails, and where to look."""
+    missing = {
+        dag_id: [part for part in RUNBOOK if f"**{part}**" not in (dag["doc"] or "")]
+        for dag_id, dag in loaded["dags"].items()
+    }
+    assert missing == {dag_id: [] for dag_id in loaded["dags"]}
+
+
+def test_every_dag_can_be_found_by_its_tags(loaded: dict[str, Any]) -> None:
+    """Each DAG carries the project's tag and one of its own."""
+    assert all("evenkeel" in d["tags"] and len(d["tags"]) > 1 for d in loaded["dags"].values())
+
+
+def test_missed_runs_are_not_caught_up_and_runs_do_not_overlap(loaded: dict[str, Any]) -> None:
+    """No DAG catches up, and each has one run at a time."""
+    found = {(dag["catchup"], dag["max_active_runs"]) for dag in loaded["dags"].values()}
+    assert found == {(False, 1)}
+
+
+def test_every_task_has_an_owner_and_is_tried_again(loaded: dict[str, Any]) -> None:
+    """Each task says whose it is and has at least one retry, after a while."""
+    wrong = [
+        name
+        for name, task in _tasks(loaded).items()
+        if task["owner"] != "evenkeel" or task["retries"] < 1 or task["retry_delay"] <= 0
+    ]
+    assert wrong == []
+
+
+def test_every_task_is_given_up_at_last(loaded: dict[str, Any]) -> None:
+    """Each task has a timeout of ten minutes at most."""
+    wrong = [n for n, task in _tasks(loaded).items() if not 0 < (task["timeout"] or 0) <= 600]
+    assert wrong == []
+
+
+def test_spark_has_one_slot(loaded: dict[str, Any]) -> None:
+    """Exactly the two Spark steps wait for the pool `spark`."""
+    found = {name for name, task in _tasks(loaded).items() if task["pool"] == "spark"}
+    assert found == {
+        "advise_assignments.compute_metrics",
+        "advise_assignments.propose_candidates",
+    }
+
+
+@pytest.mark.parametrize(("schedule", "seconds"), [("*/5 * * * *", 300), ("40s", 40)])
+def test_a_hanging_cluster_is_given_up_before_the_next_snapshot(
+    schedule: str, seconds: int, tmp_path: Any
+) -> None:
+    """All tries of one snapshot, with the waits between them, end before the next run is due."""
+    loaded = dagbag.load(DAGS, tmp_path, EVENKEEL_SCHEDULE=schedule)
+    task = loaded["dags"]["snapshot_offsets"]["tasks"]["take_snapshot"]
+    tries, waits = task["retries"] + 1, task["retries"]
+    assert tries * task["timeout"] + waits * task["retry_delay"] < seconds
+
+
+def test_a_person_can_run_one_cluster_or_some_groups(loaded: dict[str, Any]) -> None:
+    """The DAGs that are started by hand have typed parameters for it."""
+    found = {dag_id: dag["params"] for dag_id, dag in loaded["dags"].items() if dag["params"]}
+    assert found == {
+        "snapshot_offsets": ["cluster"],
+        "advise_assignments": ["groups", "snapshot_id"],
+    }
