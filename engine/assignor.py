@@ -9,6 +9,7 @@ A million partitions are a handful of arrays, not a million objects. Names are a
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -101,7 +102,7 @@ class GroupSpec:
         topics, members = np.divmod(pairs, max(len(self.members), 1))
         cuts = np.searchsorted(topics, np.arange(len(self.topics) + 1))
         members = members.astype(np.int32)
-        return tuple(members[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True))
+        return tuple(members[a:b] for a, b in itertools.pairwise(cuts))
 
     def subscribed(self, member: int) -> Indices:
         """Topic indices as the member sent them."""
@@ -126,7 +127,9 @@ class GroupSpec:
             order = assignment.order
         lists: dict[str, list[tuple[str, int]]] = {member: [] for member in self.members}
         held = order[owner[order] != NONE]
-        rows = zip(owner[held].tolist(), topic_of[held].tolist(), number[held].tolist(), strict=True)
+        rows = zip(
+            owner[held].tolist(), topic_of[held].tolist(), number[held].tolist(), strict=True
+        )
         for member, topic, partition in rows:
             lists[self.members[member]].append((self.topics[topic], partition))
         return lists
@@ -267,7 +270,9 @@ def build_spec(
     topic_start = np.zeros(len(topics) + 1, np.int64)
     np.cumsum([n or 0 for n in partition_counts], out=topic_start[1:])
     size = int(topic_start[-1])
-    subscription_start, subscription_topic = ragged([[topic_of[t] for t in s] for s in subscriptions])
+    subscription_start, subscription_topic = ragged(
+        [[topic_of[t] for t in s] for s in subscriptions]
+    )
     replica_start, replica_rack = ragged(
         [[rack_of.get(r, NONE) for r in racks] for racks in replica_racks]
     )
@@ -287,7 +292,9 @@ def build_spec(
         subscription_topic=subscription_topic,
         replica_start=replica_start,
         replica_rack=replica_rack,
-        leader_rack=np.array([rack_of.get(r, NONE) for r in leader_racks or [None] * size], np.int32),
+        leader_rack=np.array(
+            [rack_of.get(r, NONE) for r in leader_racks or [None] * size], np.int32
+        ),
         owner=np.full(size, NONE, np.int32) if owner is None else np.array(owner, np.int32),
         claim_start=claim_start,
         claim_topic=claim_topic,
@@ -314,7 +321,9 @@ def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) ->
     names = [table.topics[t] for t in table.topic[rows].tolist()]
     numbers = table.partition[rows].tolist()
     topics = list(dict.fromkeys(names))
-    missing = dict.fromkeys(t for m in group.members for t in m.subscription or () if t not in topics)
+    missing = dict.fromkeys(
+        t for m in group.members for t in m.subscription or () if t not in topics
+    )
     ids = dict(zip(table.topics, table.topic_ids, strict=True))
     owner = table.owner[rows]
     if group.type.value == "consumer":
@@ -328,7 +337,9 @@ def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) ->
     for name in names:
         counts[name] += 1
     racks = np.array([*table.racks, None], dtype=object)
-    bounds = zip(table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True)
+    bounds = zip(
+        table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True
+    )
     return build_spec(
         members=[m.id for m in group.members],
         instance_ids=[m.instance_id for m in group.members],

@@ -78,7 +78,9 @@ class ClusterSettings(_Strict):
         for address in value.split(","):
             host, _, port = address.strip().rpartition(":")
             if not host or not port.isdigit() or not 0 < int(port) < 65536:
-                raise ValueError(f"{address.strip()!r} is not host:port; write for example broker1:9092")
+                raise ValueError(
+                    f"{address.strip()!r} is not host:port; write for example broker1:9092"
+                )
         return value
 
 
@@ -139,7 +141,11 @@ class Rule(_Strict):
     @field_validator("auto_offset_reset")
     @classmethod
     def _known_reset(cls, value: str | None) -> str | None:
-        if value is None or value in ("latest", "earliest", "none") or value.startswith("by_duration:"):
+        if (
+            value is None
+            or value in ("latest", "earliest", "none")
+            or value.startswith("by_duration:")
+        ):
             return value
         raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
 
@@ -201,7 +207,9 @@ class Settings(BaseSettings):
         """What is known of one group: the matching rules, later over earlier."""
         merged: dict[str, Any] = {}
         for rule in self.rules:
-            if fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(group, rule.groups):
+            if fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(
+                group, rule.groups
+            ):
                 merged |= {key: getattr(rule, key) for key in rule.model_fields_set}
         return Rule(**merged)
 
@@ -261,7 +269,8 @@ def _config_file(path: str | Path | None) -> Path | None:
         file = Path(named)
         if not file.is_file():
             raise ConfigError(
-                f"no configuration file {file}.", fix="Set EVENKEEL_CONFIG to an existing evenkeel.toml."
+                f"no configuration file {file}.",
+                fix="Set EVENKEEL_CONFIG to an existing evenkeel.toml.",
             )
         return file
     default = Path("evenkeel.toml")
@@ -272,7 +281,9 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise ConfigError(f"{file} cannot be read: {problem}.", fix="Correct the TOML.") from problem
+        raise ConfigError(
+            f"{file} cannot be read: {problem}.", fix="Correct the TOML."
+        ) from problem
     secrets = sorted(SECRET_KEYS & content.keys()) + [
         f"clusters.{name}.properties.{key}"
         for name, cluster in content.get("clusters", {}).items()

@@ -436,9 +436,7 @@ def _partition_table(
 ) -> PartitionTable:
     owner = _claims(members, "assigned")
     target = _claims(members, "target")
-    committed = {
-        (c["topic"], c["partition"]): c for c in commits.to_pylist() if c["error"] is None
-    }
+    committed = {(c["topic"], c["partition"]): c for c in commits.to_pylist() if c["error"] is None}
     subscribed = {topic for m in members for topic in m["subscription"] or ()}
     picked = _pick_rows(cluster, subscribed, owner.keys() | target.keys() | committed.keys())
     topics, topic, partition, row = picked
@@ -541,9 +539,7 @@ def _by_group(table: pa.Table) -> dict[str, pa.Table]:
     ends = runs.run_ends.to_pylist()
     starts = [0, *ends[:-1]]
     names = runs.values.to_pylist()
-    return {
-        name: rows.slice(a, b - a) for name, a, b in zip(names, starts, ends, strict=True)
-    }
+    return {name: rows.slice(a, b - a) for name, a, b in zip(names, starts, ends, strict=True)}
 
 
 def _number(value: Any) -> int | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.config import Settings, load
-from engine.errors import ConfigError
+from engine.errors import ConfigError, InputError
 from engine.ports import Cluster, Lake, Notifier
 
 if TYPE_CHECKING:
@@ -62,9 +62,24 @@ def recorded(path: Path) -> Lake:
     Raises:
         InputError: It is neither.
     """
+    from engine.adapters.lake import FileLake
     from engine.adapters.replay import open_recording
 
-    return open_recording(path)
+    if not path.is_dir():
+        return open_recording(path)
+    found = FileLake.around(path)
+    if found is None:
+        raise InputError(
+            f"{path} is a folder, but no lake.", fix="Name a lake folder, or a file of `evenkeel record`."
+        )
+    return found
+
+
+def scratch() -> Lake:
+    """A lake in memory, gone with the process."""
+    from engine.adapters.replay import Recording
+
+    return Recording()
 
 
 def history(settings: Settings) -> PostgresHistory:

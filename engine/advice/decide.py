@@ -44,7 +44,9 @@ def decide(
     """
     live = next((c for c in candidates if c.reach is Reach.LIVE), None)
     if withheld is not None or live is None or live.score is None:
-        reason = withheld or (live.reason if live else "there is no live assignment to compare with")
+        reason = withheld or (
+            live.reason if live else "there is no live assignment to compare with"
+        )
         return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, reason=reason)
     weighed = {
         c.strategy: weigh(live.score, c.score, partitions, policy)
@@ -66,7 +68,9 @@ def decide(
     seen = previous.seen + 1 if previous and previous.strategy == best else 1
     gains = "; ".join(weighed[best].gains)
     if seen < policy.confirmations:
-        reason = f"{best} would pay ({gains}), seen {seen} of {policy.confirmations} snapshots in a row"
+        reason = (
+            f"{best} would pay ({gains}), seen {seen} of {policy.confirmations} snapshots in a row"
+        )
         return Advice(verdict=Verdict.STAY, strategy=best, reason=reason, seen=seen, **shown)  # type: ignore[arg-type]
     return Advice(
         verdict=Verdict.SWITCH,

@@ -78,7 +78,9 @@ def feasibility(
     if reach is Reach.LIVE:
         return Judgement(feasibility=Feasibility.CAN_RUN, reason="what the group has now")
     if reach is Reach.NEVER:
-        return Judgement(feasibility=Feasibility.YARDSTICK, reason="shown for comparison, never advised")
+        return Judgement(
+            feasibility=Feasibility.YARDSTICK, reason="shown for comparison, never advised"
+        )
     kip_848 = group.type is GroupType.CONSUMER
     if kip_848 != (strategy in SERVER_SIDE):
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=_wrong_side(kip_848))
@@ -97,7 +99,9 @@ def feasibility(
 def runs(group: GroupSnapshot, strategy: str) -> bool:
     """Whether this is the strategy the group has elected; `range` on the wire of a KIP-848 group is `range-server`."""
     kip_848 = group.type is GroupType.CONSUMER
-    return kip_848 == (strategy in SERVER_SIDE) and group.assignor == SERVER_SIDE.get(strategy, strategy)
+    return kip_848 == (strategy in SERVER_SIDE) and group.assignor == SERVER_SIDE.get(
+        strategy, strategy
+    )
 
 
 def _wrong_side(kip_848: bool) -> str:

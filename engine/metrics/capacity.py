@@ -50,9 +50,7 @@ def seen_capacity(
     return best
 
 
-def _owners_now(
-    old: GroupSnapshot, past: Past, sample: int, index: dict[str, int]
-) -> Indices:
+def _owners_now(old: GroupSnapshot, past: Past, sample: int, index: dict[str, int]) -> Indices:
     """Owner of each present partition at an earlier snapshot, as an index into the present members."""
     translated = np.array([*(index.get(m.identity, NONE) for m in old.members), NONE], np.int32)
     row = past.rows[sample]

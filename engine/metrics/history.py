@@ -66,7 +66,11 @@ def _rows_in(table: PartitionTable, old: PartitionTable) -> Ints:
     code = table.topic.astype(np.int64) * (1 << 32) + table.partition
     place = np.searchsorted(old_code, code)
     inside = place < len(old_code)
-    found = inside & (old_code[np.minimum(place, len(old_code) - 1)] == code) if len(kept) else inside & False
+    found = (
+        inside & (old_code[np.minimum(place, len(old_code) - 1)] == code)
+        if len(kept)
+        else inside & False
+    )
     rows = np.full(len(code), NONE, np.int64)
     rows[found] = kept[place[found]]
     return rows
@@ -146,7 +150,12 @@ def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
     capped = can & (back > span)
     chosen = np.select(
         [caught_up, capped, can, ~np.isnan(at)],
-        [TimeLagBasis.CAUGHT_UP, TimeLagBasis.AT_LEAST, TimeLagBasis.EXTRAPOLATED, TimeLagBasis.INTERPOLATED],
+        [
+            TimeLagBasis.CAUGHT_UP,
+            TimeLagBasis.AT_LEAST,
+            TimeLagBasis.EXTRAPOLATED,
+            TimeLagBasis.INTERPOLATED,
+        ],
         TimeLagBasis.UNKNOWN,
     )
     return TimeLag(seconds=seconds, basis=[TimeLagBasis(str(b)) for b in chosen.tolist()])

@@ -46,7 +46,8 @@ def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
 
     Args:
         table: The group's partitions.
-        auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed); None when not configured.
+        auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed);
+            None when not configured.
 
     Source: DESIGN section 3; KIP-169 for the case without a commit.
     """

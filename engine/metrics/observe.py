@@ -94,7 +94,9 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
     table = group.partitions
     beyond = sum(b is LagBasis.BEYOND_END for b in lag.basis)
     lost = int(lag.lost.values[lag.lost.known].sum())
-    gone = sorted({name for name, e in zip(table.names, table.exists.tolist(), strict=True) if not e})
+    gone = sorted(
+        {name for name, e in zip(table.names, table.exists.tolist(), strict=True) if not e}
+    )
     stray = table.exists & ~table.subscribed & table.committed.known
     told = any(m.subscription for m in group.members)
     found = []
@@ -108,5 +110,7 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
     if gone:
         found.append(f"commits for {len(gone)} topics that do not exist: {', '.join(gone[:3])}")
     if told and bool(stray.any()):
-        found.append(f"commits on {int(stray.sum())} partitions nobody subscribes to, left out of totals")
+        found.append(
+            f"commits on {int(stray.sum())} partitions nobody subscribes to, left out of totals"
+        )
     return tuple(found)

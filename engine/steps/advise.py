@@ -17,7 +17,9 @@ from engine.steps.propose import candidate_of
 from engine.steps.validation import withheld_groups
 
 
-def advise(lake: Lake, history: History, settings: Settings, snapshot_id: str) -> list[dict[str, Any]]:
+def advise(
+    lake: Lake, history: History, settings: Settings, snapshot_id: str
+) -> list[dict[str, Any]]:
     """
     Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
 
@@ -73,7 +75,9 @@ def advise_groups(
     for row in candidates.sort_by("position").to_pylist():
         by_group.setdefault(row["group_id"], []).append(row)
     return [
-        _decide(group, rows, partitions.get(group), settings, cluster, previous.get(group), withheld)
+        _decide(
+            group, rows, partitions.get(group), settings, cluster, previous.get(group), withheld
+        )
         for group, rows in sorted(by_group.items())
     ]
 
@@ -99,7 +103,9 @@ def _decide(
     )
 
 
-def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Settings) -> dict[str, Any]:
+def advice_row(
+    advice: Advice, snapshot_id: str, cluster: str, settings: Settings
+) -> dict[str, Any]:
     """An advice as a row of the history; its moves as a list of mappings under `moves`."""
     return {
         "snapshot_id": snapshot_id,

@@ -9,7 +9,9 @@ from engine.config import Settings
 from engine.ports import History, Notifier
 
 
-def alert(history: History, notifier: Notifier, settings: Settings, snapshot_id: str) -> DeliveryReport:
+def alert(
+    history: History, notifier: Notifier, settings: Settings, snapshot_id: str
+) -> DeliveryReport:
     """
     Tell what is new in the advice of a snapshot, if it is its cluster's newest, and whatever else is still unsent.
 
@@ -20,7 +22,9 @@ def alert(history: History, notifier: Notifier, settings: Settings, snapshot_id:
     return deliver(history, notifier, settings)
 
 
-def watch(history: History, notifier: Notifier, settings: Settings, now: datetime) -> DeliveryReport:
+def watch(
+    history: History, notifier: Notifier, settings: Settings, now: datetime
+) -> DeliveryReport:
     """
     Tell once that a cluster's pipeline is unreachable, late or stuck, and once that it is back.
 

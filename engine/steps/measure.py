@@ -130,7 +130,9 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "idle_members": int((owned == 0).sum()) if judged else None,
         "partitions": int(counted.sum()),
         "unowned_partitions": int((table.owner[counted] == NONE).sum()) if judged else None,
-        "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum()) if has_members else None,
+        "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum())
+        if has_members
+        else None,
         "total_lag": lag.total(),
         "unknown_lag_partitions": int((~lag.known).sum()),
         "largest_partition_lag": lag.max(),
@@ -147,7 +149,9 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "time_lag_seconds": _worst(seen.time_lag.seconds[counted], max),
         "time_to_loss_seconds": _worst(seen.time_to_loss[counted], min),
         "drain_seconds": score.drain_seconds if score else None,
-        "rates_since": from_ms(int(since.values[since.known].min())) if bool(since.known.any()) else None,
+        "rates_since": from_ms(int(since.values[since.known].min()))
+        if bool(since.known.any())
+        else None,
         "findings": list(seen.findings),
     }
 

@@ -1,4 +1,4 @@
-"""The step that replays every strategy on every group: one candidate row each, the infeasible ones with their reason."""
+"""The step that replays every strategy on every group: one row each, the infeasible ones with their reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from engine.advice import Judgement, blocked, feasibility, runs
 from engine.assignor import Assignor, GroupSpec, spec_of
-from engine.assignors import ASSIGNORS
+from engine.assignors import every
 from engine.config import Settings
 from engine.datasets import CANDIDATES, rows_to_table
 from engine.errors import Infeasible
@@ -70,17 +70,19 @@ def propose_group(
     reason = withheld or blocked(group)
     if reason is not None:
         return [
-            keys
-            | _row(position, _infeasible(strategy, reason), None, [])
-            for position, strategy in enumerate(ASSIGNORS)
+            keys | _row(position, _infeasible(strategy, reason), None, [])
+            for position, strategy in enumerate(every().values())
         ]
     seen = observe_group(settings, group, earlier)
     shown = spec_of(group, seen.lag.shown, seen.production.per_second)
-    judged = replace(shown, lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists))
+    judged = replace(
+        shown,
+        lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists),
+    )
     judge = Judge(group=shown, capacity=seen.capacity, in_sync=_in_sync(group))
     assignors = settings.rule(group.cluster, group.group).assignors
     rows = []
-    for position, strategy in enumerate(ASSIGNORS):
+    for position, strategy in enumerate(every().values()):
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)
         candidate = _replay(strategy, group, judged, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
@@ -99,6 +101,8 @@ def _replay(
         assignment = strategy.assign(spec)
     except Infeasible as problem:
         return _infeasible(strategy, str(problem))
+    except Exception as problem:  # noqa: BLE001 a custom strategy's fault must not cost the others their rows
+        return _infeasible(strategy, f"failed: {type(problem).__name__}: {problem}")
     running = strategy.reach is Reach.LIVE or runs(group, strategy.name)
     return Candidate(
         strategy=strategy.name,
@@ -123,7 +127,9 @@ def _infeasible(strategy: Assignor, reason: str) -> Candidate:
 def _in_sync(group: GroupSnapshot) -> Any:
     """The in-sync flags of the replica entries that `spec_of` keeps."""
     table = group.partitions
-    kept = (table.subscribed & table.exists).repeat(table.replica_start[1:] - table.replica_start[:-1])
+    kept = (table.subscribed & table.exists).repeat(
+        table.replica_start[1:] - table.replica_start[:-1]
+    )
     return table.in_sync[kept]
 
 
@@ -158,4 +164,3 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         score=Score(**score) if scored else None,
         findings=tuple(row["findings"] or ()),
     )
-

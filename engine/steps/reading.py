@@ -56,7 +56,9 @@ def groups_at(
         return settings.rule(cluster, group).isolation == "read_committed"
 
     if pattern != "*":
-        names = [g for g in tables["groups"]["group_id"].to_pylist() if fnmatch.fnmatchcase(g, pattern)]
+        names = [
+            g for g in tables["groups"]["group_id"].to_pylist() if fnmatch.fnmatchcase(g, pattern)
+        ]
         wanted = pa.array(names, pa.string())
         for name in ("groups", "members", "commits"):
             keep = pa.compute.is_in(tables[name]["group_id"], value_set=wanted)

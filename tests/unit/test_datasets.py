@@ -47,7 +47,9 @@ def test_of_an_unsubscribed_topic_only_what_was_committed():
 
 def test_commits_of_a_deleted_topic_stay_as_rows_that_do_not_exist():
     """Offsets of such a partition are unknown, not 0."""
-    found = _only(make_snapshot(topics=[topic("a", 1)], groups=[group("g", committed={"gone": [7]})]))
+    found = _only(
+        make_snapshot(topics=[topic("a", 1)], groups=[group("g", committed={"gone": [7]})])
+    )
 
     assert (found.partitions.exists.tolist(), found.partitions.end.tolist()) == ([False], [None])
     assert found.partitions.topic_ids == (None,)
@@ -55,7 +57,9 @@ def test_commits_of_a_deleted_topic_stay_as_rows_that_do_not_exist():
 
 def test_a_commit_that_could_not_be_read_is_no_commit():
     """An error row carries no offset."""
-    described = group("g", committed={"a": [7, 8]}, commit_errors={("a", 1): "UNSTABLE_OFFSET_COMMIT"})
+    described = group(
+        "g", committed={"a": [7, 8]}, commit_errors={("a", 1): "UNSTABLE_OFFSET_COMMIT"}
+    )
     found = _only(make_snapshot(topics=[topic("a", 2)], groups=[described]))
 
     assert found.partitions.committed.tolist() == [7]
@@ -91,12 +95,18 @@ def test_target_and_current_owner_are_kept_apart():
     )
 
     assert found.type is GroupType.CONSUMER
-    assert (found.partitions.owner.tolist(), found.partitions.target_owner.tolist()) == ([0, 0], [0, 1])
+    assert (found.partitions.owner.tolist(), found.partitions.target_owner.tolist()) == (
+        [0, 0],
+        [0, 1],
+    )
 
 
 def test_members_keep_the_brokers_listing_order():
     """Strategies see members in that order."""
-    snapshot = make_snapshot(topics=[topic("a", 1)], groups=[group("g", members=[member("z", ["a"]), member("a", ["a"])])])
+    snapshot = make_snapshot(
+        topics=[topic("a", 1)],
+        groups=[group("g", members=[member("z", ["a"]), member("a", ["a"])])],
+    )
     shuffled = change(snapshot, "members", lambda rows: rows[::-1])
 
     assert ["z", "a"] == [m.id for m in _only(shuffled).members]
@@ -110,7 +120,10 @@ def test_one_groups_own_rows_make_the_same_group():
     )
     whole = _only(snapshot)
     tables = {n: t for n, t in snapshot.tables.items()}
-    own = {n: tables[n].filter(pa.compute.equal(tables[n]["group_id"], "g")) for n in ("groups", "members", "commits")}
+    own = {
+        n: tables[n].filter(pa.compute.equal(tables[n]["group_id"], "g"))
+        for n in ("groups", "members", "commits")
+    }
     topics = tables["partitions"].filter(pa.compute.equal(tables["partitions"]["topic"], "a"))
     alone = assemble(
         own["groups"].to_pylist()[0],

@@ -73,7 +73,9 @@ def test_an_unknown_lag_makes_lag_figures_unknown_and_nothing_else():
 
 def test_members_without_an_existing_topic_do_not_count():
     """Somebody subscribed to a topic that does not exist is not idle in this group."""
-    group = spec({"a": ["t"], "b": ["gone"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]}, lags={"t": [5, 5]})
+    group = spec(
+        {"a": ["t"], "b": ["gone"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]}, lags={"t": [5, 5]}
+    )
     score = _judge(group).score(Assignment(owner=group.owner))
 
     assert (score.partition_spread, score.fewest_partitions, score.lag_skew) == (0, 2, 1.0)

@@ -53,8 +53,18 @@ def _live(**score):
 @pytest.mark.parametrize(
     ("gain", "live", "other", "words"),
     [
-        ("lag", {"largest_member_lag": 1000}, {"largest_member_lag": 400}, "1,000 -> 400 offsets (-60%)"),
-        ("racks", {"cross_rack_share": 0.5}, {"cross_rack_share": 0.0}, "cross-rack share 50% -> 0%"),
+        (
+            "lag",
+            {"largest_member_lag": 1000},
+            {"largest_member_lag": 400},
+            "1,000 -> 400 offsets (-60%)",
+        ),
+        (
+            "racks",
+            {"cross_rack_share": 0.5},
+            {"cross_rack_share": 0.0},
+            "cross-rack share 50% -> 0%",
+        ),
         ("spread", {"partition_spread": 5}, {"partition_spread": 1}, "partition spread 5 -> 1"),
         ("unowned", {"unowned": 2}, {"unowned": 0}, "2 unowned partitions get an owner"),
     ],
@@ -70,9 +80,21 @@ def test_one_gain_without_loss_is_a_switch(gain, live, other, words):
 @pytest.mark.parametrize(
     ("loss", "live", "other"),
     [
-        ("lag", {"largest_member_lag": 1000, "cross_rack_share": 0.5}, {"largest_member_lag": 2000, "cross_rack_share": 0.0}),
-        ("racks", {"largest_member_lag": 1000, "cross_rack_share": 0.0}, {"largest_member_lag": 100, "cross_rack_share": 0.3}),
-        ("spread", {"cross_rack_share": 0.5, "partition_spread": 1}, {"cross_rack_share": 0.0, "partition_spread": 4}),
+        (
+            "lag",
+            {"largest_member_lag": 1000, "cross_rack_share": 0.5},
+            {"largest_member_lag": 2000, "cross_rack_share": 0.0},
+        ),
+        (
+            "racks",
+            {"largest_member_lag": 1000, "cross_rack_share": 0.0},
+            {"largest_member_lag": 100, "cross_rack_share": 0.3},
+        ),
+        (
+            "spread",
+            {"cross_rack_share": 0.5, "partition_spread": 1},
+            {"cross_rack_share": 0.0, "partition_spread": 4},
+        ),
         ("unowned", {"cross_rack_share": 0.5}, {"cross_rack_share": 0.0, "unowned": 1}),
     ],
 )
@@ -106,7 +128,9 @@ def test_small_lag_is_nobodys_problem():
 
 def test_lag_at_its_floor_is_told_so():
     """No assignment can help: say where to look instead."""
-    advice = _decide(_live(largest_member_lag=1000, lag_floor=990), _candidate(largest_member_lag=1000))
+    advice = _decide(
+        _live(largest_member_lag=1000, lag_floor=990), _candidate(largest_member_lag=1000)
+    )
 
     assert advice.verdict is Verdict.STAY
     assert "at its floor (990)" in advice.reason
@@ -180,7 +204,11 @@ def test_moves_and_how_to_get_it_come_with_the_switch():
     ("candidates", "withheld", "reason"),
     [
         ([_live()], "offsets are missing", "offsets are missing"),
-        ([replace(_live(), score=None, reason="rebalancing (Reconciling)")], None, "rebalancing (Reconciling)"),
+        (
+            [replace(_live(), score=None, reason="rebalancing (Reconciling)")],
+            None,
+            "rebalancing (Reconciling)",
+        ),
         ([], None, "there is no live assignment to compare with"),
     ],
 )

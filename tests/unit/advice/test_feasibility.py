@@ -35,7 +35,11 @@ def _group(**columns):
             {"members": [member("a") | {"subscription": None}]},
             "the subscription of 1 of 1 members is not known",
         ),
-        ("topic gone", {"members": [member("a", ["gone"])]}, "no member subscribes to a topic that"),
+        (
+            "topic gone",
+            {"members": [member("a", ["gone"])]},
+            "no member subscribes to a topic that",
+        ),
     ],
 )
 def test_groups_on_which_nothing_can_be_replayed_say_why(situation, columns, reason):
@@ -53,14 +57,46 @@ def test_an_ordinary_group_is_not_blocked():
     [
         ("the elected one", {"assignor": "range"}, "range", None, Feasibility.CAN_RUN),
         ("another setting", {"assignor": "range"}, "roundrobin", None, Feasibility.COULD_RUN),
-        ("listed by all", {"assignor": "range"}, "roundrobin", ("range", "roundrobin"), Feasibility.CAN_RUN),
-        ("server side, classic group", {"assignor": "range"}, "uniform", None, Feasibility.YARDSTICK),
-        ("client side, KIP-848", {"group_type": "consumer", "assignor": "uniform"}, "range", None, Feasibility.YARDSTICK),
-        ("server default", {"group_type": "consumer", "assignor": "uniform"}, "uniform", None, Feasibility.CAN_RUN),
-        ("server other", {"group_type": "consumer", "assignor": "uniform"}, "range-server", None, Feasibility.COULD_RUN),
+        (
+            "listed by all",
+            {"assignor": "range"},
+            "roundrobin",
+            ("range", "roundrobin"),
+            Feasibility.CAN_RUN,
+        ),
+        (
+            "server side, classic group",
+            {"assignor": "range"},
+            "uniform",
+            None,
+            Feasibility.YARDSTICK,
+        ),
+        (
+            "client side, KIP-848",
+            {"group_type": "consumer", "assignor": "uniform"},
+            "range",
+            None,
+            Feasibility.YARDSTICK,
+        ),
+        (
+            "server default",
+            {"group_type": "consumer", "assignor": "uniform"},
+            "uniform",
+            None,
+            Feasibility.CAN_RUN,
+        ),
+        (
+            "server other",
+            {"group_type": "consumer", "assignor": "uniform"},
+            "range-server",
+            None,
+            Feasibility.COULD_RUN,
+        ),
     ],
 )
-def test_each_kind_of_group_takes_its_own_strategies(situation, columns, strategy, listed, expected):
+def test_each_kind_of_group_takes_its_own_strategies(
+    situation, columns, strategy, listed, expected
+):
     """Client-side for classic groups, server-side for KIP-848 groups."""
     judgement = feasibility(_group(**columns), strategy, Reach.SETTING, listed)
 
@@ -81,5 +117,7 @@ def test_the_server_side_range_is_not_the_client_side_one():
     """A KIP-848 group that says `range` on the wire runs range-server."""
     served = _group(group_type="consumer", assignor="range")
 
-    assert feasibility(served, "range-server", Reach.SETTING, None).feasibility is Feasibility.CAN_RUN
+    assert (
+        feasibility(served, "range-server", Reach.SETTING, None).feasibility is Feasibility.CAN_RUN
+    )
     assert feasibility(served, "range", Reach.SETTING, None).feasibility is Feasibility.YARDSTICK

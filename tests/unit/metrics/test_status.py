@@ -15,9 +15,10 @@ def _status(lags, commits, owned=True):
         topics=[topic("t", 1)], groups=[group("g", members=1 if owned else 0, committed={"t": 1})]
     )
     table = groups(snapshot)[0].partitions
-    newest = [Column.of([lag]) for lag in reversed(lags)], [
-        Column.of([c]) for c in reversed(commits)
-    ]
+    newest = (
+        [Column.of([lag]) for lag in reversed(lags)],
+        [Column.of([c]) for c in reversed(commits)],
+    )
     return statuses(table, *newest)[0]
 
 

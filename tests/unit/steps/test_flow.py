@@ -1,0 +1,291 @@
+"""The plain steps in order on a lake of small snapshots, with fakes behind the ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from engine import steps
+from engine.adapters.lake import FileLake
+from engine.advice import Previous
+from engine.config import Policy, Rule, Settings
+from engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
+from engine.errors import HistoryUnreachable, SnapshotNotFound
+from engine.steps.advise import advise_groups
+from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
+
+SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))
+
+
+class FakeHistory:
+    """Remembers what it is given; fails loudly on a statement it does not know."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, Any] = {}
+        self.answers: dict[str, list[dict[str, Any]]] = {"previous_advice": [], "expire": []}
+
+    def store_snapshot(self, manifest, cluster_settings) -> None:
+        """Keep the manifest."""
+        self.stored["snapshot"] = manifest
+
+    def store_validation(self, snapshot_id, stage, rows) -> None:
+        """Keep the rows of a stage."""
+        self.stored[f"validation {stage}"] = rows
+
+    def store_metrics(self, snapshot_id, tables) -> None:
+        """Keep the tables."""
+        self.stored["metrics"] = tables
+
+    def store_candidates(self, snapshot_id, candidates) -> None:
+        """Keep the table."""
+        self.stored["candidates"] = candidates
+
+    def store_advice(self, snapshot_id, rows) -> bool:
+        """Keep the rows."""
+        self.stored["advice"] = rows
+        return True
+
+    def execute(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Answer a known statement."""
+        return self.answers[name]
+
+
+class DownHistory(FakeHistory):
+    """A database that does not answer."""
+
+    def store_snapshot(self, manifest, cluster_settings) -> None:
+        """Refuse."""
+        raise HistoryUnreachable
+
+
+class FakeCluster:
+    """A cluster whose reading is made up; it answers under whatever id it is asked for."""
+
+    def __init__(self, snapshot) -> None:
+        self.snapshot = snapshot
+
+    def take_snapshot(self, wanted):
+        """The made-up snapshot under the wanted id."""
+        from dataclasses import replace
+
+        return replace(self.snapshot, snapshot_id=wanted)
+
+
+def _uneven(number: int):
+    """Two members in racks whose partitions lie the wrong way round, and neighbours of every kind."""
+    topics = [
+        topic("orders", 4, end=1000 + 100 * number, replicas=[[1], [0], [1], [0]]),
+        topic("old", 1, end=50),
+    ]
+    crossed = [
+        member("a", ["orders"], {"orders": [0, 1]}, rack="rack-a"),
+        member("b", ["orders"], {"orders": [2, 3]}, rack="rack-b"),
+    ]
+    return make_snapshot(
+        number=number,
+        topics=topics,
+        groups=[
+            group("crossing", members=crossed, lag={"orders": [0, 200, 200, 0]}),
+            group("empty", lag={"old": [7]}),
+            group("broken", error="GROUP_AUTHORIZATION_FAILED"),
+            group(
+                "moving",
+                members=1,
+                topics=["orders"],
+                state="PreparingRebalance",
+                lag={"orders": 5},
+            ),
+        ],
+    )
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """A lake of two snapshots of the uneven cluster."""
+    lake = FileLake(tmp_path / "lake")
+    store(lake, _uneven(0), _uneven(1))
+    return lake
+
+
+def _by(rows, *names):
+    return {tuple(row[n] for n in names) if len(names) > 1 else row[names[0]]: row for row in rows}
+
+
+def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it(tmp_path):
+    """With the history down the snapshot is whole, and the step fails so that it is tried again."""
+    lake = FileLake(tmp_path / "lake")
+    with pytest.raises(HistoryUnreachable):
+        steps.take_snapshot(FakeCluster(_uneven(0)), lake, DownHistory(), SETTINGS, "test")
+
+    kept = lake.snapshots("test")
+    assert len(kept) == 1
+    assert lake.read("groups", kept).num_rows == 4
+
+
+def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
+    """What the reading was like travels in the manifest."""
+    lake, history = FileLake(tmp_path / "lake"), FakeHistory()
+    taken = steps.take_snapshot(
+        FakeCluster(_uneven(0)), lake, history, SETTINGS, "test", facts={"run": "r1"}
+    )
+
+    assert split_snapshot_id(taken)[0] == "test"
+    facts = history.stored["snapshot"].facts
+    assert {
+        "started_at",
+        "finished_at",
+        "problems",
+        "requests",
+        "kafka_cluster_id",
+        "run",
+    } == facts.keys()
+
+
+def test_metrics_of_every_kind_of_group(lake):
+    """Numbers where they are known, null where they are not, a reason where a group cannot be read."""
+    tables = steps.compute_metrics(lake, SETTINGS, snapshot_id(1))
+    rows = _by(tables["group_metrics"].to_pylist(), "group_id")
+
+    crossing = rows["crossing"]
+    assert (crossing["total_lag"], crossing["largest_member_lag"], crossing["lag_skew"]) == (
+        400,
+        200,
+        1.0,
+    )
+    assert crossing["cross_rack_share"] == 0.5
+    assert crossing["production_per_second"] == pytest.approx(4 * 100 / 300)
+    assert (rows["empty"]["total_lag"], rows["empty"]["lag_skew"]) == (7, None)
+    assert (rows["broken"]["total_lag"], rows["broken"]["error"]) == (
+        None,
+        "GROUP_AUTHORIZATION_FAILED",
+    )
+    assert (rows["moving"]["total_lag"], rows["moving"]["largest_member_lag"]) == (20, None)
+
+
+def test_computing_twice_gives_the_same_tables(lake):
+    """Metrics and candidates are pure functions of stored snapshots and configuration."""
+    for compute in (steps.compute_metrics, steps.propose_candidates):
+        first, second = (compute(lake, SETTINGS, snapshot_id(1)) for _ in range(2))
+
+        assert all(first[name].equals(second[name]) for name in first)
+
+
+def test_every_group_has_a_row_per_strategy(lake):
+    """An infeasible strategy is a row with a reason, not an absence."""
+    rows = steps.propose_candidates(lake, SETTINGS, snapshot_id(1))["candidates"].to_pylist()
+    found = _by(rows, "group_id", "strategy")
+
+    assert len(rows) % 4 == 0
+    assert found["crossing", "live"]["cross_rack_share"] == 0.5
+    assert found["crossing", "roundrobin"]["cross_rack_share"] == 1.0
+    assert found["crossing", "range"]["cross_rack_share"] == 0.0
+    assert found["crossing", "range"]["moves"] == 2
+    for strategy in ("live", "range"):
+        assert found["moving", strategy]["reason"] == "rebalancing (PreparingRebalance)"
+        assert found["broken", strategy]["feasibility"] == "infeasible"
+
+
+def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = ()):
+    wanted = snapshot_id(1)
+    steps.record_validation(
+        lake, history, wanted, "snapshot", rows_to_table(list(results), VALIDATION)
+    )
+    steps.record_metrics(lake, history, wanted, steps.compute_metrics(lake, settings, wanted))
+    steps.record_candidates(lake, history, wanted, steps.propose_candidates(lake, settings, wanted))
+    steps.record_validation(lake, history, wanted, "candidates", rows_to_table([], VALIDATION))
+    return _by(steps.advise(lake, history, settings, wanted), "group_id")
+
+
+def test_advice_for_every_group(lake):
+    """The one that pays is switched, the others are told why not."""
+    history = FakeHistory()
+    advice = _flow(lake, history)
+
+    assert advice["crossing"]["verdict"] == "switch"
+    assert advice["crossing"]["strategy"] == "range"
+    assert "cross-rack share 50% -> 0%" in advice["crossing"]["reason"]
+    assert len(advice["crossing"]["moves"]) == 2
+    assert advice["empty"]["reason"] == "no members (Empty)"
+    assert advice["moving"]["reason"] == "rebalancing (PreparingRebalance)"
+    assert advice["broken"]["reason"].startswith("could not be read")
+    assert set(history.stored) >= {"metrics", "candidates", "advice", "validation snapshot"}
+
+
+def _failure(group_id, severity="critical", reason="offsets are negative"):
+    return {
+        "snapshot_id": snapshot_id(1),
+        "cluster": "test",
+        "stage": "snapshot",
+        "group_id": group_id,
+        "expectation": "x",
+        "severity": severity,
+        "success": False,
+        "reason": reason,
+    }
+
+
+def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
+    """The unit of validation is the group."""
+    history = FakeHistory()
+    advice = _flow(lake, history, results=[_failure("crossing"), _failure("empty", "warning")])
+
+    assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
+        "not judged",
+        "offsets are negative",
+    )
+    assert advice["empty"]["reason"] == "no members (Empty)"
+    metrics = _by(history.stored["metrics"]["group_metrics"].to_pylist(), "group_id")
+    assert (metrics["crossing"]["total_lag"], metrics["crossing"]["error"]) == (
+        None,
+        "offsets are negative",
+    )
+
+
+def test_a_rejected_snapshot_is_a_verdict(lake):
+    """Critical failures that concern no single group reject the whole."""
+    table = rows_to_table([_failure(None, reason="no broker")], VALIDATION)
+
+    assert (
+        steps.record_validation(lake, FakeHistory(), snapshot_id(1), "snapshot", table)
+        == "no broker"
+    )
+
+
+def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
+    """They stay in the lake for whoever investigates."""
+    history, wanted = FakeHistory(), snapshot_id(1)
+    steps.record_candidates(lake, history, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
+    failed = rows_to_table([_failure("crossing") | {"stage": "candidates"}], VALIDATION)
+    steps.record_validation(lake, history, wanted, "candidates", failed)
+
+    assert "crossing" not in history.stored["candidates"]["group_id"].to_pylist()
+    assert "crossing" in lake.read("candidates", [wanted])["group_id"].to_pylist()
+
+
+def test_advice_remembers_what_came_before(lake):
+    """With two confirmations asked for, the preceding snapshot's preference counts."""
+    settings = Settings(rules=(Rule(policy=Policy(confirmations=2)),))
+    tables = steps.propose_candidates(lake, settings, snapshot_id(1))
+    metrics = steps.compute_metrics(lake, settings, snapshot_id(1))
+    inputs = tables["candidates"], metrics["group_metrics"], settings, "test"
+    first = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, {}, {})], "g")
+    before = {"crossing": Previous(strategy="range", seen=1)}
+    second = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, before, {})], "g")
+
+    assert first["crossing"]["a"].verdict == "stay"
+    assert second["crossing"]["a"].verdict == "switch"
+
+
+def test_a_pattern_narrows_the_groups(lake):
+    """By hand, one group is enough."""
+    rows = steps.compute_metrics(lake, SETTINGS, snapshot_id(1), "cross*")["group_metrics"]
+
+    assert rows["group_id"].to_pylist() == ["crossing"]
+
+
+def test_an_unknown_snapshot_is_named(lake):
+    """The id is in the message."""
+    with pytest.raises(SnapshotNotFound, match=snapshot_id(9)):
+        steps.compute_metrics(lake, SETTINGS, snapshot_id(9))
