@@ -20,6 +20,9 @@ def record_validation(
     """
     Keep what a validation stage found; the stage `candidates` then lets the candidates that passed into the history.
 
+    The stage `snapshot` comes first for every snapshot, so it also notes the snapshot itself, from its manifest: a
+    history that was down when the snapshot was taken catches up here.
+
     Returns:
         Why the whole snapshot is rejected, None when it is not. A rejection is a verdict, not a failure.
     """
@@ -28,6 +31,8 @@ def record_validation(
     rejected = rejection(results)
     if history is None:
         return rejected
+    if stage == "snapshot":
+        history.store_snapshot(lake.manifest("snapshot", snapshot_id), {})
     history.store_validation(snapshot_id, stage, results.to_pylist())
     if stage == "candidates":
         failed = pa.array(list(_failed(results)), pa.string())
