@@ -142,8 +142,9 @@ class ClusterFacts:
         watched_since: The first trace of this pipeline; None when there is none yet.
         newest_snapshot_id: None when the cluster was never read.
         newest_finished_at: When its reading ended.
-        rejected: Whether validation rejected the newest snapshot; None while it has not looked.
-        rejection: Why.
+        rejected_snapshot_id: The newest snapshot validation has looked at, if it rejected it.
+        rejected_at: When its reading ended.
+        rejection: Why it was rejected.
         unadvised: Snapshots newer than the newest advice that should have some.
         oldest_unadvised_id: The oldest of them.
         oldest_unadvised_at: When its reading ended.
@@ -158,7 +159,8 @@ class ClusterFacts:
     watched_since: datetime | None = None
     newest_snapshot_id: str | None = None
     newest_finished_at: datetime | None = None
-    rejected: bool | None = None
+    rejected_snapshot_id: str | None = None
+    rejected_at: datetime | None = None
     rejection: str | None = None
     unadvised: int = 0
     oldest_unadvised_id: str | None = None
@@ -257,14 +259,14 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding 
 
 
 def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
-    if not facts.rejected or facts.newest_finished_at is None:
+    if facts.rejected_at is None:
         return None
     return Finding(
         cluster=facts.cluster,
         kind=IncidentKind.REJECTED,
         facts={
-            "snapshot_id": facts.newest_snapshot_id,
-            "since": facts.newest_finished_at.isoformat(),
+            "snapshot_id": facts.rejected_snapshot_id,
+            "since": facts.rejected_at.isoformat(),
             "error": facts.rejection,
         },
     )

@@ -1,0 +1,39 @@
+"""The notifier without a chat: messages go to the log, so that an installation without Slack still hears."""
+
+from __future__ import annotations
+
+import logging
+
+from engine.alerting.message import AlertMessage, Severity
+from engine.alerting.text import plain_text
+from engine.model import utc_now
+from engine.ports import Delivered
+
+log = logging.getLogger(__name__)
+
+LEVELS = {
+    Severity.INFO: logging.INFO,
+    Severity.RESOLVED: logging.INFO,
+    Severity.WARNING: logging.WARNING,
+    Severity.CRITICAL: logging.ERROR,
+}
+
+
+class LogNotifier:
+    """Writes each message to the logger of this module, as the port `Notifier`."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def send(
+        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
+    ) -> Delivered:
+        """Log the message; the first time, also why it is not on Slack."""
+        if not self._told:
+            log.warning(
+                "No Slack token is set (EVENKEEL_SLACK_TOKEN or the connection evenkeel_slack): "
+                "alerts are only logged."
+            )
+            self._told = True
+        log.log(LEVELS[message.severity], "alert %s for %s\n%s", key, channel, plain_text(message))
+        return Delivered(channel="log", timestamp=f"{utc_now().timestamp():.6f}")

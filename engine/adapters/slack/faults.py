@@ -1,0 +1,84 @@
+"""Slack's errors in words: where, what it said, what to do, and whether the message may be there after all."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import urllib.error
+from urllib.parse import urlsplit
+
+from slack_sdk.errors import SlackApiError
+
+from engine.errors import NotifierError
+
+TOKEN_FIX = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack, to a valid bot token (xoxb-…)."
+
+INVITE_FIX = "Invite the bot to the channel, or correct slack_channel or the rule's channel in evenkeel.toml."
+
+REPORT_FIX = "This is a fault of evenkeel: report it with the row of the table alert."
+
+FIXES = {
+    "channel_not_found": INVITE_FIX,
+    "not_in_channel": INVITE_FIX,
+    "is_archived": "Unarchive the channel, or name another one in evenkeel.toml.",
+    "restricted_action": "Let the bot post in this channel, or name another one in evenkeel.toml.",
+    "not_authed": TOKEN_FIX,
+    "invalid_auth": TOKEN_FIX,
+    "account_inactive": TOKEN_FIX,
+    "token_revoked": TOKEN_FIX,
+    "token_expired": TOKEN_FIX,
+    "not_allowed_token_type": TOKEN_FIX,
+    "missing_scope": "Add the scope to the Slack app and install it again.",
+    "ratelimited": "Nothing to do: the next run sends it.",
+    "msg_too_long": REPORT_FIX,
+    "msg_blocks_too_long": REPORT_FIX,
+    "invalid_blocks": REPORT_FIX,
+    "invalid_blocks_format": REPORT_FIX,
+    "no_text": REPORT_FIX,
+}
+
+DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
+"""Errors after which, Slack says, some of the operation may have happened."""
+
+
+def is_doubtful(problem: Exception) -> bool:
+    """Whether the message may have been posted although the call failed."""
+    if isinstance(problem, SlackApiError):
+        return problem.response.status_code >= 500 or problem.response.get("error") in DOUBTFUL
+    # A refused connection or an unknown host: nothing was ever sent.
+    never_sent = isinstance(problem, urllib.error.URLError) and isinstance(
+        problem.reason, ConnectionRefusedError | socket.gaierror
+    )
+    return not never_sent
+
+
+def explain(problem: Exception, channel: str, base_url: str) -> NotifierError:
+    """The same failure for people; nothing of the request is in it, so no token."""
+    if isinstance(problem, SlackApiError):
+        return _refused(problem, channel)
+    reason = getattr(problem, "reason", None) or problem
+    said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    if isinstance(problem, http.client.HTTPException | ConnectionResetError):
+        said = "the connection broke before an answer"
+    host = urlsplit(base_url).netloc.rpartition("@")[2]
+    return NotifierError(
+        f"Slack at {host} cannot be reached for channel {channel}: {said}.",
+        fix="Check network, proxy and slack_base_url from this host; the alert is sent by a later run.",
+    )
+
+
+def _refused(problem: SlackApiError, channel: str) -> NotifierError:
+    response = problem.response
+    status, error = response.status_code, str(response.get("error"))
+    if status == 429:
+        error = "ratelimited"
+    elif status != 200:
+        error = f"HTTP status {status}"
+    needed = f" (scope {response.get('needed')})" if error == "missing_scope" else ""
+    transient = status >= 500 or error in DOUBTFUL
+    later = "Nothing to do if it passes: a later run sends it." if transient else None
+    unknown = "Look the error up in Slack's documentation of chat.postMessage."
+    return NotifierError(
+        f"Slack refused the message for channel {channel}: {error}{needed}.",
+        fix=FIXES.get(error) or later or unknown,
+    )
