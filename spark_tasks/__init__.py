@@ -1,0 +1,1 @@
+"""The steps that run on Spark: pure `DataFrame -> DataFrame` functions and thin mains."""

@@ -1,0 +1,100 @@
+"""
+From the lake's tables to one row per group: itself and its past, nested.
+
+The row holds the group's rows of four datasets as arrays of structs, of every snapshot of the lookback; the struct's
+`snapshot_id` tells them apart. `partitions` are those of the topics the group concerns itself with: subscribed,
+owned, aimed at or committed. Such a row is all a worker needs to judge the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import (
+    array,
+    broadcast,
+    coalesce,
+    col,
+    collect_list,
+    desc,
+    explode,
+    flatten,
+    struct,
+)
+
+from engine.datasets import SNAPSHOT
+from spark_tasks.packing import pack
+
+PLAN = pa.schema({"group_id": pa.string(), "cost": pa.int64(), "bucket": pa.int32()})
+"""One row per group wanted: its estimated work, and the task it goes to."""
+
+
+def packed_rows(
+    spark: SparkSession, tables: Mapping[str, DataFrame], costs: Mapping[str, int]
+) -> DataFrame:
+    """
+    `group_rows` of the groups with a cost, each in the task it is packed into, the heaviest first.
+
+    There are as many tasks as Spark would make of any shuffle, at most one per group.
+    """
+    tasks = max(1, min(int(spark.conf.get("spark.sql.shuffle.partitions") or 1), len(costs)))
+    packed = pack(costs, tasks)
+    rows = [{"group_id": n, "cost": c, "bucket": packed[n]} for n, c in costs.items()]
+    plan = spark.createDataFrame(pa.Table.from_pylist(rows, PLAN))
+    return spread(group_rows(tables, plan), tasks)
+
+
+def group_rows(tables: Mapping[str, DataFrame], plan: DataFrame) -> DataFrame:
+    """
+    One row per group of the plan.
+
+    Args:
+        tables: `groups`, `members`, `commits`, `partitions` of a snapshot and its earlier ones.
+        plan: Rows of `PLAN`.
+    """
+    own = {name: _of_plan(tables[name], plan) for name in ("groups", "members", "commits")}
+    nested = {name: _nested(frame, name) for name, frame in own.items()}
+    nested["partitions"] = _nested(_partitions(tables["partitions"], own), "partitions")
+    rows = plan
+    for frame in nested.values():
+        rows = rows.join(frame, "group_id", "left")
+    return rows.select(*PLAN.names, *nested)
+
+
+def spread(rows: DataFrame, tasks: int) -> DataFrame:
+    """The rows of `group_rows`, each in the task of its bucket, the heaviest first."""
+    placed = rows.repartitionById(tasks, col("bucket"))
+    return placed.sortWithinPartitions(desc("cost"), "group_id")
+
+
+def topics_of(members: DataFrame, commits: DataFrame) -> DataFrame:
+    """(snapshot_id, group_id, topic): the topics each group concerns itself with."""
+    lists = [
+        coalesce(col(name), array().cast("array<string>"))
+        for name in ("subscription", "assigned_topics", "target_topics")
+    ]
+    named = members.select(
+        "snapshot_id", "group_id", explode(flatten(array(*lists))).alias("topic")
+    )
+    committed = commits.select("snapshot_id", "group_id", "topic")
+    return named.union(committed).distinct().select("snapshot_id", "group_id", "topic")
+
+
+def _of_plan(frame: DataFrame, plan: DataFrame) -> DataFrame:
+    return frame.join(broadcast(plan.select("group_id")), "group_id", "left_semi")
+
+
+def _partitions(partitions: DataFrame, own: Mapping[str, DataFrame]) -> DataFrame:
+    """The rows of `partitions`, each once for every group it concerns."""
+    topics = topics_of(own["members"], own["commits"])
+    return partitions.join(topics, ["snapshot_id", "topic"], "inner").select(
+        "group_id", *partitions.columns
+    )
+
+
+def _nested(frame: DataFrame, name: str) -> DataFrame:
+    """(group_id, <name>): all rows of a group as one array of structs with the dataset's columns."""
+    collected = collect_list(struct(*SNAPSHOT[name].names)).alias(name)
+    return frame.groupBy("group_id").agg(collected).select("group_id", name)

@@ -1,0 +1,17 @@
+"""One Spark session for the whole test run, made as the steps make theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_tasks.session import session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local session; it starts in seconds, so there is only one."""
+    with session("evenkeel tests") as started:
+        yield started

@@ -1,0 +1,5 @@
+"""Fixtures of the Spark tests."""
+
+from tests.helpers.spark import spark
+
+__all__ = ["spark"]
