@@ -114,6 +114,9 @@ SEVERITY: Mapping[IncidentKind, Severity] = {
 TAKING = "take_snapshot"
 """The step whose failure means that the cluster cannot be read."""
 
+SKIPPED = "late:"
+"""How the error of an attempt begins that was skipped because the one before still ran; the cluster may be well."""
+
 TELLING = "alert"
 """The step whose failure is already an incident of its own while alerts are unsent."""
 
@@ -229,9 +232,13 @@ def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[
     return [found for check in checks if (found := check(facts, late_after, now))]
 
 
+def _taking(facts: ClusterFacts) -> FailingStep | None:
+    return next((step for step in facts.failing if step.step == TAKING), None)
+
+
 def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
-    taking = next((step for step in facts.failing if step.step == TAKING), None)
-    if taking is None:
+    taking = _taking(facts)
+    if taking is None or (taking.error or "").startswith(SKIPPED):
         return None
     newest = facts.newest_finished_at
     return Finding(
@@ -245,7 +252,7 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding 
     last_sign = facts.newest_finished_at or facts.watched_since
     if last_sign is None or now - last_sign <= late_after:
         return None
-    newest = facts.newest_finished_at
+    newest, taking = facts.newest_finished_at, _taking(facts)
     return Finding(
         cluster=facts.cluster,
         kind=IncidentKind.LATE,
@@ -254,6 +261,7 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding 
             "newest_finished_at": newest and newest.isoformat(),
             "since": last_sign.isoformat(),
             "late_after_seconds": late_after.total_seconds(),
+            "error": taking and taking.error,
         },
     )
 

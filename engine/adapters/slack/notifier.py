@@ -49,6 +49,9 @@ UNSEEN = frozenset(
 )
 """Errors of looking that do not keep us from posting."""
 
+UNANSWERABLE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
+"""Errors of answering a message that is gone; what is to be said stands alone then."""
+
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{7,}")
 
 _Errors = (SlackClientError, OSError, http.client.HTTPException)
@@ -144,12 +147,14 @@ class SlackNotifier:
         raise AssertionError("every try returns or raises")
 
     def _post(self, message: AlertMessage, channel: str, key: str, thread: str | None) -> Delivered:
-        content: dict[str, Any] = body(message, key)
-        if thread:
-            content |= {"thread_ts": thread, "reply_broadcast": True}
-        answer = self._writer.chat_postMessage(
-            channel=channel, unfurl_links=False, unfurl_media=False, **content
-        )
+        content: dict[str, Any] = {"channel": channel, "unfurl_links": False, **body(message, key)}
+        answering = {"thread_ts": thread, "reply_broadcast": True} if thread else {}
+        try:
+            answer = self._writer.chat_postMessage(**content, **answering)
+        except SlackApiError as problem:
+            if not thread or problem.response.get("error") not in UNANSWERABLE:
+                raise
+            answer = self._writer.chat_postMessage(**content)
         delivered = Delivered(channel=str(answer["channel"]), timestamp=str(answer["ts"]))
         self._ids[channel] = delivered.channel
         return delivered
