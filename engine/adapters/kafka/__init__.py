@@ -1,0 +1,12 @@
+"""
+Kafka through kafka-python: the reader behind port `Cluster`, and what `doctor` asks.
+
+`reader` puts a snapshot together from `groups` (lists, descriptions, commits), `topics`
+(partitions, offsets) and `members` (rows, with `decode` for blobs); `connection` sends the
+requests, two of which stand in `messages`.
+"""
+
+from engine.adapters.kafka.health import Finding, Health
+from engine.adapters.kafka.reader import KafkaClusterReader
+
+__all__ = ["Finding", "Health", "KafkaClusterReader"]

@@ -1,0 +1,282 @@
+"""
+One conversation with a cluster through kafka-python: bounded in time, counted, and never silent.
+
+kafka-python works on a thread of its own. Coroutines here run on it: `Connection.run` starts one
+from outside, `ask` sends one request, `on_each` works on several brokers at once. There is at most
+one request under way per broker, so a moment taken before sending is when the broker was asked.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from types import TracebackType
+from typing import Any, TypeVar
+
+import kafka.errors as kafka_errors
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+
+from engine.adapters.kafka.addresses import reachable
+from engine.adapters.kafka.properties import client_arguments
+from engine.config import ClusterSettings
+from engine.errors import ClusterUnreachable
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+CONNECT_SECONDS = 5.0
+"""How long a broker may take to accept a connection, identify itself and check the login."""
+RETRY_SECONDS = 15.0
+"""How long one conversation waits in all for what passes: Kafka notices a dead broker after 9 s."""
+_LARGEST_RESPONSE = 500_000_000
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 1.0
+
+_LOGIN_REFUSED = (
+    kafka_errors.SaslAuthenticationFailedError,
+    kafka_errors.UnsupportedSaslMechanismError,
+    kafka_errors.AuthorizationError,
+)
+
+
+_LASTING = (
+    *_LOGIN_REFUSED,
+    kafka_errors.IncompatibleBrokerVersion,
+    kafka_errors.KafkaProtocolError,
+)
+
+
+class Unanswered(Exception):
+    """A broker gave no answer to one request; the text says which and why."""
+
+    def __init__(self, cause: str, *, passing: bool = False) -> None:
+        """
+        Args:
+            cause: One line.
+            passing: Whether asking again may help.
+        """
+        super().__init__(cause)
+        self.passing = passing
+
+
+class _Manager(KafkaConnectionManager):  # type: ignore[misc]
+    """kafka-python's connections, which also remember why a broker could not be connected to."""
+
+    def __init__(self, net: NetworkSelector, **arguments: Any) -> None:
+        self.failures: dict[Any, BaseException] = {}
+        super().__init__(net, **arguments)
+
+    def get_connection(self, node_id: Any, *args: Any, **options: Any) -> Any:
+        connection = super().get_connection(node_id, *args, **options)
+        if connection.initializing:
+            connection.init_future.add_errback(lambda cause: self.failures.update({node_id: cause}))
+        return connection
+
+
+class Connection:
+    """An open conversation; use it as a context."""
+
+    def __init__(self, name: str, settings: ClusterSettings) -> None:
+        """
+        Args:
+            name: The configured cluster, for messages.
+            settings: Its addresses, properties and time limits.
+
+        Raises:
+            ConfigError: A property is not supported.
+            ClusterUnreachable: No broker could be connected to, or the login was refused.
+        """
+        arguments = client_arguments(settings.properties, f"cluster {name!r}")
+        self.name, self._settings = name, settings
+        self.requests: Counter[str] = Counter()
+        self.retry_seconds = RETRY_SECONDS
+        self._deadline = time.monotonic() + settings.timeout_seconds
+        self._given_up: dict[int, str] = {}
+        _silence_library()
+        arguments |= {
+            "request_timeout_ms": round(settings.request_timeout_seconds * 1000),
+            "socket_connection_setup_timeout_ms": round(CONNECT_SECONDS * 1000),
+            "receive_message_max_bytes": _LARGEST_RESPONSE,
+            # its own metadata requests must not put ours on hold
+            "max_in_flight_requests_per_connection": 10,
+        }
+        self._connect(arguments)
+
+    def _connect(self, arguments: dict[str, Any]) -> None:
+        """Learn the cluster's brokers from the first bootstrap address that tells them."""
+        until = time.monotonic() + self._settings.request_timeout_seconds
+        error: ClusterUnreachable | None = None
+        for address in reachable(self.name, self._settings.bootstrap, CONNECT_SECONDS):
+            seconds = min(CONNECT_SECONDS + 1, until - time.monotonic())
+            if error is not None and seconds <= 0:
+                break
+            self._net = NetworkSelector(**arguments)
+            self._manager = _Manager(self._net, bootstrap_servers=address, **arguments)
+            self._net.start()
+            try:
+                self._manager.bootstrap(round(seconds * 1000))
+                return
+            except Exception as problem:  # noqa: BLE001 - it raises whatever its sockets raise
+                self.close()
+                error = self._unreachable(address, problem)
+                error.__cause__ = problem
+        if error is not None:
+            raise error
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections and end the thread."""
+        self._manager.close()
+        self._net.close()
+
+    @property
+    def brokers(self) -> dict[int, tuple[str, int]]:
+        """Node id -> address of the brokers that are alive, as the cluster last told."""
+        return {b.node_id: (b.host, b.port) for b in self._manager.cluster.brokers()}
+
+    @property
+    def version(self) -> str:
+        """The brokers' version, as far as the requests they know tell it."""
+        text: str = self._manager.broker_version_data.broker_version_str
+        return text
+
+    def supports(self, request: Any, version: int = 0) -> bool:
+        """Whether the brokers know a request class, at least in this version."""
+        known = self._manager.broker_version_data.api_versions.get(request.API_KEY)
+        return known is not None and known[1] >= version
+
+    def address(self, node: int) -> str:
+        """A broker as text: its id and address."""
+        known = self.brokers.get(node)
+        return f"broker {node} ({known[0]}:{known[1]})" if known else f"broker {node}"
+
+    def run(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        """Run a coroutine to its end and return its value."""
+        value: T = self._manager.run(work, *args)
+        return value
+
+    async def ask(self, request: Any, node: int | None = None) -> Any:
+        """
+        Send one request and wait for its response.
+
+        Args:
+            request: A kafka-python request.
+            node: Which broker; any without.
+
+        Raises:
+            Unanswered: The broker did not answer, cannot be reached, does not know the request, or
+                the time for the whole conversation is up.
+        """
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            limit = self._settings.timeout_seconds
+            raise Unanswered(f"the time limit of {limit:g} s for a snapshot was reached")
+        if node in self._given_up:
+            raise Unanswered(self._given_up[node])
+        self.requests[type(request).__name__.removesuffix("Request")] += 1
+        limit = round(min(self._settings.request_timeout_seconds, left) * 1000)
+        try:
+            return await self._manager.send(request, node_id=node, request_timeout_ms=limit)
+        except kafka_errors.KafkaError as problem:
+            passing = not isinstance(problem, _LASTING)
+            raise Unanswered(self._why(node, problem), passing=passing) from problem
+
+    async def ask_any(self, request: Any) -> Any:
+        """
+        Send a request that every broker can answer: to the first one that does.
+
+        Raises:
+            Unanswered: None does; with the last one's cause.
+        """
+        last = Unanswered("no broker is known to be alive")
+        for node in [None, *self.brokers]:
+            try:
+                return await self.ask(request, node)
+            except Unanswered as problem:
+                last = problem
+        raise last
+
+    async def on_each(self, keys: Iterable[K], work: Callable[[K], Awaitable[None]]) -> None:
+        """Do the same for several keys at once and wait for all."""
+        futures = [self._manager.call_soon(work, key) for key in keys]
+        for future in futures:
+            await future
+
+    async def pause(self, attempt: int, since: float) -> bool:
+        """
+        Wait before another attempt; False when that is not worth it any more.
+
+        Args:
+            attempt: 0 for the first pause.
+            since: `time.monotonic()` when the attempt that failed began; it counts as waiting too.
+        """
+        seconds = min(_FIRST_PAUSE_SECONDS * 2**attempt, _LONGEST_PAUSE_SECONDS)
+        self.retry_seconds -= time.monotonic() - since + seconds
+        if self.retry_seconds < 0 or time.monotonic() + seconds > self._deadline:
+            return False
+        await self._net.sleep(seconds)
+        return True
+
+    def give_up(self, node: int, cause: str) -> None:
+        """Ask this broker nothing more: each further attempt would cost its full time limit."""
+        self._given_up.setdefault(node, cause)
+
+    async def refresh(self) -> None:
+        """Ask the cluster again which brokers are alive."""
+        try:
+            await self._manager.cluster.refresh_metadata()
+        except kafka_errors.KafkaError as problem:
+            raise Unanswered(self._why(None, problem)) from problem
+
+    def _why(self, node: int | None, problem: BaseException) -> str:
+        who = "no broker" if node is None else self.address(node)
+        if isinstance(problem, kafka_errors.UnknownBrokerIdError):
+            return f"{who} has left the cluster"
+        if isinstance(problem, kafka_errors.NodeNotReadyError):
+            problem = self._manager.failures.get(node, problem)
+        return f"{who} {'answered' if node is None else 'did not answer'}: {brief(problem)}"
+
+    def _unreachable(self, address: str, problem: BaseException) -> ClusterUnreachable:
+        """Something listens there, but it is no broker, or it does not let us in."""
+        where = f"cluster {self.name!r} at {address}"
+        protocol = self._settings.properties.get("security.protocol", "PLAINTEXT")
+        causes = [problem, *self._manager.failures.values()]
+        refused = next((c for c in causes if isinstance(c, _LOGIN_REFUSED)), None)
+        if refused is not None:
+            return ClusterUnreachable(
+                f"{where} refused the login: {brief(refused)}.",
+                fix="Check sasl.mechanism, sasl.username and sasl.password of its connection.",
+            )
+        return ClusterUnreachable(
+            f"{where} accepts connections but does not answer as Kafka over {protocol}: "
+            f"{brief(causes[-1])}.",
+            fix="Check security.protocol and the port, and that it is a broker, not a controller.",
+        )
+
+
+def brief(problem: BaseException) -> str:
+    """One line of a client library's error: its kind in words, and its text if it has one."""
+    text = " ".join(str(problem).split())
+    name = type(problem).__name__
+    if text.startswith("[Error "):  # kafka-python: "[Error 7] RequestTimedOutError: ..."
+        text = text.partition("] ")[2]
+    return (text if text.startswith(name) else f"{name}: {text}" if text else name).rstrip(".")
+
+
+def _silence_library() -> None:
+    """Its log repeats what our own messages say; a level that somebody set stays."""
+    logger = logging.getLogger("kafka")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.CRITICAL)

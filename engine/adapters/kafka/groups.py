@@ -1,0 +1,311 @@
+"""
+What the brokers say of groups: list them everywhere, then describe them and read their commits.
+
+Requests go in batches to each group's coordinator. One bad group, one lost broker must not cost the
+others: errors are kept per group, and a group whose coordinator moved or is still loading is asked
+again, as long as the conversation's patience lasts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import kafka.errors as kafka_errors
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.consumer import OffsetFetchRequest
+from kafka.protocol.metadata import FindCoordinatorRequest
+
+from engine.adapters.kafka.connection import Connection, Unanswered
+from engine.adapters.kafka.messages import (
+    ConsumerGroupDescribeRequest,
+    StreamsGroupDescribeRequest,
+)
+from engine.config import Filter
+from engine.errors import ClusterUnreachable
+from engine.model import GroupType
+
+_BATCH = 500
+"""Groups per request: a response stays small enough to be read while others wait."""
+
+_PASSING = frozenset({14, 15, 16})
+"""Coordinator loading, not available, not this one any more: ask again."""
+_NOT_FOUND = 69
+
+_HINTS = {
+    29: "grant this client DESCRIBE on the topic",
+    30: "grant this client DESCRIBE on the group",
+    31: "grant this client DESCRIBE on the cluster",
+}
+
+_DESCRIBE = {
+    GroupType.CLASSIC: DescribeGroupsRequest,
+    GroupType.CONSUMER: ConsumerGroupDescribeRequest,
+    GroupType.STREAMS: StreamsGroupDescribeRequest,
+}
+
+
+@dataclass(slots=True)
+class Group:
+    """One group: its entry in the lists, its description as received, and what failed."""
+
+    id: str
+    type: GroupType
+    state: str
+    protocol_type: str | None
+    coordinator: int
+    described: Any = None
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Commits:
+    """Committed offsets as columns; an offset is None where the broker said -1 or an error."""
+
+    group: list[str] = field(default_factory=list)
+    topic: list[str] = field(default_factory=list)
+    partition: list[int] = field(default_factory=list)
+    offset: list[int | None] = field(default_factory=list)
+    read_at: list[int] = field(default_factory=list)
+    error: list[str | None] = field(default_factory=list)
+
+
+async def list_groups(
+    connection: Connection, admits: Filter, problems: list[str]
+) -> dict[str, Group]:
+    """
+    The groups of all brokers that the filter admits, by id, sorted.
+
+    A broker lists those it coordinates. One that does not answer is asked again until the cluster
+    no longer counts it among its own; then the others are asked again, which have its groups now.
+    """
+    found: dict[str, Group] = {}
+    failed: dict[int, str] = {}
+    refused: dict[int, str] = {}
+
+    async def list_of(node: int) -> None:
+        try:
+            response = await connection.ask(ListGroupsRequest(min_version=0), node)
+        except Unanswered as problem:
+            (failed if problem.passing else refused)[node] = str(problem)
+            return
+        if response.error_code:
+            kept = failed if response.error_code in _PASSING else refused
+            kept[node] = f"{connection.address(node)}: {error_text(response.error_code)}"
+        for entry in response.groups:
+            if admits.admits(entry.group_id):
+                found[entry.group_id] = _listed(entry, node)
+
+    attempt, left = 0, set(connection.brokers)
+    while left:
+        since, before = time.monotonic(), set(connection.brokers)
+        failed.clear()
+        await connection.on_each(left, list_of)
+        if not failed or not await connection.pause(attempt, since):
+            break
+        attempt += 1
+        await _refresh_quietly(connection)
+        alive = set(connection.brokers)
+        left = set(failed) & alive if alive >= before else alive
+    failed |= refused
+    if failed.keys() >= connection.brokers.keys():
+        raise ClusterUnreachable(
+            f"cluster {connection.name!r}: no broker can be asked for its groups "
+            f"({'; '.join(failed.values())}).",
+            fix="Check that the brokers' advertised.listeners can be reached from here.",
+        )
+    for node, cause in failed.items():
+        connection.give_up(node, cause)
+        problems.append(f"{cause}; the groups it coordinates are missing")
+    return dict(sorted(found.items()))
+
+
+def _listed(entry: Any, node: int) -> Group:
+    """Brokers before 3.7 tell no type: all they have is classic."""
+    told = (entry.group_type or "classic").lower()
+    known = told in GroupType.__members__.values()
+    return Group(
+        id=entry.group_id,
+        type=GroupType(told) if known else GroupType.UNKNOWN,
+        state=entry.group_state or "Unknown",
+        protocol_type=entry.protocol_type or None,
+        coordinator=node,
+    )
+
+
+async def describe_groups(connection: Connection, groups: Mapping[str, Group]) -> None:
+    """Fill in *described*; a group that vanished meanwhile is Dead. Share groups are passed over."""
+
+    def keep(response: Any, batch: list[Group]) -> Iterator[tuple[Group, int, str | None]]:
+        for answer in response.groups:
+            group = groups[answer.group_id]
+            if answer.error_code == _NOT_FOUND:
+                group.state = "Dead"
+                continue
+            if not answer.error_code:
+                group.described, group.state = answer, answer.group_state or group.state
+            yield group, answer.error_code, answer.error_message
+
+    for kind, request in _DESCRIBE.items():
+
+        def ask(batch: list[Group], request: Any = request, kind: GroupType = kind) -> Any:
+            ids = [group.id for group in batch]
+            return request(groups=ids) if kind == GroupType.CLASSIC else request(group_ids=ids)
+
+        wanted = [group for group in groups.values() if group.type == kind]
+        await _of_coordinators(connection, wanted, ask, keep, "members")
+
+
+async def fetch_commits(
+    connection: Connection, groups: Mapping[str, Group], topics: Filter
+) -> Commits:
+    """The committed offsets of all groups but share groups, of the topics the filter admits."""
+    commits = Commits()
+    batched = connection.supports(OffsetFetchRequest, 8)
+
+    def ask(batch: list[Group]) -> Any:
+        if not batched:
+            return OffsetFetchRequest(
+                group_id=batch[0].id, topics=None, min_version=2, max_version=7
+            )
+        entry = OffsetFetchRequest.OffsetFetchRequestGroup
+        entries = [entry(group_id=group.id, topics=None) for group in batch]
+        return OffsetFetchRequest(groups=entries, min_version=8, max_version=8)
+
+    def keep(response: Any, batch: list[Group]) -> Iterator[tuple[Group, int, str | None]]:
+        for answer in response.groups if batched else [response]:
+            group = groups[answer.group_id] if batched else batch[0]
+            if answer.error_code == _NOT_FOUND:
+                continue
+            if not answer.error_code:
+                _add_commits(commits, group, answer.topics, topics, asked_at[group.coordinator])
+            yield group, answer.error_code, None
+
+    asked_at: dict[int, int] = {}
+    wanted = [group for group in groups.values() if group.type != GroupType.SHARE]
+    size = _BATCH if batched else 1
+    await _of_coordinators(connection, wanted, ask, keep, "committed offsets", size, asked_at)
+    return commits
+
+
+def _add_commits(
+    commits: Commits, group: Group, answers: Any, admits: Filter, asked_at: int
+) -> None:
+    for topic in answers:
+        if not admits.admits(topic.name):
+            continue
+        for one in topic.partitions:
+            failed = one.error_code != 0
+            error = error_text(one.error_code) if failed else None
+            commits.topic.append(topic.name)
+            commits.partition.append(one.partition_index)
+            unknown = failed or one.committed_offset < 0
+            commits.offset.append(None if unknown else one.committed_offset)
+            commits.error.append(error)
+        added = len(topic.partitions)
+        commits.group += [group.id] * added
+        commits.read_at += [asked_at] * added
+
+
+async def _of_coordinators(
+    connection: Connection,
+    groups: list[Group],
+    ask: Callable[[list[Group]], Any],
+    keep: Callable[[Any, list[Group]], Iterable[tuple[Group, int, str | None]]],
+    what: str,
+    size: int = _BATCH,
+    asked_at: dict[int, int] | None = None,
+) -> None:
+    """
+    Ask each coordinator about its groups in batches; ask again what may pass; note what does not.
+
+    *keep* takes a response in and yields each group with error code and message. *asked_at* is
+    told, per coordinator, when (ms) the response *keep* gets was asked for.
+    """
+    again: dict[str, str] = {}
+
+    async def ask_one(node: int) -> None:
+        own = [group for group in left if group.coordinator == node]
+        for start in range(0, len(own), size):
+            batch = own[start : start + size]
+            moment = now_ms()
+            try:
+                response = await connection.ask(ask(batch), node)
+            except Unanswered as problem:
+                if problem.passing:
+                    again.update({group.id: str(problem) for group in own[start:]})
+                else:
+                    _note(own[start:], f"{what}: {problem}")
+                return
+            if asked_at is not None:
+                asked_at[node] = moment
+            again.update(_failed(keep(response, batch), what))
+
+    attempt, left = 0, groups
+    while left:
+        since = time.monotonic()
+        again.clear()
+        await connection.on_each({group.coordinator for group in left}, ask_one)
+        left = [group for group in left if group.id in again]
+        if not left or not await connection.pause(attempt, since):
+            break
+        attempt += 1
+        await _find_coordinators(connection, left)
+    for group in left:
+        _note([group], f"{what}: {again[group.id]}")
+
+
+def _failed(answers: Iterable[tuple[Group, int, str | None]], what: str) -> dict[str, str]:
+    """Note lasting errors with their groups; group id -> error of those that may pass."""
+    again = {}
+    for group, code, message in answers:
+        if code in _PASSING:
+            again[group.id] = error_text(code, message)
+        elif code:
+            _note([group], f"{what}: {error_text(code, message)}")
+    return again
+
+
+def _note(groups: list[Group], error: str) -> None:
+    for group in groups:
+        group.errors.append(error)
+
+
+async def _find_coordinators(connection: Connection, groups: list[Group]) -> None:
+    """Look up where these groups are now; what cannot be told stays as it was."""
+    await _refresh_quietly(connection)
+    by_id = {group.id: group for group in groups}
+    if not connection.supports(FindCoordinatorRequest, 4):
+        return
+    for start in range(0, len(groups), _BATCH):
+        ids = [group.id for group in groups[start : start + _BATCH]]
+        request = FindCoordinatorRequest(key_type=0, coordinator_keys=ids, min_version=4)
+        try:
+            response = await connection.ask_any(request)
+        except Unanswered:
+            return
+        for found in response.coordinators:
+            if not found.error_code:
+                by_id[found.key].coordinator = found.node_id
+
+
+async def _refresh_quietly(connection: Connection) -> None:
+    try:
+        await connection.refresh()
+    except Unanswered:
+        return  # what is known of the brokers stays; the next request tells more
+
+
+def error_text(code: int, message: str | None = None) -> str:
+    """A broker's error code as its name, with the broker's own words, or what to do about it."""
+    known = kafka_errors.kafka_errors.get(code)
+    name = known.message if known else f"error code {code}"
+    words = _HINTS.get(code) or (message or "").rstrip(".")
+    return f"{name} ({words})" if words else name
+
+
+def now_ms() -> int:
+    """The present moment in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000

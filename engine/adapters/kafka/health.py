@@ -1,0 +1,128 @@
+"""What `evenkeel doctor` says of a cluster: reached, versions, rights, racks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka.protocol.admin import ListGroupsRequest
+from kafka.protocol.consumer import OffsetFetchRequest
+
+from engine.adapters.kafka.connection import Connection
+from engine.adapters.kafka.groups import describe_groups, fetch_commits, list_groups
+from engine.adapters.kafka.messages import (
+    ConsumerGroupDescribeRequest,
+    StreamsGroupDescribeRequest,
+)
+from engine.adapters.kafka.topics import Node, describe_cluster, read_topics
+from engine.config import ClusterSettings
+from engine.model import Broker
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was tried: whether it is as it should be, what was seen, and the remedy."""
+
+    what: str
+    ok: bool
+    seen: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A cluster that answers: its id, brokers, version, and one finding for each thing tried."""
+
+    kafka_cluster_id: str | None
+    brokers: tuple[Broker, ...]
+    version: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether a snapshot of it would be complete."""
+        return all(finding.ok for finding in self.findings)
+
+
+async def check(connection: Connection, settings: ClusterSettings) -> Health:
+    """
+    Try everything a snapshot needs.
+
+    Raises:
+        ClusterUnreachable: No broker can be asked for its groups.
+    """
+    kafka_cluster_id, nodes = await describe_cluster(connection)
+    return Health(
+        kafka_cluster_id=kafka_cluster_id,
+        brokers=tuple(Broker(node_id=n.id, host=n.host, port=n.port, rack=n.rack) for n in nodes),
+        version=connection.version,
+        findings=(
+            _brokers(nodes),
+            _racks(nodes),
+            _versions(connection),
+            await _groups(connection, settings),
+            await _topics(connection, settings),
+        ),
+    )
+
+
+def _brokers(nodes: list[Node]) -> Finding:
+    down = [f"{node.id} ({node.host}:{node.port})" for node in nodes if not node.alive]
+    if down:
+        seen = f"{len(nodes) - len(down)} alive, down: {', '.join(down)}"
+        return Finding("brokers", False, seen, "Start them, or unregister those that are gone.")
+    return Finding("brokers", True, ", ".join(f"{n.id} ({n.host}:{n.port})" for n in nodes))
+
+
+def _racks(nodes: list[Node]) -> Finding:
+    without = [str(node.id) for node in nodes if node.rack is None]
+    if not without:
+        return Finding("racks", True, ", ".join(f"{n.id}: {n.rack}" for n in nodes))
+    return Finding(
+        "racks",
+        False,
+        f"no broker.rack on {', '.join(without)}",
+        "Set broker.rack, or expect no word about racks.",
+    )
+
+
+def _versions(connection: Connection) -> Finding:
+    """What the brokers lack of the requests a snapshot would like to send."""
+    wanted = {
+        "several groups per request (from 3.0)": (OffsetFetchRequest, 8),
+        "group types (from 3.7)": (ListGroupsRequest, 5),
+        "consumer protocol groups (from 3.7)": (ConsumerGroupDescribeRequest, 0),
+        "streams protocol groups (from 4.1)": (StreamsGroupDescribeRequest, 0),
+    }
+    missing = [what for what, (request, v) in wanted.items() if not connection.supports(request, v)]
+    seen = f"about {connection.version}"
+    if missing:
+        # older brokers have no such groups, so nothing is lost on them
+        return Finding("versions", True, f"{seen}, without {', '.join(missing)}")
+    return Finding("versions", True, seen)
+
+
+async def _groups(connection: Connection, settings: ClusterSettings) -> Finding:
+    problems: list[str] = []
+    groups = await list_groups(connection, settings.groups, problems)
+    await describe_groups(connection, groups)
+    await fetch_commits(connection, groups, settings.topics)
+    problems += [f"{group.id}: {error}" for group in groups.values() for error in group.errors]
+    if problems:
+        seen = f"{len(groups)} seen, {len(problems)} not readable: {problems[0]}"
+        return Finding("groups", False, seen, "Grant this client DESCRIBE on the groups.")
+    if not groups:
+        fix = "Grant this client DESCRIBE on the groups, or correct the filter `groups`."
+        return Finding("groups", False, "none is visible", fix)
+    return Finding("groups", True, f"{len(groups)} seen, all readable")
+
+
+async def _topics(connection: Connection, settings: ClusterSettings) -> Finding:
+    topics = await read_topics(connection, settings.topics, set())
+    count, partitions = len(topics.counts), len(topics.partitions)
+    if topics.problems:
+        seen = f"{count} seen with {partitions} partitions; {topics.problems[0]}"
+        return Finding("topics", False, seen, "Grant this client DESCRIBE on the topics.")
+    if not count:
+        fix = "Grant this client DESCRIBE on the topics, or correct the filter `topics`."
+        return Finding("topics", False, "none is visible", fix)
+    return Finding("topics", True, f"{count} seen with {partitions} partitions, all readable")

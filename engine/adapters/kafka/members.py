@@ -1,0 +1,251 @@
+"""Members of groups: what the brokers describe, as rows of the dataset `members`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.adapters.kafka.decode import (
+    BlobError,
+    Pairs,
+    read_assignment,
+    read_streams_client,
+    read_subscription,
+)
+from engine.adapters.kafka.groups import Group
+from engine.config import Filter
+from engine.model import GroupType
+
+RackFor = Callable[[str, str, str], str | None]
+"""(group, client id, host) -> the rack configured for such a member, if any."""
+
+Row = dict[str, Any]
+
+_MEMBER_TYPES = {0: "classic", 1: "consumer"}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """
+    Turns descriptions into rows.
+
+    Attributes:
+        counts: Topic -> number of partitions, to tell what a Streams task reads.
+        topics: Partitions of topics it does not admit are left out.
+        rack_for: Racks of members that do not tell theirs.
+    """
+
+    counts: Mapping[str, int]
+    topics: Filter
+    rack_for: RackFor
+
+    def rows(self, group: Group) -> list[Row]:
+        """
+        The members of a group, in the broker's order; none while it could not be described.
+
+        A blob that cannot be read is noted with the group, its raw bytes stay in the row.
+        """
+        if group.described is None:
+            return []
+        make = {
+            GroupType.CLASSIC: self._classic,
+            GroupType.CONSUMER: self._consumer,
+            GroupType.STREAMS: self._streams,
+        }[group.type]
+        rows = []
+        for position, row in enumerate(make(group)):
+            row |= {"group_id": group.id, "position": position}
+            row["rack"], row["rack_source"] = self._rack(group, row)
+            rows.append(row)
+        return rows
+
+    def _rack(self, group: Group, row: Row) -> tuple[str | None, str | None]:
+        if row.get("rack"):
+            source = "subscription" if group.type == GroupType.CLASSIC else "describe"
+            return row["rack"], source
+        host = row["client_host"].removeprefix("/")
+        rack = self.rack_for(group.id, row["client_id"], host) or None
+        return rack, None if rack is None else "configured"
+
+    def _classic(self, group: Group) -> Iterator[Row]:
+        for member in group.described.members:
+            metadata, assignment = bytes(member.member_metadata), bytes(member.member_assignment)
+            row = {
+                "member_id": member.member_id,
+                "client_id": member.client_id,
+                "client_host": member.client_host,
+                "instance_id": member.group_instance_id,
+                "kind": "classic",
+                "metadata": metadata or None,
+                "assignment": assignment or None,
+            }
+            if group.described.protocol_type == "consumer":
+                try:
+                    row |= self._decoded(metadata, assignment, group.described.protocol_data)
+                except BlobError as problem:
+                    group.errors.append(f"member {member.member_id} cannot be decoded: {problem}")
+            yield row
+
+    def _decoded(self, metadata: bytes, assignment: bytes, protocol: str) -> Row:
+        """Both blobs are empty while the group rebalances; then nothing is known."""
+        row: Row = {}
+        if metadata:
+            subscription = read_subscription(metadata)
+            row |= {
+                "subscription": list(subscription.topics),
+                "generation": subscription.generation,
+                "rack": subscription.rack,
+            }
+            if protocol == "stream" and subscription.user_data:
+                client = read_streams_client(subscription.user_data)
+                row |= {
+                    "process_id": client.process_id,
+                    "client_tags": _json(client.client_tags),
+                }
+        if assignment:
+            row |= self._pairs("assigned", read_assignment(assignment))
+        elif metadata:
+            row |= self._pairs("assigned", ([], []))
+        return row
+
+    def _consumer(self, group: Group) -> Iterator[Row]:
+        matched = _matched(group.described.members)
+        for member in group.described.members:
+            regex = member.subscribed_topic_regex or None
+            topics = {*member.subscribed_topic_names, *matched.get(regex, ())}
+            yield {
+                "member_id": member.member_id,
+                "client_id": member.client_id,
+                "client_host": member.client_host,
+                "instance_id": member.instance_id,
+                "rack": member.rack_id,
+                "kind": _MEMBER_TYPES.get(member.member_type),
+                "subscription": sorted(topics),
+                "subscription_regex": regex,
+                "generation": member.member_epoch,
+                **self._pairs("assigned", _named(member.assignment)),
+                **self._pairs("target", _named(member.target_assignment)),
+            }
+
+    def _streams(self, group: Group) -> Iterator[Row]:
+        sources = _sources(group.described.topology)
+        subscription = sorted({topic for topics in sources.values() for topic in topics})
+        for member in group.described.members:
+            current, target = member.assignment, member.target_assignment
+            tags = {tag.key: tag.value for tag in member.client_tags}
+            yield {
+                "member_id": member.member_id,
+                "client_id": member.client_id,
+                "client_host": member.client_host,
+                "instance_id": member.instance_id,
+                "rack": member.rack_id,
+                "kind": "classic" if member.is_classic else "streams",
+                "subscription": subscription,
+                "generation": member.member_epoch,
+                "process_id": member.process_id,
+                "client_tags": _json(tags),
+                "active_tasks": _tasks(current.active_tasks),
+                "standby_tasks": _tasks(current.standby_tasks),
+                "warmup_tasks": _tasks(current.warmup_tasks),
+                **self._pairs("assigned", self._read_by(current.active_tasks, sources)),
+                **self._pairs("target", self._read_by(target.active_tasks, sources)),
+            }
+
+    def _read_by(self, tasks: Any, sources: Mapping[str, Sequence[str]]) -> Pairs:
+        """The partitions some tasks read: of each source topic the one with the task's number."""
+        pairs = [
+            (topic, number)
+            for task in tasks
+            for number in task.partitions
+            for topic in sources.get(task.subtopology_id, ())
+            if number < self.counts.get(topic, 0)
+        ]
+        return [topic for topic, _ in pairs], [number for _, number in pairs]
+
+    def _pairs(self, what: str, pairs: Pairs) -> Row:
+        topics, numbers = pairs
+        if not all(map(self.topics.admits, dict.fromkeys(topics))):
+            kept = [i for i, topic in enumerate(topics) if self.topics.admits(topic)]
+            topics, numbers = [topics[i] for i in kept], [numbers[i] for i in kept]
+        return {f"{what}_topics": topics, f"{what}_partitions": numbers}
+
+
+def used_topics(groups: Mapping[str, Group]) -> set[str]:
+    """Topics that members of KIP-848 and KIP-1071 groups name, without decoding any blob."""
+    used: set[str] = set()
+    for group in groups.values():
+        if group.described is None:
+            continue
+        if group.type == GroupType.CONSUMER:
+            for member in group.described.members:
+                used |= {*member.subscribed_topic_names, *_named(member.target_assignment)[0]}
+        elif group.type == GroupType.STREAMS:
+            used |= {t for topics in _sources(group.described.topology).values() for t in topics}
+    return used
+
+
+def topology_json(group: Group) -> str | None:
+    """The topology of a KIP-1071 group: subtopology id -> its topics by role."""
+    topology = getattr(group.described, "topology", None)
+    if topology is None:
+        return None
+    subtopologies = {
+        one.subtopology_id: {
+            "source_topics": sorted(one.source_topics),
+            "repartition_source_topics": _partition_counts(one.repartition_source_topics),
+            "repartition_sink_topics": sorted(one.repartition_sink_topics),
+            "changelog_topics": _partition_counts(one.state_changelog_topics),
+        }
+        for one in topology.subtopologies or ()
+    }
+    return _json({"epoch": topology.epoch, "subtopologies": subtopologies})
+
+
+def _partition_counts(topics: Any) -> dict[str, int]:
+    """Internal topics with their number of partitions (0: as many as needed)."""
+    return {topic.name: topic.partitions for topic in topics}
+
+
+def _sources(topology: Any) -> dict[str, list[str]]:
+    """Subtopology -> the topics whose partitions its tasks read."""
+    if topology is None:
+        return {}
+    return {
+        one.subtopology_id: [*one.source_topics, *(t.name for t in one.repartition_source_topics)]
+        for one in topology.subtopologies or ()
+    }
+
+
+def _matched(members: Any) -> dict[str | None, set[str]]:
+    """
+    Regex -> topics it stands for, as far as members that use it have partitions of them.
+
+    The broker shows the pattern only, and evaluates it in a syntax of its own (RE2).
+    """
+    matched: dict[str | None, set[str]] = {}
+    for member in members:
+        if member.subscribed_topic_regex:
+            topics = matched.setdefault(member.subscribed_topic_regex, set())
+            topics |= {*_named(member.assignment)[0], *_named(member.target_assignment)[0]}
+    return matched
+
+
+def _named(assignment: Any) -> Pairs:
+    """A KIP-848 assignment; topics deleted meanwhile have no name and are left out."""
+    topics: list[str] = []
+    numbers: list[int] = []
+    for topic in assignment.topic_partitions:
+        if topic.topic_name:
+            topics += [topic.topic_name] * len(topic.partitions)
+            numbers += topic.partitions
+    return topics, numbers
+
+
+def _tasks(tasks: Any) -> list[str]:
+    return [f"{task.subtopology_id}_{number}" for task in tasks for number in task.partitions]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

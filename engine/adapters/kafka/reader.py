@@ -1,0 +1,217 @@
+"""A Kafka cluster read over the wire (port `Cluster`), with DESCRIBE rights only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from engine.adapters.kafka.connection import Connection
+from engine.adapters.kafka.groups import (
+    Commits,
+    Group,
+    describe_groups,
+    fetch_commits,
+    list_groups,
+)
+from engine.adapters.kafka.health import Health, check
+from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
+from engine.adapters.kafka.properties import client_arguments
+from engine.adapters.kafka.topics import Node, Topics, describe_cluster, read_topics
+from engine.config import ClusterSettings
+from engine.datasets import SNAPSHOT, ClusterSnapshot
+from engine.model import GroupType, utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """All responses of one pass over the cluster."""
+
+    kafka_cluster_id: str | None
+    nodes: list[Node]
+    groups: Mapping[str, Group]
+    commits: Commits
+    topics: Topics
+    problems: list[str]
+
+
+class KafkaClusterReader:
+    """Reads one configured cluster; each reading is a conversation of its own."""
+
+    def __init__(
+        self, name: str, settings: ClusterSettings, rack_for: RackFor | None = None
+    ) -> None:
+        """
+        Args:
+            name: The configured slug.
+            settings: Addresses, properties, filters and time limits.
+            rack_for: (group, client id, host) -> rack of members that do not tell theirs.
+
+        Raises:
+            ConfigError: A property is not supported.
+        """
+        client_arguments(settings.properties, f"cluster {name!r}")
+        self._name, self._settings = name, settings
+        self._rack_for: RackFor = rack_for or (lambda group, client_id, host: None)
+
+    def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
+        """
+        Read everything once: groups and commits first, then the partitions' offsets.
+
+        What cannot be read has its cause in its row, and in *problems* one line for each.
+
+        Raises:
+            ClusterUnreachable: No broker answered.
+        """
+        started_at = utc_now()
+        with Connection(self._name, self._settings) as connection:
+            reading = connection.run(self._read, connection)
+            requests = dict(sorted(connection.requests.items()))
+        key = {"snapshot_id": snapshot_id, "cluster": self._name}
+        tables = {
+            "brokers": _brokers(reading.nodes, key),
+            **self._group_tables(reading, key),
+            "partitions": _partitions(reading.topics, key),
+            "commits": _commits(reading.commits, key),
+        }
+        return ClusterSnapshot(
+            snapshot_id=snapshot_id,
+            cluster=self._name,
+            kafka_cluster_id=reading.kafka_cluster_id,
+            started_at=started_at,
+            finished_at=utc_now(),
+            tables={name: tables[name] for name in SNAPSHOT},
+            problems=tuple(_problems(reading)),
+            requests=requests,
+        )
+
+    def ping(self) -> Health:
+        """
+        Try connection, versions and rights, for `evenkeel doctor`.
+
+        Raises:
+            ClusterUnreachable: No broker answered, or the login was refused.
+        """
+        with Connection(self._name, self._settings) as connection:
+            return connection.run(check, connection, self._settings)
+
+    def close(self) -> None:
+        """Nothing is kept open between readings."""
+
+    async def _read(self, connection: Connection) -> _Reading:
+        settings, problems = self._settings, list[str]()
+        kafka_cluster_id, nodes = await describe_cluster(connection)
+        groups = await list_groups(connection, settings.groups, problems)
+        await describe_groups(connection, groups)
+        commits = await fetch_commits(connection, groups, settings.topics)
+        used = {*commits.topic, *used_topics(groups)}
+        topics = await read_topics(connection, settings.topics, used)
+        return _Reading(kafka_cluster_id, nodes, groups, commits, topics, problems)
+
+    def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
+        reader = Reader(reading.topics.counts, self._settings.topics, self._rack_for)
+        # members first: decoding them may add to a group's errors
+        members = [row for group in reading.groups.values() for row in reader.rows(group)]
+        groups = [_group_row(group) for group in reading.groups.values()]
+        return {
+            "groups": _table("groups", groups, key),
+            "members": _table("members", members, key),
+        }
+
+
+def _group_row(group: Group) -> dict[str, Any]:
+    described, modern = group.described, group.type in (GroupType.CONSUMER, GroupType.STREAMS)
+    assignor = getattr(described, "assignor_name" if modern else "protocol_data", None)
+    return {
+        "group_id": group.id,
+        "group_type": str(group.type),
+        "state": group.state,
+        "protocol_type": group.protocol_type,
+        "assignor": assignor or None,
+        "coordinator": group.coordinator,
+        "epoch": described.group_epoch if modern and described else None,
+        "assignment_epoch": described.assignment_epoch if modern and described else None,
+        "topology": topology_json(group),
+        "error": "; ".join(group.errors) or None,
+    }
+
+
+def _problems(reading: _Reading) -> list[str]:
+    """One line for each thing that could not be read."""
+    lines = list(reading.problems)
+    for group in reading.groups.values():
+        lines += [f"group {group.id}: {error}" for error in group.errors]
+    failed = dict.fromkeys(
+        (group, topic, error)
+        for group, topic, error in zip(
+            reading.commits.group, reading.commits.topic, reading.commits.error, strict=True
+        )
+        if error is not None
+    )
+    lines += [f"group {g}: committed offsets of topic {t}: {error}" for g, t, error in failed]
+    return lines + reading.topics.problems
+
+
+def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> pa.Table:
+    """Rows with keys missing where they are null."""
+    schema = SNAPSHOT[dataset]
+    columns = {name: [row.get(name) for row in rows] for name in schema.names if name not in key}
+    return _filled(dataset, columns, len(rows), key)
+
+
+def _filled(
+    dataset: str, columns: Mapping[str, Any], length: int, key: Mapping[str, str]
+) -> pa.Table:
+    """Columns of a dataset with its key before them."""
+    schema = SNAPSHOT[dataset]
+    repeated = {name: pa.repeat(pa.scalar(value), length) for name, value in key.items()}
+    arrays = [
+        repeated[field.name]
+        if field.name in repeated
+        else pa.array(columns[field.name], type=field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _brokers(nodes: list[Node], key: Mapping[str, str]) -> pa.Table:
+    columns = {
+        "node_id": [node.id for node in nodes],
+        "host": [node.host for node in nodes],
+        "port": [node.port for node in nodes],
+        "rack": [node.rack for node in nodes],
+    }
+    return _filled("brokers", columns, len(nodes), key)
+
+
+def _partitions(topics: Topics, key: Mapping[str, str]) -> pa.Table:
+    rows = topics.partitions
+    columns = {
+        "topic": [row.topic for row in rows],
+        "topic_id": [row.topic_id for row in rows],
+        "partition": [row.number for row in rows],
+        "leader": [row.leader for row in rows],
+        "replicas": [row.replicas for row in rows],
+        "in_sync": [row.in_sync for row in rows],
+        "begin_offset": [row.begin for row in rows],
+        "end_offset": [row.end for row in rows],
+        "last_stable_offset": [row.last_stable for row in rows],
+        "begin_at": [row.begin_at for row in rows],
+        "end_at": [row.end_at for row in rows],
+        "error": [row.error for row in rows],
+    }
+    return _filled("partitions", columns, len(rows), key)
+
+
+def _commits(commits: Commits, key: Mapping[str, str]) -> pa.Table:
+    columns = {
+        "group_id": commits.group,
+        "topic": commits.topic,
+        "partition": commits.partition,
+        "committed_offset": commits.offset,
+        "read_at": commits.read_at,
+        "error": commits.error,
+    }
+    return _filled("commits", columns, len(commits.group), key)

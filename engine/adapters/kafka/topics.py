@@ -1,0 +1,280 @@
+"""
+What the brokers say of topics: partitions with replicas, then begin and end offsets.
+
+Offsets are asked of each partition's leader in batches. A partition whose leader moved is asked
+again at its new leader; one without a leader, or that cannot be read, keeps its row and says why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from kafka.protocol.admin import DescribeClusterRequest
+from kafka.protocol.consumer import ListOffsetsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from engine.adapters.kafka.connection import Connection, Unanswered
+from engine.adapters.kafka.groups import error_text, now_ms
+from engine.config import Filter
+from engine.errors import ClusterUnreachable
+
+_BATCH = 5_000
+"""Partitions per request."""
+
+_EARLIEST, _LATEST = -2, -1
+_READ_UNCOMMITTED, _READ_COMMITTED = 0, 1
+
+_PASSING = frozenset({3, 5, 6, 9, 56, 74, 75, 78})
+"""Unknown, leaderless, not the leader, no replica, storage, epochs, not yet: ask again."""
+
+NO_LEADER = "the partition has no leader"
+
+
+@dataclass(slots=True)
+class Partition:
+    """One partition; what could not be read is None, and *error* says why."""
+
+    topic: str
+    topic_id: str | None
+    number: int
+    leader: int | None
+    replicas: list[int]
+    in_sync: list[int]
+    begin: int | None = None
+    begin_at: int | None = None
+    last_stable: int | None = None
+    end: int | None = None
+    end_at: int | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Node:
+    """A broker; *alive* is False for one the cluster knows but does not hear from."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None
+    alive: bool = True
+
+
+@dataclass(slots=True)
+class Topics:
+    """The cluster's topics as read: partitions sorted by topic and number."""
+
+    partitions: list[Partition] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Topic -> number of partitions."""
+        counts: dict[str, int] = defaultdict(int)
+        for partition in self.partitions:
+            counts[partition.topic] += 1
+        return dict(counts)
+
+
+async def describe_cluster(connection: Connection) -> tuple[str | None, list[Node]]:
+    """
+    Kafka's cluster id and the brokers, those included that are down but still registered.
+
+    Replicas on a broker that is down are in its rack all the same.
+
+    Raises:
+        ClusterUnreachable: No broker answers.
+    """
+    request: Any = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+    newer = connection.supports(DescribeClusterRequest)
+    if newer:
+        fenced = connection.supports(DescribeClusterRequest, 2)
+        request = DescribeClusterRequest(include_fenced_brokers=fenced)
+    try:
+        answer = await connection.ask_any(request)
+    except Unanswered as problem:
+        raise ClusterUnreachable(
+            f"cluster {connection.name!r}: {problem}.",
+            fix="Check that the brokers' advertised.listeners can be reached from here.",
+        ) from problem
+    nodes = [
+        Node(
+            id=one.broker_id if newer else one.node_id,
+            host=one.host,
+            port=one.port,
+            rack=one.rack or None,
+            alive=not (newer and one.is_fenced),
+        )
+        for one in answer.brokers
+    ]
+    return answer.cluster_id or None, sorted(nodes, key=lambda node: node.id)
+
+
+async def read_topics(connection: Connection, admits: Filter, used: set[str]) -> Topics:
+    """
+    All topics the filter admits, with begin, last stable and end offsets, read in this order.
+
+    Args:
+        used: Topics that groups use: of Kafka's internal ones only these are taken.
+    """
+    topics = Topics()
+    try:
+        answer = await connection.ask_any(
+            MetadataRequest(topics=None, allow_auto_topic_creation=False)
+        )
+    except Unanswered as problem:
+        topics.problems.append(f"topics: {problem}")
+        return topics
+    for topic in sorted(answer.topics, key=lambda topic: topic.name):
+        if not admits.admits(topic.name) or (topic.is_internal and topic.name not in used):
+            continue
+        if topic.error_code and not topic.partitions:
+            topics.problems.append(f"topic {topic.name}: {error_text(topic.error_code)}")
+        topics.partitions += _partitions(topic)
+    await _read_offsets(connection, topics.partitions)
+    topics.problems += _summary(topics.partitions)
+    return topics
+
+
+def _partitions(topic: Any) -> list[Partition]:
+    """The partitions of a topic in a metadata response; those without a leader say so."""
+    topic_id = topic.topic_id if isinstance(topic.topic_id, UUID) and topic.topic_id.int else None
+    rows = [
+        Partition(
+            topic=topic.name,
+            topic_id=None if topic_id is None else str(topic_id),
+            number=one.partition_index,
+            leader=None if one.leader_id < 0 else one.leader_id,
+            replicas=list(one.replica_nodes),
+            in_sync=list(one.isr_nodes),
+            error=NO_LEADER if one.leader_id < 0 else None,
+        )
+        for one in topic.partitions
+    ]
+    return sorted(rows, key=lambda row: row.number)
+
+
+async def _read_offsets(connection: Connection, partitions: Sequence[Partition]) -> None:
+    def begin(row: Partition, offset: int, moment: int) -> None:
+        row.begin, row.begin_at = offset, moment
+
+    def stable(row: Partition, offset: int, moment: int) -> None:
+        row.last_stable = offset
+
+    def end(row: Partition, offset: int, moment: int) -> None:
+        row.end, row.end_at = offset, moment
+
+    # the last stable offset before the end, so that it is never above it
+    passes = (
+        (begin, _EARLIEST, _READ_UNCOMMITTED),
+        (stable, _LATEST, _READ_COMMITTED),
+        (end, _LATEST, _READ_UNCOMMITTED),
+    )
+    for keep, timestamp, isolation in passes:
+        await _ask_leaders(connection, partitions, keep, timestamp, isolation)
+
+
+async def _ask_leaders(
+    connection: Connection,
+    partitions: Sequence[Partition],
+    keep: Any,
+    timestamp: int,
+    isolation: int,
+) -> None:
+    """One pass over all partitions that can be read so far; *keep* takes row, offset and moment."""
+    again: dict[int, str] = {}
+
+    async def ask_leader(node: int) -> None:
+        own = [row for row in left if row.leader == node]
+        for start in range(0, len(own), _BATCH):
+            batch = own[start : start + _BATCH]
+            moment = now_ms()
+            try:
+                response = await connection.ask(_request(batch, timestamp, isolation), node)
+            except Unanswered as problem:
+                for row in own[start:]:
+                    row.error = str(problem)
+                    again.update({id(row): row.error} if problem.passing else {})
+                return
+            for row, code, offset in _answers(batch, response):
+                row.error = error_text(code) if code else None
+                if code in _PASSING:
+                    again[id(row)] = error_text(code)
+                elif not code and offset >= 0:
+                    keep(row, offset, moment)
+
+    attempt, left = 0, [row for row in partitions if row.error is None]
+    while left:
+        since = time.monotonic()
+        again.clear()
+        await connection.on_each({row.leader for row in left if row.leader is not None}, ask_leader)
+        left = [row for row in left if id(row) in again]
+        if not left or not await connection.pause(attempt, since):
+            return
+        attempt += 1
+        await _find_leaders(connection, left)
+        left = [row for row in left if row.leader is not None]
+
+
+def _request(batch: Iterable[Partition], timestamp: int, isolation: int) -> ListOffsetsRequest:
+    topic, partition = (
+        ListOffsetsRequest.ListOffsetsTopic,
+        ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition,
+    )
+    by_topic: dict[str, list[Any]] = defaultdict(list)
+    for row in batch:
+        by_topic[row.topic].append(partition(partition_index=row.number, timestamp=timestamp))
+    return ListOffsetsRequest(
+        replica_id=-1,
+        isolation_level=isolation,
+        topics=[topic(name=name, partitions=rows) for name, rows in by_topic.items()],
+        min_version=1,
+        max_version=9,
+    )
+
+
+def _answers(batch: Iterable[Partition], response: Any) -> Iterable[tuple[Partition, int, int]]:
+    """Each partition that was answered with its error code and offset."""
+    rows = {(row.topic, row.number): row for row in batch}
+    for topic in response.topics:
+        for one in topic.partitions:
+            row = rows.get((topic.name, one.partition_index))
+            if row is not None:
+                yield row, one.error_code, one.offset
+
+
+async def _find_leaders(connection: Connection, rows: Iterable[Partition]) -> None:
+    """Look up who leads these partitions now."""
+    by_key: Mapping[tuple[str, int], Partition] = {(row.topic, row.number): row for row in rows}
+    names = sorted({topic for topic, _ in by_key})
+    wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
+    try:
+        await connection.refresh()
+        answer = await connection.ask_any(
+            MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        )
+    except Unanswered:
+        return  # the leaders known so far are asked again
+    for topic in answer.topics:
+        for fresh in _partitions(topic):
+            row = by_key.get((fresh.topic, fresh.number))
+            if row is not None:
+                row.leader, row.in_sync, row.error = fresh.leader, fresh.in_sync, fresh.error
+
+
+def _summary(partitions: Iterable[Partition]) -> list[str]:
+    """One line per cause of what could not be read."""
+    failed: dict[str, list[str]] = defaultdict(list)
+    for row in partitions:
+        if row.error is not None:
+            failed[row.error].append(f"{row.topic}-{row.number}")
+    return [f"partition {_first_few(names)}: {error}" for error, names in failed.items()]
+
+
+def _first_few(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
