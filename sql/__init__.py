@@ -1,0 +1,150 @@
+"""
+The database's home: schema, migrations, views, and every statement, as files under names.
+
+This loader is the only Python here. A file starts with comment lines that say what its rows are and,
+for a query or statement, name its parameters one a line:
+
+    -- Parameters:
+    --   :cluster text = null    Configured name of the cluster; null: every cluster.
+    --   :limit integer = 50     How many rows at most.
+    --   :group text             The consumer group.
+
+A parameter without `=` must be given, and so must one that only the statement names.
+Statements of one file are separated by a `;` that ends its line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib.resources import files
+
+_PARAMETER = re.compile(
+    r"^--   :(?P<name>\w+) (?P<type>[a-z][a-z0-9 \[\]]*?)(?: = (?P<default>\S+))?  +(?P<meaning>\S.*)$",
+    re.MULTILINE,
+)
+_BOUND = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a statement; *default* is None where null is the default."""
+
+    name: str
+    type: str | None = None
+    required: bool = True
+    default: str | None = None
+    meaning: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """
+    A named query or statement.
+
+    *summary* is its first comment paragraph, *parts* are its statements in order, without comment lines.
+    """
+
+    name: str
+    text: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """A migration: its file name without `.sql`, its content and the hash that it is remembered by."""
+
+    name: str
+    text: str
+    sha256: str
+
+
+@cache
+def queries() -> Mapping[str, Statement]:
+    """The queries for people, by name."""
+    return {name: _statement(name, text) for name, text in _read("queries")}
+
+
+@cache
+def statements() -> Mapping[str, Statement]:
+    """What the steps execute, by name."""
+    return {name: _statement(name, text) for name, text in _read("statements")}
+
+
+@cache
+def views() -> Mapping[str, str]:
+    """`create or replace view` by view name, each after those it reads from."""
+    texts = dict(_read("views"))
+    needs = {
+        name: {other for other in texts if other != name and re.search(rf"\b{other}\b", _code(text))}
+        for name, text in texts.items()
+    }
+    return {name: texts[name] for name in TopologicalSorter(needs).static_order()}
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """The migrations, in the order in which they are applied."""
+    return tuple(
+        Migration(name=name, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
+        for name, text in _read("migrations")
+    )
+
+
+def schema() -> str:
+    """The whole current schema, without the views."""
+    return (files(__name__) / "schema.sql").read_text(encoding="utf-8")
+
+
+def bound(code: str) -> set[str]:
+    """
+    Names of the parameters that a statement without comments uses.
+
+    >>> sorted(bound("select cast(:cluster as text), now()::date, 'a' = :group"))
+    ['cluster', 'group']
+    """
+    return set(_BOUND.findall(code))
+
+
+def _read(folder: str) -> Iterator[tuple[str, str]]:
+    """(name, content) of the files of a folder, by name."""
+    found = [f for f in (files(__name__) / folder).iterdir() if f.name.endswith(".sql")]
+    for file in sorted(found, key=lambda f: f.name):
+        yield file.name.removesuffix(".sql"), file.read_text(encoding="utf-8")
+
+
+def _statement(name: str, text: str) -> Statement:
+    header = re.match(r"(?:--.*\n)*", text)
+    comment = header[0] if header else ""
+    code = _code(text)
+    described = {found["name"]: _parameter(found) for found in _PARAMETER.finditer(comment)}
+    bare = [Parameter(name=each) for each in sorted(bound(code) - described.keys())]
+    return Statement(
+        name=name,
+        text=text,
+        summary=" ".join(line[2:].strip() for line in comment.split("\n--\n")[0].splitlines()),
+        parameters=(*described.values(), *bare),
+        parts=tuple(p for p in re.split(r";\s*(?:\n|$)", code) if p.strip()),
+    )
+
+
+def _parameter(found: re.Match[str]) -> Parameter:
+    default = found["default"]
+    return Parameter(
+        name=found["name"],
+        type=found["type"],
+        required=default is None,
+        default=None if default == "null" else default,
+        meaning=found["meaning"],
+    )
+
+
+def _code(text: str) -> str:
+    """The text without its comment lines: a colon in a comment is no parameter."""
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))

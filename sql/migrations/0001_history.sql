@@ -1,0 +1,577 @@
+-- The history from nothing: what was read, measured, proposed and said, and how the pipeline fared.
+
+
+-- Bookkeeping of the schema itself
+
+CREATE TABLE schema_migrations (
+    name text NOT NULL,
+    sha256 text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT schema_migrations_pkey PRIMARY KEY (name)
+);
+
+COMMENT ON TABLE schema_migrations IS 'Migrations that were applied. One whose file changed afterwards is refused.';
+COMMENT ON COLUMN schema_migrations.name IS 'File name without .sql; they are applied in this order.';
+COMMENT ON COLUMN schema_migrations.sha256 IS 'Hash of the file as it was applied, hexadecimal.';
+COMMENT ON COLUMN schema_migrations.applied_at IS 'When it was applied.';
+
+
+-- What was read
+
+CREATE TABLE cluster (
+    cluster text NOT NULL,
+    kafka_cluster_id text,
+    first_seen_at timestamptz NOT NULL,
+    CONSTRAINT cluster_pkey PRIMARY KEY (cluster)
+);
+
+COMMENT ON TABLE cluster IS 'Kafka clusters that have a snapshot.';
+COMMENT ON COLUMN cluster.cluster IS 'Configured name.';
+COMMENT ON COLUMN cluster.kafka_cluster_id IS 'The id Kafka gave itself. Another one under the same name is an error.';
+COMMENT ON COLUMN cluster.first_seen_at IS 'When the reading of its first snapshot began.';
+
+CREATE TABLE snapshot (
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    started_at timestamptz NOT NULL,
+    finished_at timestamptz NOT NULL,
+    first_read_at timestamptz,
+    last_read_at timestamptz,
+    partial boolean NOT NULL,
+    problems text[] NOT NULL DEFAULT '{}',
+    requests jsonb NOT NULL DEFAULT '{}',
+    group_count integer,
+    schema_version integer NOT NULL,
+    config_version text,
+    written_at timestamptz NOT NULL,
+    validated_at timestamptz,
+    rejected boolean,
+    measured_at timestamptz,
+    proposed_at timestamptz,
+    advised_at timestamptz,
+    CONSTRAINT snapshot_pkey PRIMARY KEY (snapshot_id),
+    CONSTRAINT snapshot_cluster_fkey FOREIGN KEY (cluster) REFERENCES cluster ON DELETE CASCADE
+);
+
+CREATE INDEX snapshot_newest ON snapshot (cluster, started_at DESC, snapshot_id DESC);
+CREATE INDEX snapshot_started_at ON snapshot (started_at);
+
+COMMENT ON TABLE snapshot IS 'Readings of a cluster, and how far each came: a step that is done leaves its moment.';
+COMMENT ON COLUMN snapshot.snapshot_id IS '<cluster>-<UTC second>-<6 random>.';
+COMMENT ON COLUMN snapshot.cluster IS 'Which cluster was read.';
+COMMENT ON COLUMN snapshot.started_at IS 'When the reading began.';
+COMMENT ON COLUMN snapshot.finished_at IS 'When the reading ended.';
+COMMENT ON COLUMN snapshot.first_read_at IS 'When the first of its measured offsets was read; null before it is measured.';
+COMMENT ON COLUMN snapshot.last_read_at IS 'When the last of its measured offsets was read; null before it is measured.';
+COMMENT ON COLUMN snapshot.partial IS 'Whether something that belongs in it could not be read.';
+COMMENT ON COLUMN snapshot.problems IS 'What could not be read, each with its cause.';
+COMMENT ON COLUMN snapshot.requests IS 'Number of protocol requests by API name.';
+COMMENT ON COLUMN snapshot.group_count IS 'Number of groups in it.';
+COMMENT ON COLUMN snapshot.schema_version IS 'Version of its tables in the lake.';
+COMMENT ON COLUMN snapshot.config_version IS 'Hash of the configuration it was taken with.';
+COMMENT ON COLUMN snapshot.written_at IS 'When the lake had it, whole.';
+COMMENT ON COLUMN snapshot.validated_at IS 'When its first validation was stored; null before.';
+COMMENT ON COLUMN snapshot.rejected IS 'Whether a validation rejected it as a whole; null before the first one.';
+COMMENT ON COLUMN snapshot.measured_at IS 'When its metrics were first stored; null before.';
+COMMENT ON COLUMN snapshot.proposed_at IS 'When its candidates were first stored; null before.';
+COMMENT ON COLUMN snapshot.advised_at IS 'When its advice was stored, also if there was no group to advise; null before.';
+
+CREATE TABLE validation (
+    validation_id bigint GENERATED ALWAYS AS IDENTITY,
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    stage text NOT NULL,
+    group_id text,
+    expectation text NOT NULL,
+    severity text NOT NULL,
+    success boolean NOT NULL,
+    unexpected_count bigint,
+    checked_count bigint,
+    reason text,
+    CONSTRAINT validation_pkey PRIMARY KEY (validation_id),
+    CONSTRAINT validation_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
+    CONSTRAINT validation_stage_check CHECK (stage IN ('snapshot', 'candidates'))
+);
+
+CREATE INDEX validation_snapshot ON validation (snapshot_id, stage, group_id);
+
+COMMENT ON TABLE validation IS
+    'What was expected of a snapshot or its candidates, and whether it held. A failed critical row withholds its group.';
+COMMENT ON COLUMN validation.validation_id IS 'Number of the row, without meaning.';
+COMMENT ON COLUMN validation.snapshot_id IS 'Which snapshot was checked.';
+COMMENT ON COLUMN validation.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN validation.stage IS '"snapshot": what was read; "candidates": what was proposed.';
+COMMENT ON COLUMN validation.group_id IS 'Which group was checked; null for the snapshot as a whole.';
+COMMENT ON COLUMN validation.expectation IS 'What was expected.';
+COMMENT ON COLUMN validation.severity IS '"critical" withholds the group, or rejects the snapshot where there is none.';
+COMMENT ON COLUMN validation.success IS 'Whether it held.';
+COMMENT ON COLUMN validation.unexpected_count IS 'Number of rows that broke it.';
+COMMENT ON COLUMN validation.checked_count IS 'Number of rows that were looked at.';
+COMMENT ON COLUMN validation.reason IS 'What is wrong, for people.';
+
+
+-- What was measured
+
+CREATE TABLE group_metrics (
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    config_version text NOT NULL,
+    group_type text,
+    state text,
+    assignor text,
+    status text,
+    members integer,
+    idle_members integer,
+    partitions integer,
+    unowned_partitions integer,
+    unsubscribed_partitions integer,
+    total_lag bigint,
+    unknown_lag_partitions integer,
+    largest_partition_lag bigint,
+    largest_member_lag bigint,
+    lag_skew double precision,
+    lag_floor bigint,
+    lost_records bigint,
+    partition_spread integer,
+    cross_rack_share double precision,
+    cross_leader_share double precision,
+    racks_left_out integer,
+    production_per_second double precision,
+    consumption_per_second double precision,
+    time_lag_seconds double precision,
+    time_to_loss_seconds double precision,
+    drain_seconds double precision,
+    rates_since timestamptz,
+    error text,
+    findings text[],
+    CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
+    CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
+);
+
+CREATE INDEX group_metrics_history ON group_metrics (cluster, group_id, snapshot_id);
+
+COMMENT ON TABLE group_metrics IS 'How each group fared in each snapshot.';
+COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN group_metrics.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN group_metrics.group_id IS 'The consumer group.';
+COMMENT ON COLUMN group_metrics.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN group_metrics.group_type IS 'classic, consumer (KIP-848), streams (KIP-1071), share or unknown.';
+COMMENT ON COLUMN group_metrics.state IS 'State of the group, as the broker names it.';
+COMMENT ON COLUMN group_metrics.assignor IS 'Elected protocol or server-side assignor, as named on the wire.';
+COMMENT ON COLUMN group_metrics.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND: that of its worst partition.';
+COMMENT ON COLUMN group_metrics.members IS 'Number of members.';
+COMMENT ON COLUMN group_metrics.idle_members IS 'Number of members without a partition.';
+COMMENT ON COLUMN group_metrics.partitions IS
+    'Number of partitions inside the totals: subscribed ones, of an empty group the committed ones.';
+COMMENT ON COLUMN group_metrics.unowned_partitions IS 'Number of those that nobody owns.';
+COMMENT ON COLUMN group_metrics.unsubscribed_partitions IS 'Number of partitions of topics nobody subscribes to any more.';
+COMMENT ON COLUMN group_metrics.total_lag IS 'Sum of the partitions'' lag, in offsets; null when one is unknown.';
+COMMENT ON COLUMN group_metrics.unknown_lag_partitions IS 'Number of partitions whose lag is unknown.';
+COMMENT ON COLUMN group_metrics.largest_partition_lag IS 'Largest known lag of a partition, in offsets.';
+COMMENT ON COLUMN group_metrics.largest_member_lag IS 'Largest lag of a member, in offsets.';
+COMMENT ON COLUMN group_metrics.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
+COMMENT ON COLUMN group_metrics.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN group_metrics.lost_records IS 'Offsets that retention removed before they were consumed, as far as known.';
+COMMENT ON COLUMN group_metrics.partition_spread IS 'Most minus fewest partitions among members of equal subscription.';
+COMMENT ON COLUMN group_metrics.cross_rack_share IS
+    'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
+COMMENT ON COLUMN group_metrics.cross_leader_share IS 'The same against the leader''s rack; a fraction of 1.';
+COMMENT ON COLUMN group_metrics.racks_left_out IS 'Number of owned partitions left out of both because a rack is unknown.';
+COMMENT ON COLUMN group_metrics.production_per_second IS 'Offsets per second produced to its partitions.';
+COMMENT ON COLUMN group_metrics.consumption_per_second IS 'Offsets per second it commits.';
+COMMENT ON COLUMN group_metrics.time_lag_seconds IS 'Age in seconds of its oldest record not yet consumed.';
+COMMENT ON COLUMN group_metrics.time_to_loss_seconds IS 'Seconds until retention reaches a committed offset.';
+COMMENT ON COLUMN group_metrics.drain_seconds IS 'Seconds until its slowest member has caught up; Infinity: never.';
+COMMENT ON COLUMN group_metrics.rates_since IS 'Since when the rates are measured.';
+COMMENT ON COLUMN group_metrics.error IS 'Why it could not be read, or was withheld; then no number is known.';
+COMMENT ON COLUMN group_metrics.findings IS 'What is remarkable about it.';
+
+CREATE TABLE member_metrics (
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    config_version text NOT NULL,
+    member_id text NOT NULL,
+    IDENTITY text,
+    client_id text,
+    client_host text,
+    instance_id text,
+    rack text,
+    rack_source text,
+    partitions integer,
+    lag bigint,
+    production_per_second double precision,
+    consumption_per_second double precision,
+    capacity_per_second double precision,
+    capacity_basis text,
+    cross_rack_partitions integer,
+    CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
+    CONSTRAINT member_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
+);
+
+COMMENT ON TABLE member_metrics IS 'How each member of a group fared in each snapshot.';
+COMMENT ON COLUMN member_metrics.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN member_metrics.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN member_metrics.group_id IS 'The consumer group.';
+COMMENT ON COLUMN member_metrics.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN member_metrics.member_id IS 'Id the coordinator gave it; it changes when the member restarts.';
+COMMENT ON COLUMN member_metrics.identity IS 'What stays the same over restarts: the instance id, else client id and host.';
+COMMENT ON COLUMN member_metrics.client_id IS 'Its client.id.';
+COMMENT ON COLUMN member_metrics.client_host IS 'The host it connects from, as the broker sees it.';
+COMMENT ON COLUMN member_metrics.instance_id IS 'Its group.instance.id; null for a dynamic member.';
+COMMENT ON COLUMN member_metrics.rack IS 'Its rack; null when unknown.';
+COMMENT ON COLUMN member_metrics.rack_source IS 'Where the rack is known from: subscription, describe or configured.';
+COMMENT ON COLUMN member_metrics.partitions IS 'Number of partitions it owns.';
+COMMENT ON COLUMN member_metrics.lag IS 'Sum of their lag, in offsets; null when one is unknown.';
+COMMENT ON COLUMN member_metrics.production_per_second IS 'Offsets per second produced to them.';
+COMMENT ON COLUMN member_metrics.consumption_per_second IS 'Offsets per second it commits.';
+COMMENT ON COLUMN member_metrics.capacity_per_second IS 'Offsets per second it could consume.';
+COMMENT ON COLUMN member_metrics.capacity_basis IS 'Where the capacity is known from.';
+COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions that have no replica in its rack.';
+
+CREATE TABLE partition_latest (
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    config_version text NOT NULL,
+    topic text NOT NULL,
+    topic_id text,
+    partition integer NOT NULL,
+    subscribed boolean,
+    begin_offset bigint,
+    end_offset bigint,
+    committed_offset bigint,
+    lag bigint,
+    lag_basis text,
+    lost_records bigint,
+    production_per_second double precision,
+    consumption_per_second double precision,
+    time_lag_seconds double precision,
+    time_lag_basis text,
+    time_to_loss_seconds double precision,
+    status text,
+    member_id text,
+    cross_rack boolean,
+    committed_at timestamptz,
+    end_at timestamptz,
+    CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
+    CONSTRAINT partition_latest_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
+);
+
+COMMENT ON TABLE partition_latest IS
+    'Every partition of every group in the newest measured snapshot of each cluster; earlier ones are in the lake.';
+COMMENT ON COLUMN partition_latest.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN partition_latest.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN partition_latest.group_id IS 'The consumer group.';
+COMMENT ON COLUMN partition_latest.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN partition_latest.topic IS 'The topic.';
+COMMENT ON COLUMN partition_latest.topic_id IS 'Id of the topic: a topic made again under the same name has another.';
+COMMENT ON COLUMN partition_latest.partition IS 'Number of the partition in its topic.';
+COMMENT ON COLUMN partition_latest.subscribed IS 'Whether a member subscribes to the topic.';
+COMMENT ON COLUMN partition_latest.begin_offset IS 'Log start offset.';
+COMMENT ON COLUMN partition_latest.end_offset IS 'High watermark; last stable offset for a group that reads committed records.';
+COMMENT ON COLUMN partition_latest.committed_offset IS 'Committed offset; null when there is none.';
+COMMENT ON COLUMN partition_latest.lag IS 'Offsets between what is committed and the end; null when unknown.';
+COMMENT ON COLUMN partition_latest.lag_basis IS 'Which case of the definition of lag it was.';
+COMMENT ON COLUMN partition_latest.lost_records IS 'Offsets that retention removed before they were consumed.';
+COMMENT ON COLUMN partition_latest.production_per_second IS 'Offsets per second produced to it.';
+COMMENT ON COLUMN partition_latest.consumption_per_second IS 'Offsets per second the group commits in it.';
+COMMENT ON COLUMN partition_latest.time_lag_seconds IS 'Age in seconds of the record at the committed offset.';
+COMMENT ON COLUMN partition_latest.time_lag_basis IS 'How that age is known.';
+COMMENT ON COLUMN partition_latest.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
+COMMENT ON COLUMN partition_latest.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.';
+COMMENT ON COLUMN partition_latest.member_id IS 'Its owner; null when nobody owns it.';
+COMMENT ON COLUMN partition_latest.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
+COMMENT ON COLUMN partition_latest.committed_at IS 'When the committed offset was read.';
+COMMENT ON COLUMN partition_latest.end_at IS 'When the end offset was read.';
+
+CREATE TABLE partition_worst (
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    config_version text NOT NULL,
+    topic text NOT NULL,
+    topic_id text,
+    partition integer NOT NULL,
+    subscribed boolean,
+    begin_offset bigint,
+    end_offset bigint,
+    committed_offset bigint,
+    lag bigint,
+    lag_basis text,
+    lost_records bigint,
+    production_per_second double precision,
+    consumption_per_second double precision,
+    time_lag_seconds double precision,
+    time_lag_basis text,
+    time_to_loss_seconds double precision,
+    status text,
+    member_id text,
+    cross_rack boolean,
+    committed_at timestamptz,
+    end_at timestamptz,
+    place integer NOT NULL,
+    CONSTRAINT partition_worst_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
+    CONSTRAINT partition_worst_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
+);
+
+COMMENT ON TABLE partition_worst IS 'Of every snapshot, the 20 partitions of each group with the largest lag.';
+COMMENT ON COLUMN partition_worst.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN partition_worst.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN partition_worst.group_id IS 'The consumer group.';
+COMMENT ON COLUMN partition_worst.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN partition_worst.topic IS 'The topic.';
+COMMENT ON COLUMN partition_worst.topic_id IS 'Id of the topic: a topic made again under the same name has another.';
+COMMENT ON COLUMN partition_worst.partition IS 'Number of the partition in its topic.';
+COMMENT ON COLUMN partition_worst.subscribed IS 'Whether a member subscribes to the topic.';
+COMMENT ON COLUMN partition_worst.begin_offset IS 'Log start offset.';
+COMMENT ON COLUMN partition_worst.end_offset IS 'High watermark; last stable offset for a group that reads committed records.';
+COMMENT ON COLUMN partition_worst.committed_offset IS 'Committed offset; null when there is none.';
+COMMENT ON COLUMN partition_worst.lag IS 'Offsets between what is committed and the end; null when unknown.';
+COMMENT ON COLUMN partition_worst.lag_basis IS 'Which case of the definition of lag it was.';
+COMMENT ON COLUMN partition_worst.lost_records IS 'Offsets that retention removed before they were consumed.';
+COMMENT ON COLUMN partition_worst.production_per_second IS 'Offsets per second produced to it.';
+COMMENT ON COLUMN partition_worst.consumption_per_second IS 'Offsets per second the group commits in it.';
+COMMENT ON COLUMN partition_worst.time_lag_seconds IS 'Age in seconds of the record at the committed offset.';
+COMMENT ON COLUMN partition_worst.time_lag_basis IS 'How that age is known.';
+COMMENT ON COLUMN partition_worst.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
+COMMENT ON COLUMN partition_worst.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.';
+COMMENT ON COLUMN partition_worst.member_id IS 'Its owner; null when nobody owns it.';
+COMMENT ON COLUMN partition_worst.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
+COMMENT ON COLUMN partition_worst.committed_at IS 'When the committed offset was read.';
+COMMENT ON COLUMN partition_worst.end_at IS 'When the end offset was read.';
+COMMENT ON COLUMN partition_worst.place IS '1 for the largest lag of its group, up to 20; unknown lag comes last.';
+
+
+-- What was proposed
+
+CREATE TABLE candidate (
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    config_version text NOT NULL,
+    strategy text NOT NULL,
+    position integer NOT NULL,
+    reach text NOT NULL,
+    feasibility text NOT NULL,
+    reason text,
+    how text,
+    replay text,
+    partition_spread integer,
+    balanced boolean,
+    most_partitions integer,
+    fewest_partitions integer,
+    largest_member_lag bigint,
+    lag_skew double precision,
+    lag_floor bigint,
+    lag_floor_equal_counts bigint,
+    cross_rack_share double precision,
+    cross_rack_rate_share double precision,
+    cross_rack_in_sync_share double precision,
+    cross_leader_share double precision,
+    racks_left_out integer,
+    moves integer,
+    newly_owned integer,
+    unowned integer,
+    drain_seconds double precision,
+    findings text[],
+    moved jsonb,
+    CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
+    CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
+);
+
+COMMENT ON TABLE candidate IS
+    'What every strategy would give every group, scored by the same judge; or why it cannot. Only what passed validation.';
+COMMENT ON COLUMN candidate.snapshot_id IS 'Which snapshot it was computed from.';
+COMMENT ON COLUMN candidate.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN candidate.group_id IS 'The consumer group.';
+COMMENT ON COLUMN candidate.config_version IS 'Hash of the configuration it was computed with.';
+COMMENT ON COLUMN candidate.strategy IS 'Our name of the strategy; "live" is what the group has now.';
+COMMENT ON COLUMN candidate.position IS 'Place of the strategy in the table of strategies.';
+COMMENT ON COLUMN candidate.reach IS 'How a user gets it: setting, class, plan, never advised, already there.';
+COMMENT ON COLUMN candidate.feasibility IS 'Whether this group could run it: can run, could run, yardstick, infeasible.';
+COMMENT ON COLUMN candidate.reason IS 'Why it can or cannot run.';
+COMMENT ON COLUMN candidate.how IS 'What to do to get it on this group.';
+COMMENT ON COLUMN candidate.replay IS '"next rebalance" for the strategy the group runs, else "fresh assignment"; null without score.';
+COMMENT ON COLUMN candidate.partition_spread IS 'Most minus fewest partitions among members of equal subscription.';
+COMMENT ON COLUMN candidate.balanced IS 'KIP-54: nobody with two partitions fewer could take one of somebody else''s.';
+COMMENT ON COLUMN candidate.most_partitions IS 'Number of partitions of the member that has most.';
+COMMENT ON COLUMN candidate.fewest_partitions IS 'Number of partitions of the member that has fewest.';
+COMMENT ON COLUMN candidate.largest_member_lag IS 'Largest lag of a member, in offsets; null when a lag is unknown.';
+COMMENT ON COLUMN candidate.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
+COMMENT ON COLUMN candidate.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN candidate.lag_floor_equal_counts IS 'The same under equal partition counts.';
+COMMENT ON COLUMN candidate.cross_rack_share IS
+    'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
+COMMENT ON COLUMN candidate.cross_rack_rate_share IS 'The same, weighted by offsets per second.';
+COMMENT ON COLUMN candidate.cross_rack_in_sync_share IS 'The same over in-sync replicas only.';
+COMMENT ON COLUMN candidate.cross_leader_share IS 'The same against the leader''s rack.';
+COMMENT ON COLUMN candidate.racks_left_out IS 'Number of owned partitions left out of the shares because a rack is unknown.';
+COMMENT ON COLUMN candidate.moves IS 'Number of partitions whose owner changes.';
+COMMENT ON COLUMN candidate.newly_owned IS 'Number of unowned partitions that get an owner.';
+COMMENT ON COLUMN candidate.unowned IS 'Number of partitions that nobody owns; null when there is no assignment to score.';
+COMMENT ON COLUMN candidate.drain_seconds IS 'Seconds until the slowest member has caught up; Infinity: never.';
+COMMENT ON COLUMN candidate.findings IS 'What is remarkable about it.';
+COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
+
+
+-- What was said
+
+CREATE TABLE advice (
+    advice_id bigint GENERATED ALWAYS AS IDENTITY,
+    snapshot_id text NOT NULL,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    verdict text NOT NULL,
+    strategy text,
+    reason text NOT NULL,
+    how text,
+    yardstick text,
+    yardstick_reason text,
+    seen integer NOT NULL DEFAULT 0,
+    config_version text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
+    CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
+    CONSTRAINT advice_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
+    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged'))
+);
+
+CREATE INDEX advice_history ON advice (cluster, group_id, snapshot_id);
+
+COMMENT ON TABLE advice IS 'What each group was told after each snapshot, "stay" included. Never rewritten.';
+COMMENT ON COLUMN advice.advice_id IS 'Number of the advice.';
+COMMENT ON COLUMN advice.snapshot_id IS 'After which snapshot.';
+COMMENT ON COLUMN advice.cluster IS 'The cluster of that snapshot.';
+COMMENT ON COLUMN advice.group_id IS 'The consumer group.';
+COMMENT ON COLUMN advice.verdict IS 'switch, stay or not judged.';
+COMMENT ON COLUMN advice.strategy IS 'The strategy that wins; null when none does.';
+COMMENT ON COLUMN advice.reason IS 'Why.';
+COMMENT ON COLUMN advice.how IS 'What to do to get that strategy.';
+COMMENT ON COLUMN advice.yardstick IS 'The best strategy that cannot be deployed on this group.';
+COMMENT ON COLUMN advice.yardstick_reason IS 'What it would gain, and why it cannot be deployed.';
+COMMENT ON COLUMN advice.seen IS 'Number of consecutive snapshots, this one included, in which the strategy won.';
+COMMENT ON COLUMN advice.config_version IS 'Hash of the configuration it was decided with.';
+COMMENT ON COLUMN advice.created_at IS 'When it was decided.';
+
+CREATE TABLE advice_move (
+    advice_id bigint NOT NULL,
+    topic text NOT NULL,
+    partition integer NOT NULL,
+    from_member text,
+    to_member text,
+    CONSTRAINT advice_move_pkey PRIMARY KEY (advice_id, topic, partition),
+    CONSTRAINT advice_move_advice_fkey FOREIGN KEY (advice_id) REFERENCES advice ON DELETE CASCADE
+);
+
+COMMENT ON TABLE advice_move IS 'The partitions that change hands when an advice is followed.';
+COMMENT ON COLUMN advice_move.advice_id IS 'Which advice.';
+COMMENT ON COLUMN advice_move.topic IS 'The topic.';
+COMMENT ON COLUMN advice_move.partition IS 'Number of the partition in its topic.';
+COMMENT ON COLUMN advice_move.from_member IS 'Id of the member that owns it now; null when nobody does.';
+COMMENT ON COLUMN advice_move.to_member IS 'Id of the member that gets it; null when nobody does.';
+
+CREATE TABLE incident (
+    incident_id bigint GENERATED ALWAYS AS IDENTITY,
+    cluster text NOT NULL,
+    group_id text,
+    kind text NOT NULL,
+    severity text NOT NULL,
+    opened_at timestamptz NOT NULL,
+    last_seen_at timestamptz NOT NULL,
+    closed_at timestamptz,
+    facts jsonb NOT NULL DEFAULT '{}',
+    CONSTRAINT incident_pkey PRIMARY KEY (incident_id)
+);
+
+CREATE UNIQUE INDEX incident_one_open ON incident (cluster, group_id, kind) NULLS NOT DISTINCT WHERE closed_at IS NULL;
+
+COMMENT ON TABLE incident IS
+    'Something that is wrong for a while: at most one open of each kind per cluster and group. Clusters need no snapshot.';
+COMMENT ON COLUMN incident.incident_id IS 'Number of the incident.';
+COMMENT ON COLUMN incident.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN incident.group_id IS 'The consumer group; null when the whole cluster is concerned.';
+COMMENT ON COLUMN incident.kind IS 'What is wrong.';
+COMMENT ON COLUMN incident.severity IS 'How bad it is.';
+COMMENT ON COLUMN incident.opened_at IS 'When it was first seen.';
+COMMENT ON COLUMN incident.last_seen_at IS 'When it was last seen.';
+COMMENT ON COLUMN incident.closed_at IS 'When it was over; null while it is open.';
+COMMENT ON COLUMN incident.facts IS 'What is known about it, by name.';
+
+CREATE TABLE alert (
+    alert_id bigint GENERATED ALWAYS AS IDENTITY,
+    key text NOT NULL,
+    cluster text NOT NULL,
+    snapshot_id text,
+    incident_id bigint,
+    kind text NOT NULL,
+    channel text NOT NULL,
+    message jsonb NOT NULL,
+    state text NOT NULL DEFAULT 'pending',
+    attempts integer NOT NULL DEFAULT 0,
+    attempted_at timestamptz,
+    last_error text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    sent_at timestamptz,
+    sent_channel text,
+    sent_timestamp text,
+    CONSTRAINT alert_pkey PRIMARY KEY (alert_id),
+    CONSTRAINT alert_key_key UNIQUE (key),
+    CONSTRAINT alert_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
+    CONSTRAINT alert_incident_fkey FOREIGN KEY (incident_id) REFERENCES incident ON DELETE CASCADE,
+    CONSTRAINT alert_state_check CHECK (state IN ('pending', 'sent', 'superseded'))
+);
+
+CREATE INDEX alert_pending ON alert (created_at) WHERE state = 'pending';
+CREATE INDEX alert_snapshot ON alert (snapshot_id);
+CREATE INDEX alert_incident ON alert (incident_id);
+
+COMMENT ON TABLE alert IS 'Messages to people: stored as pending, then delivered, then marked as sent.';
+COMMENT ON COLUMN alert.alert_id IS 'Number of the message.';
+COMMENT ON COLUMN alert.key IS 'Our own id of what is said; nothing is said twice under one key.';
+COMMENT ON COLUMN alert.cluster IS 'Configured name of the cluster it is about.';
+COMMENT ON COLUMN alert.snapshot_id IS 'The snapshot it speaks of, if it speaks of one.';
+COMMENT ON COLUMN alert.incident_id IS 'The incident it speaks of, if it speaks of one.';
+COMMENT ON COLUMN alert.kind IS 'What sort of message it is.';
+COMMENT ON COLUMN alert.channel IS 'Where it is to be said.';
+COMMENT ON COLUMN alert.message IS 'What is to be said, without any markup of a messenger.';
+COMMENT ON COLUMN alert.state IS 'pending, sent, or superseded by something newer before it could be sent.';
+COMMENT ON COLUMN alert.attempts IS 'Number of deliveries tried.';
+COMMENT ON COLUMN alert.attempted_at IS 'When a delivery was begun that may still be under way; null when none is.';
+COMMENT ON COLUMN alert.last_error IS 'Why the last one failed; null when it did not.';
+COMMENT ON COLUMN alert.created_at IS 'When it was stored.';
+COMMENT ON COLUMN alert.sent_at IS 'When it was delivered; null before.';
+COMMENT ON COLUMN alert.sent_channel IS 'The messenger''s own id of where it was delivered.';
+COMMENT ON COLUMN alert.sent_timestamp IS 'The messenger''s own id of the message, to update or answer it.';
+
+
+-- How the pipeline itself fared
+
+CREATE TABLE step_run (
+    step_run_id bigint GENERATED ALWAYS AS IDENTITY,
+    cluster text,
+    snapshot_id text,
+    step text NOT NULL,
+    started_at timestamptz NOT NULL,
+    finished_at timestamptz NOT NULL,
+    outcome text NOT NULL,
+    error text,
+    CONSTRAINT step_run_pkey PRIMARY KEY (step_run_id),
+    CONSTRAINT step_run_outcome_check CHECK (outcome IN ('ok', 'failed'))
+);
+
+CREATE INDEX step_run_started_at ON step_run (started_at);
+CREATE INDEX step_run_cluster ON step_run (cluster, step, started_at DESC);
+CREATE INDEX step_run_snapshot ON step_run (snapshot_id);
+
+COMMENT ON TABLE step_run IS 'Runs of the steps of the pipeline, the failed ones with their error.';
+COMMENT ON COLUMN step_run.step_run_id IS 'Number of the run.';
+COMMENT ON COLUMN step_run.cluster IS 'Configured name of the cluster; null for a step that concerns all.';
+COMMENT ON COLUMN step_run.snapshot_id IS
+    'The snapshot; null for a step that makes one or needs none. No foreign key: a step may fail before the row exists.';
+COMMENT ON COLUMN step_run.step IS 'Name of the step.';
+COMMENT ON COLUMN step_run.started_at IS 'When it began.';
+COMMENT ON COLUMN step_run.finished_at IS 'When it ended.';
+COMMENT ON COLUMN step_run.outcome IS 'ok or failed.';
+COMMENT ON COLUMN step_run.error IS 'Why it failed, in one line; null when it did not.';

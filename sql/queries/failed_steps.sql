@@ -1,0 +1,18 @@
+-- Which steps of the pipeline failed lately, and why? One row per failed run, the newest first.
+--
+-- Parameters:
+--   :cluster text = null            Configured name of the cluster; null: every cluster, and steps that concern all.
+--   :hours double precision = 24    How many hours to look back.
+SELECT
+    cluster,
+    step,
+    started_at,
+    extract(epoch FROM finished_at - started_at)::double precision AS duration_seconds,
+    error,
+    snapshot_id
+FROM step_run
+WHERE
+    outcome = 'failed'
+    AND (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))
+    AND started_at >= now() - make_interval(secs => 3600 * CAST(:hours AS double precision))
+ORDER BY started_at DESC, step_run_id DESC;

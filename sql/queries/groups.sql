@@ -1,0 +1,35 @@
+-- How does every group fare now? One row per group of the newest measured snapshot, the worst first, with the advice
+-- it was given. Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1; null is unknown.
+--
+-- Parameters:
+--   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :pattern text = null  SQL pattern of group ids, as 'orders%'; null: every group.
+SELECT
+    lag.cluster,
+    lag.group_id,
+    lag.status,
+    lag.state,
+    lag.group_type,
+    lag.assignor,
+    lag.members,
+    lag.partitions,
+    lag.total_lag,
+    lag.lag_skew,
+    lag.cross_rack_share,
+    lag.time_lag_seconds,
+    advice.verdict,
+    advice.strategy,
+    advice.reason,
+    lag.error,
+    lag.findings,
+    lag.taken_at
+FROM latest_lag AS lag
+LEFT JOIN latest_advice AS advice ON advice.cluster = lag.cluster AND advice.group_id = lag.group_id
+WHERE
+    (CAST(:cluster AS text) IS NULL OR lag.cluster = CAST(:cluster AS text))
+    AND (CAST(:pattern AS text) IS NULL OR lag.group_id LIKE CAST(:pattern AS text))
+ORDER BY
+    array_position(ARRAY['REWIND', 'STOP', 'STALL', 'WARN', 'OK', 'UNKNOWN'], lag.status),
+    lag.total_lag DESC NULLS LAST,
+    lag.cluster,
+    lag.group_id;

@@ -1,0 +1,30 @@
+-- What would each strategy do for a group? One row per group and strategy of the newest snapshot with candidates, in the
+-- order of the strategy table; "live" is what the group has now. Smaller is better everywhere: lag in offsets, shares as
+-- fractions of 1, moves in partitions, drain time in seconds.
+--
+-- Parameters:
+--   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :group text = null    The consumer group; null: every group.
+SELECT
+    cluster,
+    group_id,
+    strategy,
+    is_live,
+    is_running,
+    is_advised,
+    feasibility,
+    reach,
+    largest_member_lag,
+    lag_floor,
+    lag_skew,
+    cross_rack_share,
+    partition_spread,
+    moves,
+    drain_seconds,
+    replay,
+    reason
+FROM strategy_scoreboard
+WHERE
+    (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))
+    AND (CAST(:group AS text) IS NULL OR group_id = CAST(:group AS text))
+ORDER BY cluster, group_id, position;

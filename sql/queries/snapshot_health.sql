@@ -1,0 +1,25 @@
+-- Are the snapshots taken, whole, and worked on? One row per snapshot, the newest first. `duration_seconds` is the whole
+-- reading, `reading_seconds` lies between its first offset and its last, `seconds_since_previous` between two snapshots.
+--
+-- Parameters:
+--   :cluster text = null   Configured name of the cluster; null: every cluster.
+--   :limit integer = 20    How many rows at most.
+SELECT
+    cluster,
+    started_at,
+    duration_seconds,
+    reading_seconds,
+    seconds_since_previous,
+    partial,
+    problems,
+    request_count,
+    group_count,
+    withheld_groups,
+    rejected,
+    failed_steps,
+    seconds_to_advice,
+    snapshot_id
+FROM snapshot_health
+WHERE CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text)
+ORDER BY started_at DESC, snapshot_id DESC
+LIMIT CAST(:limit AS integer);

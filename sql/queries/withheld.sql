@@ -1,0 +1,29 @@
+-- Which groups were not judged because their data broke an expectation? One row per failed critical expectation of each
+-- cluster's newest validated snapshot; a row without group rejected the whole snapshot.
+--
+-- Parameters:
+--   :cluster text = null  Configured name of the cluster; null: every cluster.
+SELECT
+    validation.cluster,
+    validation.group_id,
+    validation.stage,
+    validation.expectation,
+    validation.reason,
+    validation.unexpected_count,
+    validation.checked_count,
+    snapshot.started_at AS taken_at,
+    validation.snapshot_id
+FROM validation
+INNER JOIN snapshot ON snapshot.snapshot_id = validation.snapshot_id
+WHERE
+    NOT validation.success
+    AND validation.severity = 'critical'
+    AND (CAST(:cluster AS text) IS NULL OR validation.cluster = CAST(:cluster AS text))
+    AND NOT EXISTS (
+        SELECT FROM snapshot AS newer
+        WHERE
+            newer.cluster = snapshot.cluster
+            AND newer.validated_at IS NOT NULL
+            AND (newer.started_at, newer.snapshot_id) > (snapshot.started_at, snapshot.snapshot_id)
+    )
+ORDER BY validation.cluster, validation.group_id NULLS FIRST, validation.stage, validation.expectation;

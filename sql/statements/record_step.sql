@@ -1,0 +1,20 @@
+-- Notes how a run of a step ended.
+--
+-- Parameters:
+--   :cluster text             Configured name of the cluster; null when the step concerns all.
+--   :snapshot_id text         The snapshot; null when there is none.
+--   :step text                Name of the step.
+--   :started_at timestamptz   When it began.
+--   :finished_at timestamptz  When it ended.
+--   :outcome text             ok or failed.
+--   :error text               Why it failed; null when it did not.
+INSERT INTO step_run (cluster, snapshot_id, step, started_at, finished_at, outcome, error)
+VALUES (
+    CAST(:cluster AS text),
+    CAST(:snapshot_id AS text),
+    :step,
+    CAST(:started_at AS timestamptz),
+    CAST(:finished_at AS timestamptz),
+    :outcome,
+    CAST(:error AS text)
+);

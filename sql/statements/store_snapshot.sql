@@ -1,0 +1,40 @@
+-- Writes the row of a snapshot, or writes it again; what later steps noted in it stays.
+--
+-- Parameters:
+--   :snapshot_id text         The snapshot.
+--   :cluster text             Its cluster.
+--   :started_at timestamptz   When the reading began.
+--   :finished_at timestamptz  When the reading ended.
+--   :problems text[]          What could not be read.
+--   :requests jsonb           Number of requests by API name.
+--   :group_count integer      Number of groups; null when unknown.
+--   :schema_version integer   Version of its tables in the lake.
+--   :config_version text      Hash of the configuration; null when unknown.
+--   :written_at timestamptz   When the lake had it.
+INSERT INTO snapshot (
+    snapshot_id, cluster, started_at, finished_at, partial, problems, requests, group_count, schema_version,
+    config_version, written_at
+)
+VALUES (
+    :snapshot_id,
+    :cluster,
+    CAST(:started_at AS timestamptz),
+    CAST(:finished_at AS timestamptz),
+    cardinality(CAST(:problems AS text [])) > 0,
+    CAST(:problems AS text []),
+    CAST(:requests AS jsonb),
+    CAST(:group_count AS integer),
+    CAST(:schema_version AS integer),
+    CAST(:config_version AS text),
+    CAST(:written_at AS timestamptz)
+)
+ON CONFLICT (snapshot_id) DO UPDATE SET
+    started_at = excluded.started_at,
+    finished_at = excluded.finished_at,
+    partial = excluded.partial,
+    problems = excluded.problems,
+    requests = excluded.requests,
+    group_count = excluded.group_count,
+    schema_version = excluded.schema_version,
+    config_version = coalesce(excluded.config_version, snapshot.config_version),
+    written_at = excluded.written_at;

@@ -1,0 +1,39 @@
+-- One row per snapshot: how long it took, what it missed, what validation withheld, how far the steps after it came,
+-- and how long after the previous one it was taken. Whether that was late is for `watch_pipeline` to say: it knows the
+-- configured late_after_seconds.
+CREATE OR REPLACE VIEW snapshot_health AS
+SELECT
+    snapshot.cluster,
+    snapshot.snapshot_id,
+    snapshot.started_at,
+    extract(epoch FROM snapshot.finished_at - snapshot.started_at)::double precision AS duration_seconds,
+    -- the time in which a group could move between its first offset and its last
+    extract(epoch FROM snapshot.last_read_at - snapshot.first_read_at)::double precision AS reading_seconds,
+    extract(
+        epoch FROM snapshot.started_at
+        - lag(snapshot.started_at) OVER (PARTITION BY snapshot.cluster ORDER BY snapshot.started_at, snapshot.snapshot_id)
+    )::double precision AS seconds_since_previous,
+    extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
+    snapshot.snapshot_id = newest.taken AS is_newest,
+    snapshot.partial,
+    snapshot.problems,
+    (SELECT sum(value::bigint)::bigint FROM jsonb_each_text(snapshot.requests)) AS request_count,
+    snapshot.requests,
+    snapshot.group_count,
+    (
+        SELECT count(DISTINCT group_id) FROM validation
+        WHERE validation.snapshot_id = snapshot.snapshot_id AND NOT success AND severity = 'critical'
+    ) AS withheld_groups,
+    snapshot.rejected,
+    (
+        SELECT count(*) FROM step_run
+        WHERE step_run.snapshot_id = snapshot.snapshot_id AND outcome = 'failed'
+    ) AS failed_steps,
+    snapshot.written_at,
+    snapshot.validated_at,
+    snapshot.measured_at,
+    snapshot.proposed_at,
+    snapshot.advised_at,
+    extract(epoch FROM snapshot.advised_at - snapshot.started_at)::double precision AS seconds_to_advice
+FROM snapshot
+INNER JOIN newest_snapshot AS newest ON newest.cluster = snapshot.cluster;
