@@ -55,9 +55,9 @@ def lake(settings: Settings) -> Lake:
     return FileLake(settings.lake)
 
 
-def recorded(path: Path) -> Lake:
+def recorded(place: str | Path) -> Lake:
     """
-    A recording, or the folder of a lake, to read from.
+    A recording, or the folder or URI of a lake, to read from.
 
     Raises:
         InputError: It is neither.
@@ -65,12 +65,15 @@ def recorded(path: Path) -> Lake:
     from engine.adapters.lake import FileLake
     from engine.adapters.replay import open_recording
 
-    if not path.is_dir():
-        return open_recording(path)
-    found = FileLake.around(path)
+    if "://" in str(place):
+        return FileLake(str(place))
+    if not Path(place).is_dir():
+        return open_recording(place)
+    found = FileLake.around(place)
     if found is None:
         raise InputError(
-            f"{path} is a folder, but no lake.", fix="Name a lake folder, or a file of `evenkeel record`."
+            f"{place} is a folder, but no lake.",
+            fix="Name a lake folder, or a file of `evenkeel record`.",
         )
     return found
 

@@ -1,0 +1,71 @@
+"""`evenkeel advise`: what each group should do about its assignment, and why, without any service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
+from engine.cli.running import complain
+
+if TYPE_CHECKING:
+    from engine.cli.sources import Source
+
+EPILOG = epilog(
+    [
+        "evenkeel advise --from cluster.recording",
+        "evenkeel advise --from cluster.recording --group orders-app   # its scoreboard and moves",
+        "evenkeel advise --bootstrap kafka-1:9092 --group orders-app   # now: three snapshots, five seconds apart",
+        "evenkeel advise --from lake --cluster prod --json | jq 'select(.verdict == \"switch\")'",
+    ],
+    [0, 1, 2, 3, 4],
+    "This is the plain form: no Spark, no validation, nothing stored, nobody told. Rates, statuses and confirmed "
+    "advice need several snapshots; from one alone they are unknown.",
+)
+
+
+def advise(
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    group: GroupPattern = "*",
+    samples: Annotated[
+        int, typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster.")
+    ] = 3,
+    every: Annotated[
+        float,
+        typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
+    ] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Say for each group whether another assignment strategy pays, and why."""
+    from engine.cli import scoreboard, sources
+    from engine.cli.judging import judge
+    from engine.cli.lag import tell_unreadable
+    from engine.cli.tables import emit, show
+
+    source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
+    found = judge(source, group)
+    sources.matching(source, group, len(found))
+    complain(_told(source, len(found)))
+    if as_json:
+        emit(one.to_json() for one in found)
+    elif len(found) == 1:
+        scoreboard.print_group(found[0])
+    else:
+        show([scoreboard.overview(found)])
+    tell_unreadable(source, [one.metrics for one in found])
+
+
+def _told(source: Source, groups: int) -> str:
+    from engine.cli.judging import PLAIN_FORM
+    from engine.cli.tables import several
+    from engine.datasets import split_snapshot_id
+
+    _, moment = split_snapshot_id(source.newest)
+    looked_at = len(source.ids(source.settings.lookback + 1))
+    return (
+        f"{PLAIN_FORM}; cluster {source.cluster}, {several(groups, 'group')} "
+        f"at {moment:%Y-%m-%d %H:%M:%S} UTC, from {several(looked_at, 'snapshot')}"
+    )

@@ -1,0 +1,64 @@
+"""`evenkeel assign`: what would this strategy do with this group, for any number of groups on standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import IO, Annotated
+
+import typer
+
+from engine.cli.options import epilog
+from engine.cli.running import complain
+from engine.errors import InputError
+
+EPILOG = epilog(
+    [
+        "evenkeel assign < cases.jsonl > answers.jsonl",
+        "evenkeel assign --repeat 100 < cases.jsonl | jq .milliseconds",
+        'echo \'{"id": 1, "strategy": "range", "topics": {"t": {"partitions": [[], []]}}, '
+        '"members": [{"id": "a", "topics": ["t"]}]}\' | evenkeel assign',
+    ],
+    [0, 2],
+    "A line is {id, strategy, topics: {name: {partitions: [[rack, ...], ...]}}, members: [{id, topics, ...}]}; "
+    "its answer is {id, assignment: {member: [[topic, partition], ...]}}. A line that is no case gets {id, error} "
+    "in its place and the rest is answered: that is an answer too, so the exit code stays 0.",
+)
+
+
+def assign(
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            metavar="N",
+            min=1,
+            help="Ask each strategy N times; adds the median of its own time in milliseconds.",
+        ),
+    ] = None,
+) -> None:
+    """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
+    from engine.cli.assign import answer_lines
+
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError(
+            "there is no standard input.", fix="Pipe cases in, one JSON object per line."
+        )
+    if sys.stdin.isatty():
+        complain("reading cases from the terminal, one JSON object per line; Ctrl-D ends")
+    for answer in answer_lines(_lines(sys.stdin.buffer), repeat):
+        print(answer, flush=True)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """
+    Raises:
+        InputError: Standard input cannot be read (it is a folder, the disk fails).
+    """
+    try:
+        yield from stream
+    except OSError as problem:
+        raise InputError(
+            f"standard input cannot be read: {problem.strerror or problem}.",
+            fix="Pipe cases in, one JSON object per line.",
+        ) from problem

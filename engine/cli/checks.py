@@ -1,0 +1,250 @@
+"""What `evenkeel doctor` tries, one function per thing; none of them raises."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine import wiring
+from engine.cli import sources
+from engine.cli.history import place
+from engine.config import Settings
+from engine.errors import ConfigError, EvenkeelError
+
+OK, WARN, FAIL = "OK", "WARN", "FAIL"
+
+PYTHON = (3, 11)
+JAVA = 17
+PACKAGES = (
+    "kafka-python",
+    "pyarrow",
+    "sqlalchemy",
+    "psycopg",
+    "slack-sdk",
+    "pyspark",
+    "apache-airflow",
+)
+PROBLEMS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What was tried, how it went (`OK`, `WARN`, `FAIL`), what was found, and what to do about it."""
+
+    name: str
+    outcome: str
+    found: str
+    fix: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON-able values."""
+        return asdict(self)
+
+
+def every(bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
+    """
+    All checks, each as soon as it is done.
+
+    Args:
+        bootstrap: A cluster to try instead of the configured ones.
+        cluster: Only this one of the configured clusters.
+
+    Raises:
+        InputError: The options are wrong.
+    """
+    yield python()
+    yield java()
+    yield spark()
+    settings, checked = configuration()
+    yield checked
+    if settings is None:
+        return
+    yield from clusters(settings, bootstrap, cluster)
+    yield lake(settings)
+    yield from history(settings)
+    yield slack(settings)
+
+
+def python() -> Check:
+    """The interpreter and the libraries that matter."""
+    found = f"Python {sys.version.split()[0]}; {', '.join(map(_version, PACKAGES))}"
+    missing = [name for name in PACKAGES if not _installed(name)]
+    if sys.version_info < PYTHON:
+        return Check(name="python", outcome=FAIL, found=found, fix="Use Python 3.11 or newer.")
+    if missing:
+        fix = "Install evenkeel again, with its dependencies."
+        return Check(name="python", outcome=FAIL, found=found, fix=fix)
+    return Check(name="python", outcome=OK, found=found)
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _version(package: str) -> str:
+    return f"{package} {_installed(package) or 'missing'}"
+
+
+def java() -> Check:
+    """Java, which only the Spark steps need."""
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home, "bin", "java")) if home else "java"
+    fix = f"Install Java {JAVA} or newer, or set JAVA_HOME; the scheduled runs need it, this command does not."
+    if shutil.which(program) is None:
+        return Check(name="java", outcome=WARN, found=f"{program} is not there.", fix=fix)
+    try:
+        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return Check(
+            name="java", outcome=WARN, found=f"{program} does not run: {problem}.", fix=fix
+        )
+    match = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
+    if match is None or int(match[1]) < JAVA:
+        found = f"{program} is {match[0] if match else 'of an unknown version'}."
+        return Check(name="java", outcome=WARN, found=found, fix=fix)
+    return Check(name="java", outcome=OK, found=f"{match[0]} ({program})")
+
+
+def spark() -> Check:
+    """Spark, which only the scheduled runs need."""
+    version = _installed("pyspark")
+    if version is None:
+        fix = "Install pyspark; the scheduled runs need it, this command does not."
+        return Check(name="spark", outcome=WARN, found="pyspark is not installed.", fix=fix)
+    return Check(name="spark", outcome=OK, found=f"pyspark {version}")
+
+
+def configuration() -> tuple[Settings | None, Check]:
+    """The settings, None when they are not valid."""
+    try:
+        settings = wiring.settings()
+    except ConfigError as problem:
+        return None, _failed("configuration", problem)
+    file = os.environ.get("EVENKEEL_CONFIG") or "evenkeel.toml"
+    where = file if Path(file).is_file() else "no evenkeel.toml, defaults and environment"
+    found = f"{where}; {len(settings.clusters):,} clusters, {len(settings.rules):,} rules, version {settings.version}"
+    return settings, Check(name="configuration", outcome=OK, found=found)
+
+
+def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
+    """Each cluster that is asked about, by taking a snapshot of it that is thrown away."""
+    names = list(settings.clusters)
+    if bootstrap is not None or cluster is not None:
+        settings, name = sources.live(settings, bootstrap, cluster)
+        names = [name]
+    if not names:
+        fix = "Add [clusters.NAME] with bootstrap to evenkeel.toml, or give --bootstrap HOST:PORT."
+        yield Check(name="kafka", outcome=WARN, found="no cluster is configured.", fix=fix)
+    for name in names:
+        yield _checked(f"kafka {name}", lambda name=name: _cluster(settings, name))  # type: ignore[misc]
+
+
+def _cluster(settings: Settings, name: str) -> Check:
+    from engine.cli.snapshot import sentence
+
+    held = wiring.scratch()
+    [taken] = sources.take(settings, name, held, samples=1, every=0)
+    manifest = held.manifest("snapshot", taken)
+    problems = list(manifest.facts.get("problems", ()))
+    found = f"{settings.clusters[name].bootstrap}: {sentence(manifest)}"
+    if not problems:
+        return Check(name=f"kafka {name}", outcome=OK, found=found)
+    told = "; ".join(problems[:PROBLEMS_SHOWN])
+    more = (
+        f"; and {len(problems) - PROBLEMS_SHOWN:,} more" if len(problems) > PROBLEMS_SHOWN else ""
+    )
+    return Check(
+        name=f"kafka {name}",
+        outcome=WARN,
+        found=f"{found}: {told}{more}.",
+        fix="Grant DESCRIBE on the cluster, on all topics and on all groups, or deny those names in its filters.",
+    )
+
+
+def lake(settings: Settings) -> Check:
+    """Whether the lake can be read, and where it is a local folder, written."""
+    return _checked("lake", lambda: _lake(settings))
+
+
+def _lake(settings: Settings) -> Check:
+    opened = wiring.lake(settings)
+    known = opened.clusters()
+    held = f"{settings.lake}; snapshots of {', '.join(known) or 'no cluster yet'}"
+    if "://" in settings.lake:
+        return Check(name="lake", outcome=OK, found=f"{held}; writing was not tried")
+    folder = Path(settings.lake).absolute()
+    existing = next(place for place in (folder, *folder.parents) if place.is_dir())
+    fix = f"Give user id {os.getuid()} the right to write there, or set lake (EVENKEEL_LAKE) to another folder."
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as problem:
+        found = f"{existing} cannot be written: {problem.strerror}."
+        return Check(name="lake", outcome=FAIL, found=found, fix=fix)
+    return Check(name="lake", outcome=OK, found=f"{held}; writable")
+
+
+def history(settings: Settings) -> Iterator[Check]:
+    """Whether the history answers and has this version's schema."""
+    if settings.database_url is None:
+        fix = "Set EVENKEEL_DATABASE_URL, or the Airflow connection evenkeel_postgres."
+        yield Check(name="history", outcome=WARN, found="no database is configured.", fix=fix)
+        return
+    url = settings.database_url.get_secret_value()
+    yield _checked("history", lambda: _history(url))
+
+
+def _history(url: str) -> Check:
+    from engine.adapters import postgres
+
+    waiting = list(postgres.pending(url))
+    if waiting:
+        found = f"{place(url)}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
+        return Check(name="history", outcome=FAIL, found=found, fix="Run `evenkeel migrate`.")
+    return Check(name="history", outcome=OK, found=f"{place(url)}; schema is this version's")
+
+
+def slack(settings: Settings) -> Check:
+    """Whether Slack takes the token."""
+    if settings.slack_token is None:
+        fix = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack; until then alerts go to the log."
+        return Check(name="slack", outcome=WARN, found="no token is configured.", fix=fix)
+    return _checked("slack", lambda: _slack(settings))
+
+
+def _slack(settings: Settings) -> Check:
+    from engine.adapters.slack.check import who_am_i
+
+    assert settings.slack_token is not None
+    channel = settings.slack_channel
+    who = who_am_i(settings.slack_token.get_secret_value(), settings.slack_base_url, channel)
+    return Check(name="slack", outcome=OK, found=f"{who}; default channel {channel}")
+
+
+def _checked(name: str, check: Callable[[], Check]) -> Check:
+    """The check's answer; a failure of it is one too."""
+    try:
+        return check()
+    except EvenkeelError as problem:
+        return _failed(name, problem)
+    except Exception as problem:  # noqa: BLE001 one broken check must not hide the others
+        found = f"unexpected {type(problem).__name__}: {str(problem).splitlines()[:1]}"
+        return Check(
+            name=name, outcome=FAIL, found=found, fix="Run with EVENKEEL_DEBUG=1 for more."
+        )
+
+
+def _failed(name: str, problem: EvenkeelError) -> Check:
+    return Check(name=name, outcome=FAIL, found=problem.message, fix=problem.fix)

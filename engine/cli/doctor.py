@@ -1,0 +1,45 @@
+"""`evenkeel doctor`: does everything that evenkeel needs answer, and what to do where it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from engine.cli.options import AsJson, Bootstrap, ClusterName, epilog
+
+if TYPE_CHECKING:
+    from engine.cli.checks import Check
+
+EPILOG = epilog(
+    [
+        "evenkeel doctor                                # everything that is configured",
+        "evenkeel doctor --bootstrap kafka-1:9092       # and this cluster instead of the configured ones",
+        "evenkeel doctor --json | jq 'select(.outcome != \"OK\")'",
+    ],
+    [0, 1, 2],
+    "WARN is what works without, or is not set up; any FAIL makes the exit code 1. It only reads, but for a file it "
+    "makes in the lake folder and removes again.",
+)
+
+
+def doctor(
+    bootstrap: Bootstrap = None, cluster: ClusterName = None, as_json: AsJson = False
+) -> None:
+    """Try configuration, connections, rights and versions, and say the fix for each."""
+    from engine.cli import checks
+    from engine.cli.tables import to_json
+
+    failed = 0
+    for check in checks.every(bootstrap, cluster):
+        failed += check.outcome == "FAIL"
+        print(to_json(check.to_json()) if as_json else _line(check), flush=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _line(check: Check) -> str:
+    from engine.cli.tables import text
+
+    fix = f" {check.fix}" if check.fix else ""
+    return f"{check.outcome:<4}  {check.name:<14}  {text(check.found)}{text(fix, '')}"

@@ -1,0 +1,155 @@
+"""
+The plain form of metrics, candidates and advice, for the newest snapshot of a source.
+
+Confirmed advice needs what was preferred before. What a snapshot prefers does not depend on what was said before it, so
+only groups that prefer something now are followed back, and only as far as they preferred the same: the answer is
+that of going through all snapshots from the oldest, at a fraction of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from engine.advice import Previous
+from engine.cli.sources import Source
+from engine.datasets import CANDIDATES, METRICS, rows_to_table
+from engine.model import Advice, GroupSnapshot
+from engine.steps.advise import advise_groups
+from engine.steps.measure import measure_group
+from engine.steps.propose import propose_group
+from engine.steps.reading import groups_at
+from engine.steps.validation import withheld_groups
+
+PLAIN_FORM = "plain form: no Spark, no validation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A group: its row of `group_metrics`, its rows of `candidates`, and what it is told."""
+
+    metrics: Mapping[str, Any]
+    candidates: Sequence[Mapping[str, Any]]
+    advice: Advice
+
+    def to_json(self) -> dict[str, Any]:
+        """One object: the metrics, the advice with its moves, and every strategy's row."""
+        advice = asdict(self.advice)
+        moves = advice.pop("moves")
+        group = advice.pop("group")
+        metrics = {key: value for key, value in self.metrics.items() if key != "group_id"}
+        strategies = [_own(row) for row in self.candidates]
+        return {
+            "group": group,
+            **metrics,
+            **advice,
+            "moves": moves,
+            "strategies": strategies,
+            "form": PLAIN_FORM,
+        }
+
+
+def judge(source: Source, pattern: str = "*") -> list[Judged]:
+    """
+    Judge the matching groups of the newest snapshot, by group id.
+
+    Args:
+        source: Where the groups come from.
+        pattern: Shell pattern of group ids.
+    """
+    walk = _Walk(source, pattern)
+    now = walk.step(0, walk.groups(0))
+    preferred = {one.group: one.strategy for one in now.advise({}) if one.strategy is not None}
+    seen = dict.fromkeys(preferred, 0)
+    still = dict(preferred)
+    for position in range(1, walk.length):
+        if not still:
+            break
+        before = {one.group: one.strategy for one in walk.step(position, still).advise({})}
+        still = {group: name for group, name in still.items() if before.get(group) == name}
+        for group in still:
+            seen[group] += 1
+    previous = {g: Previous(strategy=name, seen=seen[g]) for g, name in preferred.items()}
+    return now.judged(previous)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """One snapshot's metrics and candidates of some groups."""
+
+    source: Source
+    metrics: pa.Table
+    candidates: pa.Table
+    withheld: Mapping[str, str]
+
+    def advise(self, previous: Mapping[str, Previous]) -> list[Advice]:
+        source = self.source
+        return advise_groups(
+            self.candidates, self.metrics, source.settings, source.cluster, previous, self.withheld
+        )
+
+    def judged(self, previous: Mapping[str, Previous]) -> list[Judged]:
+        metrics = {row["group_id"]: row for row in self.metrics.to_pylist()}
+        candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
+        for row in self.candidates.sort_by("position").to_pylist():
+            candidates[row["group_id"]].append(row)
+        return [
+            Judged(metrics=metrics[one.group], candidates=candidates[one.group], advice=one)
+            for one in self.advise(previous)
+        ]
+
+
+class _Walk:
+    """The snapshots of a source, newest first, each group assembled once."""
+
+    def __init__(self, source: Source, pattern: str) -> None:
+        self.source, self.pattern = source, pattern
+        self._read: dict[str, dict[str, GroupSnapshot]] = {}
+        self._lookback = source.settings.lookback
+        self._ids = source.ids(2 * self._lookback + 1)[::-1]
+
+    @property
+    def length(self) -> int:
+        """How many snapshots may be judged: the newest, and as many as metrics look back on."""
+        return min(len(self._ids), self._lookback + 1)
+
+    def groups(self, position: int) -> Mapping[str, GroupSnapshot]:
+        """The matching groups of a snapshot; position 0 is the newest."""
+        snapshot_id = self._ids[position]
+        if snapshot_id not in self._read:
+            found = groups_at(self.source.lake, self.source.settings, snapshot_id, self.pattern)
+            self._read[snapshot_id] = {group.group: group for group in found}
+        return self._read[snapshot_id]
+
+    def step(self, position: int, names: Mapping[str, Any]) -> _Step:
+        """Measure and replay some groups of a snapshot, each with its past."""
+        source, own = self.source, self.groups(position)
+        withheld = withheld_groups(source.lake, self._ids[position])
+        metrics: list[dict[str, Any]] = []
+        candidates: list[dict[str, Any]] = []
+        for name in names:
+            if name not in own:
+                continue
+            given = (source.settings, own[name], self._past(position, name), withheld.get(name))
+            metrics += measure_group(*given)["group_metrics"]
+            candidates += propose_group(*given)
+        return _Step(
+            source=source,
+            metrics=rows_to_table(metrics, METRICS["group_metrics"]),
+            candidates=rows_to_table(candidates, CANDIDATES["candidates"]),
+            withheld=withheld_groups(source.lake, self._ids[position], "candidates"),
+        )
+
+    def _past(self, position: int, name: str) -> list[GroupSnapshot]:
+        earlier = range(position + 1, min(position + 1 + self._lookback, len(self._ids)))
+        found = (self.groups(older).get(name) for older in earlier)
+        return [group for group in found if group is not None]
+
+
+def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a candidate row says beyond its group."""
+    of_group = ("snapshot_id", "cluster", "group_id", "config_version", "position")
+    return {key: value for key, value in row.items() if key not in of_group}

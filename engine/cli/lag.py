@@ -1,0 +1,207 @@
+"""`evenkeel lag`: every partition of every group, how far behind it is, and who owns it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
+from engine.cli.running import complain, printable
+
+if TYPE_CHECKING:
+    from engine.cli.sources import Source
+    from engine.cli.tables import Table
+
+EPILOG = epilog(
+    [
+        "evenkeel lag --bootstrap kafka-1:9092",
+        "evenkeel lag --bootstrap kafka-1:9092 --group 'orders-*' --json",
+        "evenkeel lag --cluster prod                    # as evenkeel.toml says",
+        "evenkeel lag --from cluster.recording --group orders-app",
+    ],
+    [0, 1, 2, 3, 4],
+    "Offsets are counted as Kafka's own tool counts them. A lag is unknown where its end is, and where nothing is "
+    "committed while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis says which case it is.",
+)
+
+_JSON = {
+    "group_id": "group",
+    "topic": "topic",
+    "partition": "partition",
+    "begin_offset": "begin",
+    "end_offset": "end",
+    "committed_offset": "committed",
+    "lag": "lag",
+    "member_id": "member",
+}
+_AS_THEY_ARE = (
+    "lag_basis",
+    "lost_records",
+    "subscribed",
+    "status",
+    "cross_rack",
+    "production_per_second",
+    "consumption_per_second",
+    "time_lag_seconds",
+    "time_lag_basis",
+    "topic_id",
+    "committed_at",
+    "end_at",
+    "snapshot_id",
+    "cluster",
+)
+_OF_MEMBER = {
+    "client_id": "client_id",
+    "client_host": "host",
+    "instance_id": "instance_id",
+    "rack": "rack",
+}
+
+
+def lag(
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    group: GroupPattern = "*",
+    as_json: AsJson = False,
+) -> None:
+    """Show the lag of every partition of every group, with its owner."""
+    from engine.cli import sources
+    from engine.cli.tables import emit, show
+
+    source = sources.open_source(bootstrap, cluster, stored)
+    groups, rows = measured(source, group)
+    sources.matching(source, group, len(groups))
+    if as_json:
+        emit(rows)
+    else:
+        show(tables(groups, rows))
+    tell_unreadable(source, groups)
+    if not rows:
+        from engine.cli.running import NothingFound
+
+        raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
+
+
+def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """
+    The rows of `group_metrics`, and one row per partition as `--json` prints it, sorted.
+
+    Args:
+        source: Where the groups come from.
+        pattern: Shell pattern of group ids.
+    """
+    from engine.steps.measure import compute_metrics
+
+    metrics = compute_metrics(source.lake, source.settings, source.newest, pattern)
+    members = {
+        (row["group_id"], row["member_id"]): row
+        for row in source.lake.read("members", [source.newest]).to_pylist()
+    }
+    rows = [
+        partition_row(row, members.get((row["group_id"], row["member_id"]), {}))
+        for row in metrics["partition_metrics"].to_pylist()
+    ]
+    groups = metrics["group_metrics"].to_pylist()
+    return (
+        sorted(groups, key=lambda row: str(row["group_id"])),
+        sorted(rows, key=lambda row: (row["group"], row["topic"], row["partition"])),
+    )
+
+
+def partition_row(row: Mapping[str, Any], member: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `partition_metrics` and its owner's row of `members` as one object."""
+    return {
+        **{name: row[column] for column, name in _JSON.items()},
+        **{name: member.get(column) for column, name in _OF_MEMBER.items()},
+        **{column: row[column] for column in _AS_THEY_ARE},
+    }
+
+
+def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None:
+    """Say on standard error what is missing from the answer, and why."""
+    from engine.cli.sources import problems
+
+    told = [
+        f"group {row['group_id']} could not be read: {row['error']}"
+        for row in groups
+        if row["error"]
+    ]
+    if told:
+        told.append(f"{len(told):,} of {len(groups):,} groups could not be read")
+    for line in [*told, *(f"not read: {problem}" for problem in problems(source))]:
+        complain(line)
+
+
+def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """A table per group that has partitions, its head line above."""
+    heads = {row["group_id"]: row for row in groups}
+    return [
+        _table(heads[name], list(own))
+        for name, own in itertools.groupby(rows, key=lambda row: str(row["group"]))
+    ]
+
+
+def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
+    from engine.cli.tables import Table, number, text
+
+    names = member_names(rows)
+    known = any(row["status"] != "UNKNOWN" for row in rows)
+    odd = any(row["lag_basis"] != "committed" for row in rows)
+    racks = any(row["rack"] for row in rows)
+    headings = ["Topic", ">Part.", ">Begin", ">End", ">Committed", ">Lag\n(offsets)"]
+    headings += ["Status"] * known + ["Lag is"] * odd + ["Rack"] * racks + ["Member"]
+    cells = [
+        [
+            text(row["topic"]),
+            str(row["partition"]),
+            number(row["begin"]),
+            number(row["end"]),
+            "-" if row["committed"] is None else number(row["committed"]),
+            number(row["lag"]),
+            *[text(row["status"])] * known,
+            *[text(row["lag_basis"])] * odd,
+            *[text(row["rack"], "?" if row["member"] else "-")] * racks,
+            names[row["member"]],
+        ]
+        for row in rows
+    ]
+    return Table(title=_title(head), headings=headings, rows=cells)
+
+
+def _title(head: Mapping[str, Any]) -> str:
+    from engine.cli.tables import number, several, text
+
+    kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
+    idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""
+    unknown = head["unknown_lag_partitions"]
+    without = f" (unknown on {several(unknown, 'partition')})" if unknown else ""
+    return (
+        f"{text(head['group_id'])}: {text(head['state'], '?')}, {kind}, "
+        f"{several(head['members'], 'member')}{idle}, {several(head['partitions'], 'partition')}, "
+        f"lag {number(head['total_lag'])}{without}"
+    )
+
+
+def member_names(rows: Sequence[Mapping[str, Any]]) -> dict[str | None, str]:
+    """
+    A readable name for each member: client id and host; the end of the member id where two share both.
+
+    >>> rows = [{"member": m, "client_id": "app", "host": "/10.0.0.1"} for m in ("app-1f2e3d4c", "app-5b6a7980")]
+    >>> list(member_names(rows).values())
+    ['app /10.0.0.1 ..1f2e3d4c', 'app /10.0.0.1 ..5b6a7980', '-']
+    """
+    from engine.cli.tables import NOTHING
+
+    plain = {
+        row["member"]: f"{row['client_id'] or ''} {row['host'] or ''}".strip() or row["member"]
+        for row in rows
+        if row["member"] is not None
+    }
+    shared = {name for name in plain.values() if list(plain.values()).count(name) > 1}
+    names: dict[str | None, str] = {
+        member: printable(f"{name} ..{member[-8:]}" if name in shared else name)
+        for member, name in plain.items()
+    }
+    return {**names, None: NOTHING}

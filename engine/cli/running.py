@@ -1,0 +1,176 @@
+"""
+How a command ends: what it says on standard error, and its exit code.
+
+An expected error is its message and fix on one line; anything else is named in one line too, because a traceback
+helps nobody at three in the morning. `EVENKEEL_DEBUG=1` shows it.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from engine.errors import EvenkeelError
+
+EXIT_CODES = {
+    0: "done",
+    1: "nothing found, or a check failed",
+    2: "usage, configuration or input is wrong",
+    3: "Kafka did not answer, or not as it should",
+    4: "the lake or a file of it cannot be used",
+    5: "the history database cannot be used",
+    6: "Slack could not be reached",
+    130: "interrupted",
+}
+"""What each exit code of the command means."""
+
+CLOSED_PIPE = 141
+"""As a program that SIGPIPE ended; whoever closed the pipe does not look."""
+
+_CLICK_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+"""The base of what typer says about usage; its module is another in every version."""
+
+
+class NothingFound(EvenkeelError):
+    """Nothing matches."""
+
+    exit_code = 1
+
+
+class Group(TyperGroup):
+    """The commands; every way they can end passes here."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """
+        Run the command line and leave with its exit code.
+
+        Args:
+            args: Arguments without the program's name; without them those of the process.
+            prog_name: What help calls the program.
+            complete_var: As typer.
+            standalone_mode: As typer; False lets errors through to the caller.
+            windows_expand_args: As typer.
+            extra: As typer.
+        """
+        given = list(sys.argv[1:] if args is None else args) or ["--help"]
+
+        def run() -> Any:
+            return super(Group, self).main(
+                given, prog_name or "evenkeel", complete_var, False, windows_expand_args, **extra
+            )
+
+        if not standalone_mode:
+            return run()
+        _quiet_libraries()
+        sys.exit(_ended(run))
+
+
+def _ended(run: Any) -> int:
+    """Run; the exit code, after saying what went wrong."""
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:
+        # or Python complains once more when it flushes at exit
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 it lives as long as the process
+        return CLOSED_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as problem:
+        if debugging():
+            raise
+        for line in explain(problem):
+            complain(line)
+        return exit_code(problem)
+
+
+def exit_code(problem: Exception) -> int:
+    """The exit code of a failure."""
+    known = isinstance(problem, EvenkeelError | _CLICK_ERROR)
+    return int(getattr(problem, "exit_code", 1)) if known else 1
+
+
+def explain(problem: Exception) -> list[str]:
+    """What a user reads of a failure: one to a few lines."""
+    if isinstance(problem, EvenkeelError):
+        return [f"evenkeel: {problem}"]
+    if isinstance(problem, _CLICK_ERROR):
+        context = getattr(problem, "ctx", None)
+        told = problem.format_message()  # type: ignore[attr-defined]
+        path = context.command_path if context else "evenkeel"
+        return [f"evenkeel: {told}", f"See `{path} --help`."]
+    told = str(problem).strip().splitlines() or [""]
+    return [
+        f"evenkeel: unexpected {type(problem).__name__}: {told[0]}",
+        "Run with EVENKEEL_DEBUG=1 for the traceback.",
+    ]
+
+
+def complain(line: str) -> None:
+    """A line for people, on standard error, safe to show whatever a name in it holds."""
+    print(printable(line), file=sys.stderr, flush=True)
+
+
+def printable(value: str) -> str:
+    r"""
+    Text without control characters: a group may be called anything.
+
+    >>> printable("a\x1b[31mb\n")
+    'a\\x1b[31mb\\n'
+    """
+    if value.isprintable():
+        return value
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
+
+
+def debugging() -> bool:
+    """Whether tracebacks and the libraries' log lines are wanted."""
+    return os.environ.get("EVENKEEL_DEBUG", "") not in ("", "0")
+
+
+def _quiet_libraries() -> None:
+    """Client libraries log each failed attempt; the error that follows says it once."""
+    import logging
+
+    level = logging.INFO if debugging() else logging.CRITICAL + 1
+    logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s")
+
+
+class _NoPandas(importlib.abc.MetaPathFinder):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Say that there is no pandas; nothing about anything else."""
+        if name == "pandas":
+            raise ModuleNotFoundError("not looked for here", name=name)
+
+
+def spare_pandas() -> None:
+    """
+    Let Arrow find no pandas the one time it looks for it; whoever imports pandas later still can.
+
+    Arrow looks when the first list becomes an array, which costs a second that no command has a use for.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(finder)

@@ -1,0 +1,145 @@
+"""What `evenkeel advise` prints: the table of groups, and one group's strategies side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.tables import (
+    NOTHING,
+    Table,
+    duration,
+    number,
+    ratio,
+    several,
+    share,
+    show,
+    tell,
+    text,
+)
+
+if TYPE_CHECKING:
+    from engine.cli.judging import Judged
+
+MOVES_SHOWN = 20
+"""As many moves fit a screen; elsewhere all are printed."""
+
+
+def overview(groups: Sequence[Judged]) -> Table:
+    """All groups, one line each."""
+    return Table(
+        headings=[
+            "Group",
+            "State",
+            ">Members",
+            ">Partitions",
+            ">Lag\n(offsets)",
+            ">Skew",
+            ">Cross\nrack",
+            "Status",
+            "Verdict",
+            "Why",
+        ],
+        rows=[_overview_row(one.metrics, one) for one in groups],
+        apart=True,
+    )
+
+
+def _overview_row(metrics: Mapping[str, Any], one: Judged) -> list[str]:
+    return [
+        text(metrics["group_id"]),
+        text(metrics["state"], "?"),
+        number(metrics["members"]),
+        number(metrics["partitions"]),
+        number(metrics["total_lag"]),
+        skew(metrics["lag_skew"], metrics["total_lag"], metrics["members"]),
+        cross_rack(metrics),
+        text(metrics["status"], "?"),
+        text(one.advice.verdict.value),
+        text(one.advice.reason),
+    ]
+
+
+def skew(value: float | None, total: int | None, members: int | None) -> str:
+    """The lag skew; there is none without lag or without members, which is not the same as unknown."""
+    return ratio(value, NOTHING if total == 0 or members == 0 else "?")
+
+
+def cross_rack(metrics: Mapping[str, Any]) -> str:
+    """The cross-rack share; a group without members has none."""
+    return NOTHING if metrics["members"] == 0 else share(metrics["cross_rack_share"])
+
+
+def print_group(one: Judged) -> None:
+    """One group in full: its numbers, every strategy, the advice and what would move."""
+    numbers, _ = overview([one]).split()
+    show([numbers, strategies(one)])
+    tell(["", *advice_lines(one), *move_lines(one)])
+
+
+def strategies(one: Judged) -> Table:
+    """Every strategy of one group, the live one first."""
+    total = one.metrics["total_lag"]
+    return Table(
+        title=f"Strategies for {text(one.advice.group)}",
+        headings=[
+            "Strategy",
+            "Feasibility",
+            ">Largest\nmember lag",
+            ">Skew",
+            ">Spread\n(partitions)",
+            ">Cross\nrack",
+            ">Moves",
+            ">Drain\ntime",
+            "Why, and how to get it",
+        ],
+        rows=[_strategy_row(row, total) for row in one.candidates],
+        apart=True,
+    )
+
+
+def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
+    told = ". ".join(part.rstrip(".") for part in (row["reason"], row["how"]) if part)
+    head = [text(row["strategy"]), text(row["feasibility"])]
+    if row["unowned"] is None:
+        return [*head, *[NOTHING] * 6, text(told)]
+    return [
+        *head,
+        number(row["largest_member_lag"]),
+        skew(row["lag_skew"], total, None),
+        number(row["partition_spread"]),
+        share(row["cross_rack_share"]),
+        number(row["moves"]),
+        duration(row["drain_seconds"]),
+        text(told),
+    ]
+
+
+def advice_lines(one: Judged) -> list[str]:
+    """The verdict, how to follow it, and the yardstick."""
+    advice = one.advice
+    what = f"{advice.verdict.value} to {advice.strategy}" if advice.moves else advice.verdict.value
+    lines = [f"Advice: {what}", f"  Why: {advice.reason}"]
+    if advice.how:
+        lines.append(f"  How: {advice.how}")
+    if advice.yardstick:
+        lines.append(
+            f"  Possible, not deployable: {advice.yardstick} ({advice.yardstick_reason or '-'})"
+        )
+    lines += [f"  Finding: {finding}" for finding in one.metrics["findings"] or ()]
+    return [text(line) for line in lines]
+
+
+def move_lines(one: Judged) -> list[str]:
+    """What would change hands if the advice was followed."""
+    moves = one.advice.moves
+    limit = MOVES_SHOWN if sys.stdout.isatty() else len(moves)
+    lines = [
+        f"  {move.topic}-{move.partition}: {move.from_member or 'nobody'} -> {move.to_member or 'nobody'}"
+        for move in moves[:limit]
+    ]
+    if len(moves) > limit:
+        lines.append(f"  and {len(moves) - limit:,} more (--json has all of them)")
+    head = [f"Moves: {several(len(moves), 'partition')}"] if moves else []
+    return [text(line) for line in [*head, *lines]]

@@ -1,0 +1,213 @@
+"""Where a command's groups come from: Kafka now, a recording, or a lake folder."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from engine import wiring
+from engine.cli.running import NothingFound, complain, spare_pandas
+from engine.config import ClusterSettings, Settings
+from engine.datasets import split_snapshot_id
+from engine.errors import InputError
+from engine.ports import Lake, Manifest
+
+spare_pandas()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Snapshots of one cluster in some lake; *newest* is the one that is asked about."""
+
+    settings: Settings
+    lake: Lake
+    cluster: str
+    newest: str
+
+    @property
+    def manifest(self) -> Manifest:
+        """How the newest snapshot was taken."""
+        return self.lake.manifest("snapshot", self.newest)
+
+    def ids(self, limit: int) -> list[str]:
+        """The newest and the snapshots before it, oldest first, at most *limit*."""
+        return self.lake.snapshots(self.cluster, until=self.newest, limit=limit)[::-1]
+
+
+def open_source(
+    bootstrap: str | None,
+    cluster: str | None,
+    stored: str | None,
+    *,
+    samples: int = 1,
+    every: float = 0,
+) -> Source:
+    """
+    What the options name: stored snapshots, or fresh ones that are kept in memory only.
+
+    Args:
+        bootstrap: Addresses of a cluster.
+        cluster: A configured cluster's name, or whose snapshots to take from *stored*.
+        stored: A recording or a lake folder.
+        samples: How many snapshots to take of a live cluster.
+        every: Seconds from one to the next.
+
+    Raises:
+        InputError: The options contradict each other, or name nothing that can be read.
+        ClusterUnreachable: No broker answered.
+    """
+    settings = wiring.settings()
+    if stored is not None:
+        if bootstrap is not None:
+            raise InputError("--bootstrap and --from exclude each other.", fix="Give one of them.")
+        return from_lake(settings, wiring.recorded(stored), cluster, stored)
+    settings, name = live(settings, bootstrap, cluster)
+    lake = wiring.scratch()
+    ids = take(settings, name, lake, samples=samples, every=every)
+    return Source(settings=settings, lake=lake, cluster=name, newest=ids[-1])
+
+
+def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -> Source:
+    """
+    The newest snapshot of a lake's cluster; which cluster must be said only where there are several.
+
+    Raises:
+        InputError: The cluster is not in it, or was not said.
+        NothingFound: The lake is empty.
+    """
+    known = lake.clusters()
+    if not known:
+        raise NothingFound(
+            f"{place} holds no snapshot.", fix="Take one: `evenkeel snapshot --help`."
+        )
+    if cluster is None and len(known) > 1:
+        raise InputError(
+            f"{place} holds several clusters: {', '.join(known)}.", fix="Choose one with --cluster."
+        )
+    name = cluster or known[0]
+    ids = lake.snapshots(name) if name in known else []
+    if not ids:
+        raise InputError(
+            f"{place} holds no snapshot of cluster {name!r} (it has {', '.join(known)}).",
+            fix="Name one of those with --cluster.",
+        )
+    return Source(settings=settings, lake=lake, cluster=name, newest=ids[0])
+
+
+def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:
+    """
+    The settings with the live cluster that the options name, and its name.
+
+    Without either option the only configured cluster is meant.
+
+    Raises:
+        InputError: Neither says which cluster, or the address is not one.
+        ConfigError: The cluster is not configured.
+    """
+    if bootstrap is None:
+        return settings, _configured(settings, cluster)
+    name = cluster or slug(bootstrap)
+    base = settings.clusters[name].model_dump() if name in settings.clusters else {}
+    try:
+        named = ClusterSettings(**{**base, "bootstrap": bootstrap})
+    except ValidationError as problem:
+        told = problem.errors(include_input=False, include_url=False)[0]["msg"]
+        reason = told.removeprefix("Value error, ")
+        raise InputError(f"--bootstrap: {reason}.") from None
+    return settings.model_copy(update={"clusters": {**settings.clusters, name: named}}), name
+
+
+def _configured(settings: Settings, cluster: str | None) -> str:
+    if cluster is not None:
+        settings.cluster(cluster)
+        return cluster
+    if len(settings.clusters) == 1:
+        return next(iter(settings.clusters))
+    known = f"configured: {', '.join(sorted(settings.clusters)) or 'none'}"
+    raise InputError(
+        f"which cluster is not said ({known}).", fix="Give --bootstrap HOST:PORT or --cluster NAME."
+    )
+
+
+def slug(bootstrap: str) -> str:
+    """
+    A cluster name made of the first address, for a cluster that nobody configured.
+
+    >>> slug("Kafka-1.example.com:9092,kafka-2.example.com:9092"), slug("[::1]:9092")
+    ('kafka-1-example-com-9092', '1-9092')
+    """
+    first = bootstrap.split(",")[0].strip().lower()
+    return re.sub(r"[^a-z0-9_-]+", "-", first)[-40:].strip("-_") or "cluster"
+
+
+def take(
+    settings: Settings,
+    name: str,
+    lake: Lake,
+    *,
+    samples: int,
+    every: float,
+    after: Callable[[list[str]], Any] = len,
+    wait: Callable[[float], Any] = time.sleep,
+) -> list[str]:
+    """
+    Take snapshots of a live cluster, and say on standard error which one is under way when there are several.
+
+    Args:
+        settings: With the cluster in them.
+        name: The cluster.
+        lake: Where they are kept.
+        samples: How many.
+        every: Seconds from the start of one to the start of the next.
+        after: Called with the ids so far, after each.
+        wait: How to wait that long.
+
+    Returns:
+        Their ids, oldest first.
+    """
+    from engine.steps.snapshot import take_snapshot
+
+    cluster = wiring.cluster(settings, name)
+    ids: list[str] = []
+    try:
+        due = time.monotonic()
+        for sample in range(samples):
+            if sample:
+                due = max(due + every, time.monotonic())
+                wait(due - time.monotonic())
+            if samples > 1:
+                complain(f"snapshot {sample + 1} of {samples} ...")
+            ids.append(take_snapshot(cluster, lake, None, settings, name))
+            after(ids)
+    finally:
+        cluster.close()
+    return ids
+
+
+def problems(source: Source) -> list[str]:
+    """What the newest snapshot could not read, one line each; groups are left out, they speak for themselves."""
+    groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
+    unread = [f"group {row['group_id']}" for row in groups if row["error"] is not None]
+    told = source.manifest.facts.get("problems", ())
+    return [line for line in told if not line.startswith(tuple(unread))]
+
+
+def matching(source: Source, pattern: str, found: int) -> None:
+    """
+    Raises:
+        NothingFound: No group of the snapshot matches the pattern.
+    """
+    if found:
+        return
+    count = source.manifest.rows.get("groups", 0)
+    _, moment = split_snapshot_id(source.newest)
+    raise NothingFound(
+        f"no group of cluster {source.cluster} matches {pattern!r} "
+        f"({count:,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC).",
+        fix="`evenkeel lag` without --group lists them." if count else None,
+    )

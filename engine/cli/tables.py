@@ -1,0 +1,254 @@
+"""
+Numbers and tables for people, objects for machines.
+
+Unknown is `?`, nothing-to-say is `-`, never 0; a legend follows where either stands. On a terminal rich draws the table
+and folds what is too long; anywhere else it is plain text of full length, without colours.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.running import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+UNKNOWN = "?"
+NOTHING = "-"
+_LEGEND = {UNKNOWN: "unknown", NOTHING: "none"}
+_STYLES = {
+    "OK": "green",
+    "WARN": "yellow",
+    "STALL": "red",
+    "STOP": "red",
+    "REWIND": "red",
+    "FAIL": "red",
+    "switch": "bold",
+}
+_SPANS = (
+    (120.0, 1.0, "s"),
+    (7200.0, 60.0, "min"),
+    (172800.0, 3600.0, "h"),
+    (math.inf, 86400.0, "d"),
+)
+
+
+def number(value: int | None) -> str:
+    """
+    A whole number with thousands separators.
+
+    >>> number(1234567), number(None)
+    ('1,234,567', '?')
+    """
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def several(count: int, noun: str) -> str:
+    """
+    >>> several(1, "group"), several(2000, "group")
+    ('1 group', '2,000 groups')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def ratio(value: float | None, unknown: str = UNKNOWN) -> str:
+    """
+    A ratio with two decimals.
+
+    >>> ratio(1.5), ratio(None)
+    ('1.50', '?')
+    """
+    return unknown if value is None else f"{value:,.2f}"
+
+
+def share(value: float | None) -> str:
+    """
+    A fraction of 1 as percent.
+
+    >>> share(0.125), share(None)
+    ('12%', '?')
+    """
+    return UNKNOWN if value is None else f"{value:.0%}"
+
+
+def duration(seconds: float | None) -> str:
+    """
+    Seconds in the unit that reads best; infinity is never.
+
+    >>> duration(0), duration(95), duration(5400), duration(2e5), duration(math.inf), duration(None)
+    ('0 s', '95 s', '90 min', '2.3 d', 'never', '?')
+    """
+    if seconds is None:
+        return UNKNOWN
+    if math.isinf(seconds):
+        return "never"
+    _, size, unit = next(span for span in _SPANS if seconds < span[0])
+    decimals = 1 if seconds / size < 10 and seconds % size else 0
+    return f"{seconds / size:.{decimals}f} {unit}"
+
+
+def text(value: str | None, absent: str = NOTHING) -> str:
+    """
+    A name; *absent* stands for None and for nothing.
+
+    >>> text("orders"), text(None), text("", "?")
+    ('orders', '-', '?')
+    """
+    return printable(value) if value else absent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """
+    Rows of finished cells.
+
+    Attributes:
+        headings: One per column, with its unit; those that start with `>` are numbers, aligned to the right. A line
+            break is where a narrow screen may have one.
+        rows: As many cells each.
+        title: A line above it.
+        apart: Whether the last column may become a table of its own where the screen is too narrow for both.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str | None = None
+    apart: bool = False
+
+    def split(self) -> list[Table]:
+        """The table without its last column, and that column beside the first."""
+        first = Table(
+            headings=self.headings[:-1], rows=[r[:-1] for r in self.rows], title=self.title
+        )
+        pick = [(row[0], row[-1]) for row in self.rows]
+        return [first, Table(headings=(self.headings[0], self.headings[-1]), rows=pick)]
+
+
+def show(tables: Sequence[Table], console: Console | None = None) -> None:
+    """
+    Print tables, and a legend for the signs in them.
+
+    Args:
+        tables: In order, an empty line between them.
+        console: Where to draw; without it the terminal if standard output is one, else plain text.
+    """
+    from rich.console import Console
+
+    if console is None and not sys.stdout.isatty():
+        lines = [line for table in tables for line in ["", *plain(table)]]
+        print("\n".join([*lines[1:], *_legend(tables)]))
+        return
+    screen = console or Console(highlight=False)
+    for position, table in enumerate(tables):
+        if position:
+            screen.print()
+        _draw(table, screen)
+    for line in _legend(tables):
+        screen.print(line, style="dim", markup=False)
+
+
+def tell(lines: Sequence[str]) -> None:
+    """Print sentences; a terminal gets them wrapped, their indent kept."""
+    if not sys.stdout.isatty():
+        print("\n".join(lines))
+        return
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen = Console(highlight=False)
+    for line in lines:
+        body = line.lstrip()
+        screen.print(Padding(Text(body), (0, 0, 0, len(line) - len(body))))
+
+
+def plain(table: Table) -> list[str]:
+    """The lines of a table: columns two spaces apart, nothing cut."""
+    from rich.cells import cell_len
+
+    headings = [h.removeprefix(">").replace("\n", " ") for h in table.headings]
+    lines = [headings, *table.rows]
+    widths = [max(cell_len(row[i]) for row in lines) for i in range(len(headings))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = []
+        for heading, cell, width in zip(table.headings, cells, widths, strict=True):
+            space = " " * (width - cell_len(cell))
+            padded.append(space + cell if heading.startswith(">") else cell + space)
+        return "  ".join(padded).rstrip()
+
+    return [*([table.title] if table.title else []), *(line(row) for row in lines)]
+
+
+def _draw(table: Table, screen: Console) -> None:
+    if table.apart and max(map(len, plain(table))) > screen.width:
+        first, last = table.split()
+        _draw(first, screen)
+        screen.print()
+        _draw(last, screen)
+        return
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    if table.title:
+        screen.print(table.title, style="bold", markup=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for heading in table.headings:
+        right = heading.startswith(">")
+        drawn.add_column(
+            Text(heading.removeprefix(">")),
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",
+        )
+    for row in table.rows:
+        drawn.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
+    screen.print(drawn)
+
+
+def _legend(tables: Sequence[Table]) -> list[str]:
+    used = {cell for table in tables for row in table.rows for cell in row}
+    told = [f"{sign} {meaning}" for sign, meaning in _LEGEND.items() if sign in used]
+    return ["", "   ".join(told)] if told else []
+
+
+def emit(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print one JSON object per line."""
+    for row in rows:
+        print(to_json(row))
+
+
+def to_json(row: Mapping[str, Any]) -> str:
+    """
+    An object on one line: moments as ISO text, unknown as null, "never" as the text Infinity.
+
+    JSON has no infinity; Postgres writes it the same way.
+
+    >>> to_json({"lag": None, "drain_seconds": math.inf})
+    '{"lag": null, "drain_seconds": "Infinity"}'
+    """
+    return json.dumps(_plain(row), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """The value in what JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
