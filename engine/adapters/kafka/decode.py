@@ -141,18 +141,16 @@ def read_subscription(blob: bytes) -> Subscription:
     )
 
 
-def read_assignment(blob: bytes) -> Pairs:
+def read_assignment(blob: bytes) -> tuple[Pairs, bytes | None]:
     """
-    A member's assignment of protocol type `consumer`, in the order it was sent.
+    A member's assignment of protocol type `consumer`, in the order it was sent, and its user data.
 
     Raises:
         BlobError: It is cut off or not of that kind.
     """
     reader = _Reader(blob)
     _version(reader.int16())
-    partitions = reader.partitions()
-    reader.nullable_bytes()
-    return partitions
+    return reader.partitions(), reader.nullable_bytes()
 
 
 def read_streams_client(user_data: bytes) -> StreamsClient:
@@ -175,6 +173,34 @@ def read_streams_client(user_data: bytes) -> StreamsClient:
         pairs = reader.array(lambda: (_tag(reader), _tag(reader)))
         tags = dict(pairs)
     return StreamsClient(process_id, tags)
+
+
+def read_streams_tasks(user_data: bytes) -> tuple[list[str], list[str]]:
+    """
+    Active and standby tasks, each `subtopology_partition`, in the user data of an assignment.
+
+    Source: AssignmentInfo of Kafka Streams, up to version 11.
+
+    Raises:
+        BlobError: It is cut off or not of that kind.
+    """
+    reader = _Reader(user_data)
+    version = _version(reader.int32())
+    if version >= 3:
+        reader.int32()  # the version all members support
+
+    def task() -> str:
+        name = f"{reader.int32()}_{reader.int32()}"
+        if version >= 10:
+            reader.take(2 * reader.int32())  # name of its topology, UTF-16
+        return name
+
+    def standby() -> str:
+        name = task()
+        reader.array(lambda: (reader.text(), reader.int32()))
+        return name
+
+    return reader.array(task), reader.array(standby)
 
 
 def _version(version: int) -> int:

@@ -12,6 +12,7 @@ from engine.adapters.kafka.decode import (
     Pairs,
     read_assignment,
     read_streams_client,
+    read_streams_tasks,
     read_subscription,
 )
 from engine.adapters.kafka.groups import Group
@@ -22,6 +23,9 @@ RackFor = Callable[[str, str, str], str | None]
 """(group, client id, host) -> the rack configured for such a member, if any."""
 
 Row = dict[str, Any]
+
+STREAMS_PROTOCOL = "stream"
+"""What Kafka Streams calls its assignor in groups of the classic protocol."""
 
 _MEMBER_TYPES = {0: "classic", 1: "consumer"}
 
@@ -90,24 +94,25 @@ class Reader:
 
     def _decoded(self, metadata: bytes, assignment: bytes, protocol: str) -> Row:
         """Both blobs are empty while the group rebalances; then nothing is known."""
-        row: Row = {}
-        if metadata:
-            subscription = read_subscription(metadata)
+        if not metadata:
+            return {}
+        said = read_subscription(metadata)
+        pairs, user_data = read_assignment(assignment) if assignment else (([], []), None)
+        row = {
+            "subscription": list(said.topics),
+            "generation": said.generation,
+            "rack": said.rack,
+            **self._pairs("assigned", pairs),
+        }
+        if protocol == STREAMS_PROTOCOL and said.user_data:
+            client = read_streams_client(said.user_data)
+            active, standby = read_streams_tasks(user_data) if user_data else ([], [])
             row |= {
-                "subscription": list(subscription.topics),
-                "generation": subscription.generation,
-                "rack": subscription.rack,
+                "process_id": client.process_id,
+                "client_tags": _json(client.client_tags),
+                "active_tasks": active,
+                "standby_tasks": standby,
             }
-            if protocol == "stream" and subscription.user_data:
-                client = read_streams_client(subscription.user_data)
-                row |= {
-                    "process_id": client.process_id,
-                    "client_tags": _json(client.client_tags),
-                }
-        if assignment:
-            row |= self._pairs("assigned", read_assignment(assignment))
-        elif metadata:
-            row |= self._pairs("assigned", ([], []))
         return row
 
     def _consumer(self, group: Group) -> Iterator[Row]:
