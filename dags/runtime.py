@@ -14,9 +14,9 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, urlencode
 
 from airflow.sdk import Connection
@@ -25,7 +25,6 @@ from airflow.sdk.exceptions import (
     AirflowNotFoundException,
     AirflowSkipException,
 )
-from engine.adapters.postgres import PostgresHistory
 
 from engine import steps, wiring
 from engine.config import Settings, cluster_names
@@ -34,10 +33,18 @@ from engine.errors import ClusterBusy, EvenkeelError, InputError
 from engine.model import utc_now
 from engine.ports import Lake
 
+if TYPE_CHECKING:
+    from engine.adapters.postgres import PostgresHistory
+
 log = logging.getLogger(__name__)
 
 REPEATS = 3
 """How often a snapshot without advice is run again before a person has to look."""
+
+REPEATED_UNTIL = timedelta(days=1)
+"""How old a snapshot may be to be run again."""
+
+ADVISING = "advise_assignments"
 
 REPEATED_AT_ONCE = 5
 """How many snapshots without advice one run of `watch_pipeline` starts again."""
@@ -166,7 +173,7 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
     except AirflowSkipException:
         raise
     except EvenkeelError as problem:
-        note(str(problem))
+        note(_one_line(problem))
         raise AirflowException(_one_line(problem)) from None
     except BaseException as problem:  # a timeout, too, is not an Exception
         note(f"{type(problem).__name__}: {_one_line(problem)}")
@@ -355,15 +362,28 @@ def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
     None while runs are under way: they may be the very ones. Each snapshot is run again `REPEATS`
     times at most.
     """
-    dag_id = "advise_assignments"
-    if runs.get_dr_count(dag_id, states=["queued", "running"]):
+    if runs.get_dr_count(ADVISING, states=["queued", "running"]):
         return []
-    with running("find_unadvised", cluster=None) as ports:
-        waiting = ports.history.execute("snapshots_without_advice")
     found: list[Mapping[str, Any]] = []
-    for snapshot_id in (row["snapshot_id"] for row in waiting):
+    for snapshot_id in _late_for_advice():
         tried = [f"again__{snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
-        used = runs.get_dr_count(dag_id, run_ids=tried)
+        used = runs.get_dr_count(ADVISING, run_ids=tried)
         if used < REPEATS and len(found) < REPEATED_AT_ONCE:
             found.append({"trigger_run_id": tried[used], "conf": {"snapshot_id": snapshot_id}})
     return found
+
+
+def _late_for_advice() -> list[str]:
+    """Snapshots of the last day whose advice is overdue, oldest first."""
+    now = utc_now()
+    with running("find_unadvised", cluster=None) as ports:
+        due = now - timedelta(seconds=ports.settings.late_after_seconds)
+        rows = [
+            row
+            for cluster in ports.settings.clusters
+            for row in ports.history.execute(
+                "snapshots_without_advice", cluster=cluster, after=now - REPEATED_UNTIL
+            )
+            if row["finished_at"] < due
+        ]
+    return [row["snapshot_id"] for row in sorted(rows, key=lambda row: row["started_at"])]

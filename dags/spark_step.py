@@ -50,19 +50,16 @@ class SparkStep(BaseOperator):
             if code:
                 raise EvenkeelError(last or f"{self.task_id} ended with code {code}.")
 
+    def command(self) -> list[str]:
+        """What is run."""
+        command = [sys.executable, "-m", f"spark_tasks.{self.task_id}"]
+        command += ["--snapshot-id", self.snapshot_id]
+        return command + ([] if self.groups == "*" else ["--groups", self.groups])
+
     def _run(self, environment: dict[str, str]) -> tuple[int, str]:
         """The exit code, and the last line that was printed."""
-        command = [
-            sys.executable,
-            "-m",
-            f"spark_tasks.{self.task_id}",
-            "--snapshot-id",
-            self.snapshot_id,
-        ]
-        if self.groups != "*":
-            command += ["--groups", self.groups]
         self._process = subprocess.Popen(
-            command,
+            self.command(),
             env={"PYSPARK_PYTHON": sys.executable, **os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,0 +1,256 @@
+"""``make demo`` and ``make stop``: everything on this machine, until there is advice to look at.
+
+``start`` starts the daemon of ``demo_services`` unless it runs, waits for two snapshots with advice
+and prints what they say. It may be interrupted at any point and run again: the daemon goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.helpers.local import demo_report
+from tests.helpers.local.demo_services import Demo
+from tests.helpers.local.process import (
+    HOME_MARKER,
+    LocalClusterError,
+    default_home,
+    sweep,
+    tail,
+)
+from tests.helpers.local.supervisor import read_state
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+OURS = {
+    "EVENKEEL_IVY_SETTINGS",
+    "EVENKEEL_SCHEDULE",
+    "EVENKEEL_SLACK_CHANNEL",
+    "EVENKEEL_SLACK_TOKEN",
+    "EVENKEEL_WATCH_SCHEDULE",
+}
+"""Variables that shape the demo."""
+
+LAUNCH_TIMEOUT_SECONDS = 60
+READY_TIMEOUT_SECONDS = 300
+ADVICE_TIMEOUT_SECONDS = 420
+STOP_TIMEOUT_SECONDS = 40
+SNAPSHOTS_WANTED = 2
+
+WHAT = {
+    "postgres": "Postgres, and the history's tables",
+    "slack": "Slack",
+    "brokers": "Kafka",
+    "workload": "a dozen consumer groups, each in its state",
+    "metadata": "Airflow's database",
+    "airflow": "Airflow",
+    "schedule": "the DAGs, on their schedules",
+}
+
+
+class Progress:
+    """What is waited for, and for how long: one line that changes, or on no terminal, few lines."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._live = sys.stdout.isatty()
+        self._width = 0
+        self._told = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.monotonic() - self._began
+
+    def done(self, text: str) -> None:
+        """Something is there."""
+        self._clear()
+        print(f"{self.seconds:5.0f} s  {text}", flush=True)
+
+    def waiting(self, text: str) -> None:
+        """Something is not there yet."""
+        if self._live:
+            line = f"{self.seconds:5.0f} s  waiting for {text} ..."
+            print("\r" + line.ljust(self._width), end="", flush=True)
+            self._width = len(line)
+        elif self.seconds - self._told > 15:
+            self._told = self.seconds
+            print(f"{self.seconds:5.0f} s  waiting for {text} ...", flush=True)
+
+    def _clear(self) -> None:
+        if self._live:
+            print("\r" + " " * self._width + "\r", end="")
+            self._width = 0
+
+
+def start(demo: Demo) -> None:
+    """
+    Run the demo and print its results.
+
+    Raises:
+        LocalClusterError: Something did not come up; the message says what, and where its log is.
+    """
+    progress = Progress()
+    with _alone(demo.home):
+        state = _running(demo)
+        if state is None:
+            stop(demo)
+            _launch(demo)
+        _await_services(demo, progress)
+        _await_advice(demo, progress)
+        state = _running(demo)
+        if state is None:
+            raise _failure(demo)
+    demo_report.show(demo, state)
+
+
+def stop(demo: Demo) -> None:
+    """End everything the demo started, and leave no process."""
+    state = read_state(demo.state)
+    if state is not None:
+        daemon = psutil.Process(state["pid"])
+        daemon.terminate()
+        try:
+            daemon.wait(STOP_TIMEOUT_SECONDS)
+        except psutil.TimeoutExpired:
+            daemon.kill()
+    sweep(demo.home)
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Two at the same time would start two daemons."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LocalClusterError("another `make demo` is under way in this checkout") from None
+        yield
+
+
+def _running(demo: Demo) -> dict[str, Any] | None:
+    """The state of a daemon that runs, or is about to, for the same cluster."""
+    state = read_state(demo.state)
+    if state is None or state["error"] or state["cluster"] != demo.cluster:
+        return None
+    return state if state["phase"] in ("starting", "running") else None
+
+
+def _launch(demo: Demo) -> None:
+    argv = [sys.executable, "-m", "tests.helpers.local.demo_services", str(demo.home)]
+    argv += ["--cluster", demo.cluster] if demo.cluster else []
+    demo.state.unlink(missing_ok=True)
+    # not by `spawn`: it goes on when this process ends
+    with demo.log.open("wb") as log:
+        daemon = subprocess.Popen(
+            argv,
+            cwd=CHECKOUT,
+            env=_environment(demo),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + LAUNCH_TIMEOUT_SECONDS
+    while read_state(demo.state) is None:
+        if daemon.poll() is not None or time.monotonic() > deadline:
+            raise _failure(demo)
+        time.sleep(0.1)
+
+
+def _environment(demo: Demo) -> dict[str, str]:
+    """This one's, without settings meant for another evenkeel or another Airflow."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in OURS or not name.startswith(("EVENKEEL_", "AIRFLOW"))
+    }
+    return kept | {HOME_MARKER: str(demo.home)}
+
+
+def _await_services(demo: Demo, progress: Progress) -> None:
+    told: set[str] = set()
+
+    def look() -> bool:
+        state = _running(demo)
+        if state is None:
+            raise _failure(demo)
+        services = state["services"]
+        for name, service in services.items():
+            if service["state"] == "ready" and name not in told:
+                told.add(name)
+                progress.done(WHAT[name])
+        missing = [WHAT[n] for n, service in services.items() if service["state"] == "starting"]
+        progress.waiting(", ".join(missing) or "the first of them")
+        return bool(state["phase"] == "running")
+
+    _poll(look, READY_TIMEOUT_SECONDS, "everything to start", demo)
+
+
+def _await_advice(demo: Demo, progress: Progress) -> None:
+    told: set[str] = set()
+
+    def look() -> bool:
+        state = _running(demo)
+        if state is None:
+            raise _failure(demo)
+        snapshots = demo_report.snapshots(state)
+        for snapshot_id in reversed([s["snapshot_id"] for s in snapshots if s["advised"]]):
+            if snapshot_id not in told:
+                told.add(snapshot_id)
+                progress.done(f"snapshot {snapshot_id} has its advice")
+        progress.waiting(demo_report.stage(state, snapshots))
+        advised = [s for s in snapshots if s["advised"]]
+        fresh = [s for s in advised if s["started_at"].timestamp() > state["settled_at"] - 1]
+        return len(advised) >= SNAPSHOTS_WANTED and bool(fresh)
+
+    _poll(look, ADVICE_TIMEOUT_SECONDS, "two snapshots with advice", demo)
+
+
+def _poll(condition: Callable[[], bool], timeout: float, what: str, demo: Demo) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise LocalClusterError(f"waited {timeout:g} s for {what}; the logs are in {demo.home}")
+        time.sleep(0.5)
+
+
+def _failure(demo: Demo) -> LocalClusterError:
+    try:
+        error = json.loads(demo.state.read_text())["error"]
+    except (OSError, ValueError, KeyError):
+        error = None
+    text = error or f"the demo's daemon has ended:\n{tail(demo.log)}"
+    return LocalClusterError(f"{text}\nThe logs are in {demo.home}; `make demo` tries again.")
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", choices=["start", "stop"])
+    given = parser.parse_args()
+    demo = Demo(default_home() / "demo", os.environ.get("CLUSTER") or None)
+    try:
+        start(demo) if given.what == "start" else stop(demo)
+    except LocalClusterError as problem:
+        print(f"\n{problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted. `make demo` goes on from here, `make stop` ends it all.")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

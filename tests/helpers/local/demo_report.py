@@ -1,0 +1,116 @@
+"""What the demo prints: the groups, the message, three questions and where to go on from there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from engine.adapters.postgres import PostgresHistory
+
+from engine.cli.tables import Table, number, ratio, share, text
+from engine.cli.tables import show as show_tables
+from tests.helpers.local import slack
+from tests.helpers.local.demo_services import Demo
+
+QUERIES = (
+    ("Where is the lag?", "worst_partitions", ["--param", "limit=5"]),
+    ("What would each strategy do for a group?", "scoreboard", ["--param", "group={group}"]),
+    ("Are the snapshots taken, whole, and worked on?", "snapshot_health", ["--param", "limit=3"]),
+)
+STEPS = 6
+
+
+def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The snapshots of the cluster, newest first, and whether each has its advice."""
+    rows = _ask(state, "snapshot_health", cluster=state["name"], limit=10)
+    return [row | {"advised": row["seconds_to_advice"] is not None} for row in rows]
+
+
+def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
+    """How far the snapshot that is worked on is."""
+    waiting = [row for row in found if not row["advised"]]
+    advised = sum(row["advised"] for row in found)
+    if not waiting:
+        return f"snapshot {advised + 1}"
+    oldest = waiting[-1]
+    failed = oldest["failed_steps"]
+    trouble = f", {failed} failed steps so far, see {state['airflow_url']}" if failed else ""
+    return f"the advice on snapshot {oldest['snapshot_id']}{trouble}"
+
+
+def show(demo: Demo, state: dict[str, Any]) -> None:
+    """Print everything."""
+    groups = _ask(state, "groups", cluster=state["name"])
+    _title("The consumer groups")
+    show_tables([_table(groups)])
+    _title("The message in Slack")
+    print(_message(demo, state))
+    shown = next((g["group_id"] for g in groups if g["verdict"] == "switch"), None)
+    shown = shown or next((g["group_id"] for g in groups if g["verdict"]), "")
+    for question, name, arguments in QUERIES:
+        _title(question)
+        _query([name, *(argument.format(group=shown) for argument in arguments)])
+    _title("Go on from here")
+    print(_ways(demo, state))
+
+
+def _title(words: str) -> None:
+    print(f"\n== {words} {'=' * (75 - len(words))}\n", flush=True)
+
+
+def _table(groups: list[dict[str, Any]]) -> Table:
+    headings = ("group", ">lag", ">skew", ">cross-rack", "status", "advice", "why")
+    return Table(headings=headings, rows=[_row(group) for group in groups], apart=True)
+
+
+def _row(group: dict[str, Any]) -> list[str]:
+    advice = group["verdict"]
+    if advice == "switch":
+        advice += f" to {group['strategy']}"
+    return [
+        text(group["group_id"]),
+        number(group["total_lag"]),
+        ratio(group["lag_skew"]),
+        share(group["cross_rack_share"]),
+        text(group["status"], "?"),
+        text(advice),
+        text(group["reason"] or group["error"]),
+    ]
+
+
+def _message(demo: Demo, state: dict[str, Any]) -> str:
+    if "slack_base_url" not in state:
+        return "It is in your Slack: EVENKEEL_SLACK_TOKEN is set."
+    messages = slack.read_store(demo.messages)
+    if not messages:
+        return "Nothing was worth a message yet."
+    return "\n".join(f"  | {line}" for line in slack.as_seen(messages[-1]).splitlines())
+
+
+def _query(arguments: list[str]) -> None:
+    command = ["evenkeel", "query", *arguments]
+    print(f"$ {' '.join(command)}", flush=True)
+    program = Path(sys.executable).with_name("evenkeel")
+    subprocess.run([str(program), *command[1:]], check=False, stderr=subprocess.DEVNULL)
+
+
+def _ways(demo: Demo, state: dict[str, Any]) -> str:
+    watched = "your cluster" if demo.cluster else "the demo's cluster"
+    lines = [
+        f"Airflow            {state['airflow_url']}",
+        f"  login            {state['airflow_user']} / {state['airflow_password']}",
+        f"{watched:<18} {state['bootstrap']}",
+        "ask the history    .venv/bin/evenkeel query",
+        f"look at it live    .venv/bin/evenkeel lag --bootstrap {state['bootstrap'].split(',')[0]}",
+        "stop everything    make stop",
+        "your own cluster   CLUSTER=host:port make demo     (it only reads, and creates nothing)",
+    ]
+    return "\n".join(lines)
+
+
+def _ask(state: dict[str, Any], name: str, **parameters: Any) -> list[dict[str, Any]]:
+    with closing(PostgresHistory(state["database_url"])) as history:
+        return history.query(name, **parameters)

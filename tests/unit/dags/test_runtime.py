@@ -1,0 +1,264 @@
+"""What the tasks do around the steps: connections, one line per error, a note of each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowException, AirflowSkipException
+
+from dags import runtime
+from engine.config import Settings, load
+from engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+
+pytestmark = pytest.mark.airflow
+
+
+def settings(**connections: Connection) -> Settings:
+    """The settings that these connections give, for the clusters eu and us."""
+    found = runtime.from_connections(connections.get, ["eu", "us"])
+    return load(connections=found)
+
+
+def kafka(**properties: Any) -> Connection:
+    """A Kafka connection, its properties written with underscores."""
+    extra = {name.replace("_", "."): value for name, value in properties.items()}
+    return Connection(conn_id="kafka", conn_type="kafka", extra=json.dumps(extra))
+
+
+def test_a_kafka_connection_has_librdkafka_properties() -> None:
+    """`evenkeel_<cluster>` gives the address and all other properties, as text."""
+    found = settings(
+        evenkeel_eu=kafka(
+            bootstrap_servers="a:9092", security_protocol="SSL", socket_timeout_ms=9000
+        )
+    )
+    assert list(found.clusters) == ["eu"]
+    assert found.clusters["eu"].bootstrap == "a:9092"
+    assert found.clusters["eu"].properties == {
+        "security.protocol": "SSL",
+        "socket.timeout.ms": "9000",
+    }
+
+
+def test_a_connection_adds_to_what_the_file_says(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file may hold the address and the filters, the connection only the credentials."""
+    file = tmp_path / "evenkeel.toml"
+    file.write_text('[clusters.eu]\nbootstrap = "a:9092"\ngroups = {deny = ["x*"]}\n')
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    found = settings(evenkeel_eu=kafka(sasl_password="hidden")).clusters["eu"]
+    assert (found.bootstrap, found.groups.deny) == ("a:9092", ("x*",))
+    assert found.properties == {"sasl.password": "hidden"}
+    assert "hidden" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("connection", "url"),
+    [
+        (
+            {"host": "db", "port": 5433, "login": "app", "password": "p@ss/", "schema": "history"},
+            "postgresql://app:p%40ss%2F@db:5433/history",
+        ),
+        (
+            {"host": "db", "login": "app", "schema": "history", "extra": '{"sslmode": "require"}'},
+            "postgresql://app@db/history?sslmode=require",
+        ),
+        (
+            {"host": "/run/pg", "port": 5432, "login": "app", "schema": "history"},
+            "postgresql://app@/history?host=%2Frun%2Fpg&port=5432",
+        ),
+    ],
+)
+def test_a_postgres_connection_becomes_a_url(connection: dict[str, Any], url: str) -> None:
+    """Host, socket folder, login and options end where the database driver looks for them."""
+    made = Connection(conn_id="evenkeel_postgres", conn_type="postgres", **connection)
+    found = settings(evenkeel_postgres=made).database_url
+    assert found is not None
+    assert found.get_secret_value() == url
+
+
+def test_a_slack_connection_gives_token_channel_and_address() -> None:
+    """The password is the token; channel and address may stand in the extra."""
+    extra = json.dumps({"channel": "#ops", "base_url": "http://localhost:1/api/"})
+    made = Connection(conn_id="s", conn_type="slack", password="xoxb-1", extra=extra)
+    found = settings(evenkeel_slack=made)
+    assert found.slack_token is not None
+    assert (found.slack_token.get_secret_value(), found.slack_channel) == ("xoxb-1", "#ops")
+    assert found.slack_base_url == "http://localhost:1/api/"
+
+
+def test_the_environment_beats_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable wins over the connection of the same meaning."""
+    monkeypatch.setenv("EVENKEEL_SLACK_CHANNEL", "#mine")
+    made = Connection(conn_id="s", conn_type="slack", extra='{"channel": "#ops"}')
+    assert settings(evenkeel_slack=made).slack_channel == "#mine"
+
+
+def test_a_program_gets_no_secret_that_it_does_not_need() -> None:
+    """Spark's environment has the addresses and the database, not Kafka's and Slack's secrets."""
+    found = settings(
+        evenkeel_eu=kafka(bootstrap_servers="a:9092", sasl_password="hidden"),
+        evenkeel_slack=Connection(conn_id="s", conn_type="slack", password="xoxb-hidden"),
+        evenkeel_postgres=Connection(conn_id="p", conn_type="postgres", host="db", login="app"),
+    )
+    assert runtime.environment(found) == {
+        "EVENKEEL_CLUSTERS": '{"eu": {"bootstrap": "a:9092"}}',
+        "EVENKEEL_DATABASE_URL": "postgresql://app@db/",
+    }
+
+
+class History:
+    """A history that keeps the notes on steps, and answers two questions."""
+
+    def __init__(self, *, down: bool = False, waiting: Sequence[dict[str, Any]] = ()) -> None:
+        self.down, self.waiting = down, waiting
+        self.notes: list[dict[str, Any]] = []
+
+    def record_step(self, **note: Any) -> None:
+        """Keep a note, unless the server is down."""
+        if self.down:
+            raise HistoryUnreachable("no answer from db.")
+        self.notes.append(note)
+
+    def execute(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """The snapshots that wait for advice."""
+        assert name == "snapshots_without_advice"
+        return [row for row in self.waiting if row["cluster"] == parameters["cluster"]]
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> History:
+    """The history that every task gets."""
+    found = History()
+    monkeypatch.setattr(runtime, "settings", lambda: load(connections=CLUSTERS))
+    monkeypatch.setattr(runtime.wiring, "history", lambda settings: found)
+    return found
+
+
+CLUSTERS = {"clusters": {"eu": {"bootstrap": "a:9092"}, "us": {"bootstrap": "b:9092"}}}
+
+
+def test_an_error_of_the_engine_is_one_line(history: History) -> None:
+    """Airflow gets one line with the fix and no chain of causes; the note says the same."""
+    unreachable = ClusterUnreachable("no broker\nof a:9092 answered.", fix="Check it.")
+    with pytest.raises(AirflowException) as raised, runtime.running("take_snapshot", cluster="eu"):
+        raise unreachable from OSError("refused")
+    assert str(raised.value) == "no broker of a:9092 answered. Check it."
+    assert (raised.value.__cause__, raised.value.__suppress_context__) == (None, True)
+    assert [(n["cluster"], n["outcome"], n["error"]) for n in history.notes] == [
+        ("eu", "failed", "no broker of a:9092 answered. Check it.")
+    ]
+
+
+def test_a_step_that_went_well_is_noted(history: History) -> None:
+    """The note says when, what, and ok."""
+    with runtime.of_snapshot("advise", "eu-20260301T120000Z-0a1b2c"):
+        pass
+    (note,) = history.notes
+    assert (note["cluster"], note["snapshot_id"], note["step"], note["outcome"]) == (
+        "eu",
+        "eu-20260301T120000Z-0a1b2c",
+        "advise",
+        "ok",
+    )
+    assert note["error"] is None
+    assert note["started_at"] <= note["finished_at"]
+
+
+def test_a_fault_of_ours_keeps_its_traceback(history: History) -> None:
+    """What is no error of the engine is noted and raised as it is."""
+    with pytest.raises(ZeroDivisionError), runtime.running("advise", cluster="eu"):
+        _ = 1 / 0
+    assert history.notes[0]["error"] == "ZeroDivisionError: division by zero"
+
+
+def test_a_history_that_is_down_hides_nothing(history: History) -> None:
+    """When the note cannot be written, the error that was to be noted still comes out."""
+    history.down = True
+    with (
+        pytest.raises(AirflowException, match="no broker"),
+        runtime.running("x", cluster="eu"),
+    ):
+        raise ClusterUnreachable("no broker answered.")
+
+
+def test_what_is_no_snapshot_id_is_told() -> None:
+    """A run by hand without a snapshot says what to set."""
+    with (
+        pytest.raises(AirflowException, match="Trigger the DAG with snapshot_id"),
+        runtime.of_snapshot("advise", ""),
+    ):
+        pass
+
+
+def test_a_cluster_whose_snapshot_is_under_way_is_skipped_and_late(history: History) -> None:
+    """The lock is held: the task is skipped, which is noted as late."""
+
+    def busy(key: str) -> Any:
+        raise ClusterBusy("a snapshot of eu is still being taken.")
+
+    history.lock = busy  # type: ignore[attr-defined]
+    with pytest.raises(AirflowSkipException):
+        runtime.take_snapshot("eu", run="scheduled__1")
+    assert [n["error"] for n in history.notes] == ["late: a snapshot of eu is still being taken."]
+
+
+class Runs:
+    """Airflow's counts of the runs of `advise_assignments`."""
+
+    def __init__(self, *known: str, under_way: int = 0) -> None:
+        self.known, self.under_way = known, under_way
+
+    def get_dr_count(
+        self,
+        dag_id: str,
+        *,
+        run_ids: Sequence[str] | None = None,
+        states: Sequence[str] | None = None,
+    ) -> int:
+        """As a task instance counts."""
+        assert dag_id == "advise_assignments"
+        if states:
+            return self.under_way
+        return sum(run_id in self.known for run_id in run_ids or ())
+
+
+def waiting(cluster: str, hours: float) -> dict[str, Any]:
+    """A snapshot without advice, taken so many hours ago."""
+    at = datetime.now(tz=UTC) - timedelta(hours=hours)
+    row = {"snapshot_id": f"{cluster}-{hours}", "cluster": cluster}
+    return row | {"started_at": at, "finished_at": at}
+
+
+def test_snapshots_without_advice_are_run_again_oldest_first(history: History) -> None:
+    """Those of all clusters, in the order in which they were taken, but not the very newest."""
+    history.waiting = [waiting("eu", 3), waiting("eu", 1), waiting("eu", 0.01), waiting("us", 2)]
+    found = runtime.runs_to_repeat(Runs())
+    assert [run["conf"]["snapshot_id"] for run in found] == ["eu-3", "us-2", "eu-1"]
+    assert found[0]["trigger_run_id"] == "again__eu-3__1"
+
+
+def test_nothing_is_run_again_while_runs_are_under_way(history: History) -> None:
+    """Runs that wait for their turn may be the very ones."""
+    history.waiting = [waiting("eu", 3)]
+    assert runtime.runs_to_repeat(Runs(under_way=1)) == []
+
+
+def test_a_snapshot_is_run_again_a_few_times_only(history: History) -> None:
+    """The next number is taken; after the third time a person has to look."""
+    history.waiting = [waiting("eu", 3), waiting("us", 2)]
+    tried = [f"again__eu-3__{n}" for n in (1, 2, 3)]
+    found = runtime.runs_to_repeat(Runs(*tried, "again__us-2__1"))
+    assert [run["trigger_run_id"] for run in found] == ["again__us-2__2"]
+
+
+def test_not_all_are_run_again_at_once(history: History) -> None:
+    """A long outage is made up for by and by."""
+    history.waiting = [waiting("eu", hours) for hours in range(20, 1, -1)]
+    assert len(runtime.runs_to_repeat(Runs())) == runtime.REPEATED_AT_ONCE

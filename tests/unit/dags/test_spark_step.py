@@ -1,0 +1,95 @@
+"""The operator that runs a Spark step as a process group."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from airflow.sdk.exceptions import AirflowException
+
+from dags import runtime
+from dags.spark_step import SparkStep
+from engine.config import load
+from tests.helpers.local.process import wait_until
+
+pytestmark = pytest.mark.airflow
+
+SNAPSHOT = "eu-20260301T120000Z-0a1b2c"
+
+FAMILY = """\
+import pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path(sys.argv[1]).write_text(str(child.pid))
+time.sleep(600)
+"""
+
+
+class Running(SparkStep):
+    """A step that runs a program of the test instead."""
+
+    program: tuple[str, ...] = ()
+
+    def command(self) -> list[str]:
+        """The program."""
+        return [sys.executable, "-c", *self.program]
+
+
+def running(*program: str, **more: Any) -> Running:
+    """A step with this program."""
+    step = Running(task_id="compute_metrics", snapshot_id=SNAPSHOT, **more)
+    step.program = program
+    return step
+
+
+@pytest.fixture(autouse=True)
+def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No connections, and nobody takes notes."""
+    monkeypatch.setattr(runtime, "settings", load)
+    monkeypatch.setattr(runtime, "_record", lambda *_: None)
+
+
+def test_it_runs_the_module_of_its_name() -> None:
+    """The task's name is the module's, the snapshot an argument, a pattern only if there is one."""
+    step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT)
+    assert step.command()[1:] == ["-m", "spark_tasks.compute_metrics", "--snapshot-id", SNAPSHOT]
+    step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, groups="a*")
+    assert step.command()[-2:] == ["--groups", "a*"]
+
+
+def test_the_last_line_of_a_failure_is_the_error() -> None:
+    """What Spark says before does not matter; the step's own line comes last."""
+    step = running("print('WARN spark'); print('no such snapshot.\\n'); raise SystemExit(4)")
+    with pytest.raises(AirflowException) as raised:
+        step.execute({})
+    assert str(raised.value) == "no such snapshot."
+
+
+def test_a_success_says_nothing() -> None:
+    """Exit code 0 is a success, whatever was printed."""
+    assert running("print('WARN spark')").execute({}) is None
+
+
+def test_killing_the_task_ends_the_whole_group(tmp_path: Path) -> None:
+    """When Airflow kills the task, the program and the children it started are gone."""
+    told = tmp_path / "child"
+    step = running(FAMILY, str(told), grace_seconds=0.5)
+    failures: list[BaseException] = []
+
+    def execute() -> None:
+        try:
+            step.execute({})
+        except AirflowException as problem:
+            failures.append(problem)
+
+    task = threading.Thread(target=execute)
+    task.start()
+    wait_until(lambda: told.exists() and told.read_text(), 30, "the child to start")
+    child = psutil.Process(int(told.read_text()))
+    step.on_kill()
+    task.join(10)
+    psutil.wait_procs([child], timeout=5)
+    assert (task.is_alive(), child.is_running(), len(failures)) == (False, False, 1)
