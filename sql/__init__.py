@@ -82,7 +82,9 @@ def views() -> Mapping[str, str]:
     """`create or replace view` by view name, each after those it reads from."""
     texts = dict(_read("views"))
     needs = {
-        name: {other for other in texts if other != name and re.search(rf"\b{other}\b", _code(text))}
+        name: {
+            other for other in texts if other != name and re.search(rf"\b{other}\b", _code(text))
+        }
         for name, text in texts.items()
     }
     return {name: texts[name] for name in TopologicalSorter(needs).static_order()}
