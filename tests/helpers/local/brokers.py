@@ -115,7 +115,9 @@ class _Identity:
     @classmethod
     def fresh(cls, cluster_id: str | None = None) -> _Identity:
         controller_port, *ports = free_ports(1 + len(RACKS))
-        return cls(cluster_id or _random_id(), controller_port, dict(zip(RACKS, ports, strict=True)))
+        return cls(
+            cluster_id or _random_id(), controller_port, dict(zip(RACKS, ports, strict=True))
+        )
 
     def usable(self) -> bool:
         return all(map(port_is_free, [self.controller_port, *self.ports.values()]))
@@ -260,7 +262,9 @@ class KafkaCluster:
             node_id=node_id,
             rack=RACKS[node_id],
             roles="broker,controller" if both else "broker",
-            listeners=f"{listeners},CONTROLLER://127.0.0.1:{controller_port}" if both else listeners,
+            listeners=f"{listeners},CONTROLLER://127.0.0.1:{controller_port}"
+            if both
+            else listeners,
             port=port,
             controller=CONTROLLER,
             controller_port=controller_port,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.helpers.local.process import LocalClusterError, default_home, find_java
+from tests.helpers.local.process import LocalClusterError, checkout_home, find_java
 
 KAFKA_VERSION = "4.3.1"
 JAR_LIST = Path(__file__).with_name("jars.txt")
@@ -34,11 +34,13 @@ _SETTINGS = """<ivysettings>
 def resolve_jars(home: Path | None = None) -> Path:
     """The folder ``<home>/kafka/jars`` with every jar of ``jars.txt``, fetched if need be.
 
+    ``home`` is ``.evenkeel`` of this checkout by default, wherever EVENKEEL_HOME points: all runs
+    share the jars.
     A marker file with each jar's size is written last, so an interrupted or damaged folder is made
     anew (Ivy's cache keeps what it already had). Several processes may call this at once.
     Raises LocalClusterError with Ivy's last lines when the jars cannot be had.
     """
-    kafka = (home or default_home()) / "kafka"
+    kafka = (home or checkout_home()) / "kafka"
     jars = kafka / "jars"
     if _is_complete(jars):
         return jars

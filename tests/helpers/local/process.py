@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -60,10 +61,15 @@ class Process:
         return self.popen.poll() is None
 
 
+def checkout_home() -> Path:
+    """``.evenkeel`` of this checkout."""
+    return Path(__file__).resolve().parents[3] / ".evenkeel"
+
+
 def default_home() -> Path:
     """``.evenkeel`` of this checkout, unless the environment variable EVENKEEL_HOME names another."""
     named = os.environ.get(HOME_MARKER)
-    return Path(named).resolve() if named else Path(__file__).resolve().parents[3] / ".evenkeel"
+    return Path(named).resolve() if named else checkout_home()
 
 
 def port_is_free(port: int) -> bool:
@@ -106,7 +112,11 @@ def spawn(
     child gets ``death_signal`` when the *thread* that called ``spawn`` ends, so call it from one
     that lives as long as the child may.
     """
-    environment = {**os.environ, **(env or {}), HOME_MARKER: str((home or default_home()).resolve())}
+    environment = {
+        **os.environ,
+        **(env or {}),
+        HOME_MARKER: str((home or default_home()).resolve()),
+    }
     log_path.parent.mkdir(parents=True, exist_ok=True)
     with log_path.open("ab") as log:
         popen = subprocess.Popen(
@@ -136,19 +146,15 @@ def _die_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
 def stop(process: Process, grace: float = 5.0) -> None:
     """SIGTERM the child's process group, wait up to ``grace`` seconds, SIGKILL what is left of it."""
     _signal_group(process.pid, signal.SIGTERM)
-    try:
+    with suppress(subprocess.TimeoutExpired):
         process.popen.wait(grace)
-    except subprocess.TimeoutExpired:
-        pass
     _signal_group(process.pid, signal.SIGKILL)
     process.popen.wait()
 
 
 def _signal_group(group: int, number: signal.Signals) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):  # macOS says "not permitted" of a zombie
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):  # macOS says "not permitted" of a zombie
-        pass
 
 
 def marked_processes(home: Path) -> list[psutil.Process]:
@@ -177,20 +183,16 @@ def sweep(home: Path, grace: float = 5.0) -> int:
     """End every process marked with ``home`` (SIGTERM, wait, SIGKILL); returns how many there were."""
     found = marked_processes(home)
     for process in found:
-        _ignore_gone(process.terminate)
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
     _, left = psutil.wait_procs(found, timeout=grace)
     # What was found may have started more in the meantime: look again.
-    for process in {*left, *marked_processes(home)}:
-        _ignore_gone(process.kill)
-    psutil.wait_procs(left, timeout=grace)
+    stubborn = {*left, *marked_processes(home)}
+    for process in stubborn:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(list(stubborn), timeout=grace)
     return len(found)
-
-
-def _ignore_gone(action: Callable[[], None]) -> None:
-    try:
-        action()
-    except psutil.NoSuchProcess:
-        pass
 
 
 def wait_until(
@@ -243,7 +245,9 @@ def find_java() -> tuple[Path, int]:
     home = os.environ.get("JAVA_HOME")
     found = shutil.which(str(Path(home) / "bin" / "java") if home else "java")
     if not found:
-        raise LocalClusterError(f"no java command {f'in JAVA_HOME={home}' if home else 'on PATH'}: {need}")
+        raise LocalClusterError(
+            f"no java command {f'in JAVA_HOME={home}' if home else 'on PATH'}: {need}"
+        )
     answer = subprocess.run([found, "-version"], capture_output=True, text=True, check=False)
     match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr)
     version = int(match.group(1)) if match else 0
@@ -254,5 +258,7 @@ def find_java() -> tuple[Path, int]:
 
 def has_compiler(java: Path) -> bool:
     """Whether this java is a JDK's, which can run a source file, and not a bare runtime's."""
-    modules = subprocess.run([str(java), "--list-modules"], capture_output=True, text=True, check=False)
+    modules = subprocess.run(
+        [str(java), "--list-modules"], capture_output=True, text=True, check=False
+    )
     return "jdk.compiler" in modules.stdout

@@ -41,7 +41,9 @@ class Placement:
     @classmethod
     def of(cls, admin: KafkaAdminClient) -> Placement:
         """The placement on the cluster that ``admin`` is connected to."""
-        brokers = sorted(admin.describe_cluster()["brokers"], key=lambda broker: broker["broker_id"])
+        described = admin.describe_cluster()["brokers"]
+        up = [broker for broker in described if not broker.get("is_fenced")]
+        brokers = sorted(up, key=lambda broker: broker["broker_id"])
         nodes, racks = {}, {}
         for index, letter in enumerate(RACK_LETTERS):
             broker = brokers[index % len(brokers)]
@@ -80,7 +82,9 @@ def create_topics(admin: KafkaAdminClient, prefix: str, placement: Placement) ->
         admin.create_topics({prefix + topic.name: plan})
     for topic in TOPICS:
         wait_until(
-            lambda topic=topic: _has_leaders(admin, prefix, topic), 30, f"topic {prefix}{topic.name}"
+            lambda topic=topic: _has_leaders(admin, prefix, topic),
+            30,
+            f"topic {prefix}{topic.name}",
         )
 
 
