@@ -186,7 +186,8 @@ def _cost(row: Row) -> str:
     partitions = (row["metrics"] or {}).get("partitions")
     of = f" of {partitions:,}" if partitions is not None else ""
     owned = number(row["proposed"], "newly_owned") or 0
-    found = f", {count(int(owned), 'unowned partition')} get an owner" if owned else ""
+    verb = "gets" if owned == 1 else "get"
+    found = f", {count(int(owned), 'unowned partition')} {verb} an owner" if owned else ""
     return f"Cost: {int(moved):,}{of} partitions change hands once{found}."
 
 

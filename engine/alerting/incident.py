@@ -125,7 +125,10 @@ def _unreachable(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
         else "It has never been read."
     )
     failed = count(facts["failures"], "attempt")
-    return (f"Reading Kafka cluster {cluster} fails {_from(facts, now)}, {failed} in a row.", last)
+    return (
+        f"Reading Kafka cluster {cluster} has failed {_from(facts, now)}: {failed} in a row.",
+        last,
+    )
 
 
 def _late(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
@@ -153,7 +156,7 @@ def _stuck(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
 def _step_failed(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
     steps: Sequence[Facts] = facts["steps"]
     return tuple(
-        f"Step {s['step']} of {cluster} fails {_from(s, now)}, {s['failures']} in a row."
+        f"Step {s['step']} of {cluster} has failed {_from(s, now)}: {s['failures']} in a row."
         for s in steps
     )
 

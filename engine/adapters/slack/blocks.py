@@ -55,7 +55,7 @@ def body(message: AlertMessage, key: str) -> dict[str, Any]:
 def _body(message: AlertMessage, key: str, shown: int) -> dict[str, Any]:
     blocks = [
         _header(f"{SIGNS[message.severity]} {message.title}"),
-        _text(escape(message.summary)),
+        _text(_prose(message.summary)),
     ]
     for section in message.sections[:shown]:
         blocks += [{"type": "divider"}, _text(_section(section))]
@@ -98,7 +98,7 @@ def _mrkdwn(text: str) -> Block:
 
 
 def _section(section: Section) -> str:
-    lines = [f"*{_bold(section.heading)}*", *(escape(line) for line in section.lines)]
+    lines = [f"*{_bold(section.heading)}*", *(_prose(line) for line in section.lines)]
     return _with_code(lines, section.code)
 
 
@@ -121,7 +121,7 @@ def _with_code(lines: Sequence[str], code: Sequence[str]) -> str:
 
 def _notes(message: AlertMessage) -> list[str]:
     notes = [message.more, *message.footer] if message.more else list(message.footer)
-    return [escape(note) for note in notes if note][:10]
+    return [_prose(note) for note in notes if note][:10]
 
 
 def escape(text: str) -> str:
@@ -137,4 +137,9 @@ def escape(text: str) -> str:
 
 def _bold(text: str) -> str:
     # An asterisk inside would end the bold text; this one looks the same and does not.
-    return escape(text).replace("*", "∗")
+    return _prose(text).replace("*", "∗")
+
+
+def _prose(text: str) -> str:
+    # Three backticks would open a block of code that nothing closes.
+    return escape(text).replace("```", "'''")

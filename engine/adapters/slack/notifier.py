@@ -97,7 +97,7 @@ class SlackNotifier:
         self._ids: dict[str, str] = {}
         self._unseen: set[str] = set()
         waits = _BoundedRateLimit(max_retry_count=2)
-        reading = [waits, ConnectionErrorRetryHandler(2), ServerErrorRetryHandler(2)]
+        reading = [waits, ConnectionErrorRetryHandler(1), ServerErrorRetryHandler(1)]
         self._reader = self._client(token, timeout_seconds, reading)
         self._writer = self._client(token, timeout_seconds, [waits])
 
@@ -148,7 +148,9 @@ class SlackNotifier:
 
     def _post(self, message: AlertMessage, channel: str, key: str, thread: str | None) -> Delivered:
         content: dict[str, Any] = {"channel": channel, "unfurl_links": False, **body(message, key)}
-        answering = {"thread_ts": thread, "reply_broadcast": True} if thread else {}
+        answering: dict[str, Any] = {}
+        if thread:
+            answering = {"thread_ts": thread, "reply_broadcast": True}
         try:
             answer = self._writer.chat_postMessage(**content, **answering)
         except SlackApiError as problem:

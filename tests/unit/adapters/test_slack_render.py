@@ -1,0 +1,142 @@
+"""A message as Slack blocks: within every limit, nothing from a name taken for markup."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
+from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
+from tests.helpers.local.slack_workspace import check_content
+
+MESSAGE = AlertMessage(
+    kind=MessageKind.ADVICE,
+    severity=Severity.INFO,
+    at=datetime(2026, 3, 1, 9, 0, tzinfo=UTC),
+    title="orders: 1 group would gain",
+    summary="payments: switch to sticky.",
+    sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a → b",)),),
+    more="All of it: SELECT 1",
+    footer=("Snapshot s.",),
+)
+
+
+def texts(posted: dict[str, Any]) -> list[str]:
+    """The texts of the blocks, in order."""
+    found = []
+    for block in posted["blocks"]:
+        parts = block.get("elements") or [block.get("text")]
+        found += [part["text"] for part in parts if part]
+    return found
+
+
+def test_a_message_becomes_header_sections_and_context() -> None:
+    """Title, summary and sections follow each other, then how to ask for more and the source."""
+    posted = body(MESSAGE, "advice 1")
+    assert [b["type"] for b in posted["blocks"]] == [
+        "header",
+        "section",
+        "divider",
+        "section",
+        "context",
+    ]
+    assert texts(posted) == [
+        ":scales: orders: 1 group would gain",
+        "payments: switch to sticky.",
+        "*payments*\nWhy: lag.\n```t-0: a → b```",
+        "All of it: SELECT 1",
+        "Snapshot s.",
+    ]
+
+
+def test_the_fallback_stands_alone() -> None:
+    """A notification without blocks tells title and summary."""
+    assert body(MESSAGE, "k")["text"] == "orders: 1 group would gain: payments: switch to sticky."
+
+
+def test_the_key_is_in_the_metadata() -> None:
+    """A message can be found again by our own id."""
+    metadata = body(MESSAGE, "advice 1")["metadata"]
+    assert metadata["event_type"] == EVENT_TYPE
+    assert metadata["event_payload"]["key"] == "advice 1"
+
+
+@pytest.mark.parametrize("name", ["<!channel>", "<@U1>", "a & b", "<https://x|y>"])
+def test_a_name_mentions_and_links_nobody(name: str) -> None:
+    """Whatever a group is called, Slack shows its characters and follows none of them."""
+    section = Section(heading=name, lines=(f"group {name}",), code=(name,))
+    posted = body(replace(MESSAGE, summary=name, sections=(section,), footer=(name,)), "k")
+    # The header is plain text, where nothing is markup.
+    marked = "".join(texts(posted)[1:] + [posted["text"]])
+    assert "<" not in marked
+    assert ">" not in marked
+    assert marked.count("&") == marked.count("&amp;") + marked.count("&lt;") + marked.count("&gt;")
+
+
+def test_a_name_ends_no_bold_and_no_code() -> None:
+    """Asterisks in a heading and backticks anywhere leave bold and code as they were meant."""
+    section = Section(heading="*x*", lines=("group ```rm```",), code=("```rm```",))
+    text = texts(body(replace(MESSAGE, sections=(section,)), "k"))[2]
+    assert text.count("*") == 2
+    assert text.count("```") == 2
+    assert text.endswith("```")
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    """Sections that do not fit are left out from the end, and their number is told."""
+    many = tuple(Section(heading=f"group {n}", lines=("word " * 100,)) for n in range(100))
+    posted = body(replace(MESSAGE, sections=many), "k")
+    shown = sum(text.startswith("*group") for text in texts(posted))
+    assert 10 < shown < 24
+    assert f"_{100 - shown} more parts of this message do not fit into it._" in texts(posted)
+    assert texts(posted)[-2:] == ["All of it: SELECT 1", "Snapshot s."]
+
+
+def test_many_small_sections_stay_within_fifty_blocks() -> None:
+    """The number of blocks is a limit of its own."""
+    many = tuple(Section(heading=str(n)) for n in range(60))
+    assert len(body(replace(MESSAGE, sections=many), "k")["blocks"]) <= 50
+
+
+def test_a_long_section_keeps_its_code_block_closed() -> None:
+    """Cut lines of code never leave the mark of the block open."""
+    section = Section(
+        heading="g", lines=("x" * 2_900,), code=tuple(f"move {n}" for n in range(100))
+    )
+    text = texts(body(replace(MESSAGE, sections=(section,)), "k"))[2]
+    assert len(text) <= 3_000
+    assert text.endswith("```")
+    assert text.count("```") == 2
+
+
+LINES = st.text(max_size=4_000)
+SECTIONS = st.builds(
+    Section,
+    heading=LINES,
+    lines=st.lists(LINES, max_size=6).map(tuple),
+    code=st.lists(st.text(max_size=200), max_size=30).map(tuple),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    title=st.text(min_size=1, max_size=400),
+    summary=st.text(min_size=1, max_size=5_000),
+    sections=st.lists(SECTIONS, max_size=8).map(tuple),
+    footer=st.lists(LINES, max_size=14).map(tuple),
+)
+def test_every_message_is_within_slacks_limits(
+    title: str, summary: str, sections: tuple[Section, ...], footer: tuple[str, ...]
+) -> None:
+    """Whatever is to be said, Slack takes it: block by block and as a whole."""
+    posted = body(
+        replace(MESSAGE, title=title, summary=summary, sections=sections, footer=footer), "k"
+    )
+    check_content(posted)
+    assert len(json.dumps({"channel": "C0KAFKA001", **posted})) < BODY_LIMIT

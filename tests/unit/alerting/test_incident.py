@@ -1,0 +1,125 @@
+"""The messages about the pipeline: what, how bad, since when, what to do, and the end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engine.alerting.incident import pipeline_message
+from engine.alerting.message import MessageKind, Severity
+from engine.alerting.policy import IncidentKind
+from engine.alerting.text import plain_text
+from tests.helpers.outbox import NOW
+
+SINCE = (NOW - timedelta(minutes=25)).isoformat()
+
+FACTS: dict[IncidentKind, dict[str, Any]] = {
+    IncidentKind.UNREACHABLE: {
+        "since": SINCE,
+        "failures": 5,
+        "newest_finished_at": (NOW - timedelta(minutes=30)).isoformat(),
+        "error": "No broker of b1:9092 answered. Check the address.",
+    },
+    IncidentKind.LATE: {
+        "since": SINCE,
+        "late_after_seconds": 900.0,
+        "newest_finished_at": SINCE,
+        "newest_snapshot_id": "test-1",
+    },
+    IncidentKind.REJECTED: {"since": SINCE, "snapshot_id": "test-1", "error": "no brokers"},
+    IncidentKind.STUCK: {"since": SINCE, "snapshot_id": "test-1", "snapshots": 3},
+    IncidentKind.STEP_FAILED: {
+        "since": SINCE,
+        "steps": [{"step": "advise", "failures": 4, "since": SINCE, "error": "disk full"}],
+    },
+    IncidentKind.UNSENT: {
+        "since": SINCE,
+        "alerts": 2,
+        "channels": ["#team"],
+        "error": "channel_not_found",
+    },
+}
+
+
+def incident(kind: IncidentKind, **more: Any) -> dict[str, Any]:
+    """A row of the table incident."""
+    row = {
+        "cluster": "test",
+        "kind": kind.value,
+        "opened_at": NOW,
+        "closed_at": None,
+        "facts": FACTS[kind],
+    }
+    return row | more
+
+
+@pytest.mark.parametrize("kind", list(IncidentKind))
+def test_every_kind_says_what_since_when_and_what_to_do(kind: IncidentKind) -> None:
+    """An opening names the cluster, the beginning with its length, the effect and a way out."""
+    message = pipeline_message(incident(kind), now=NOW)
+    text = plain_text(message)
+    assert message.kind is MessageKind.INCIDENT_OPENED
+    assert message.title.startswith("test: ")
+    assert {"What", "How bad", "What to do"} <= {s.heading for s in message.sections}
+    assert all(line for section in message.sections for line in section.lines)
+    if kind is not IncidentKind.REJECTED:
+        assert "since 2026-03-01 08:35:00 UTC (25 min)" in text
+
+
+@pytest.mark.parametrize("kind", list(IncidentKind))
+def test_every_kind_says_that_it_is_over_and_how_long_it_was(kind: IncidentKind) -> None:
+    """An end counts from the beginning of the trouble, not from when it was noticed."""
+    ended = incident(kind, closed_at=NOW + timedelta(minutes=5))
+    message = pipeline_message(ended, now=NOW)
+    assert (message.kind, message.severity) == (MessageKind.INCIDENT_CLOSED, Severity.RESOLVED)
+    assert message.at == NOW + timedelta(minutes=5)
+    assert message.summary == (
+        "It lasted 30 min, from 2026-03-01 08:35:00 UTC to 2026-03-01 09:05:00 UTC."
+    )
+
+
+def test_an_unreachable_cluster_quotes_the_error_and_counts_the_attempts() -> None:
+    """The reader sees what the last attempt said and how many there were."""
+    text = plain_text(pipeline_message(incident(IncidentKind.UNREACHABLE), now=NOW))
+    assert "5 attempts in a row" in text
+    assert "No broker of b1:9092 answered. Check the address." in text
+    assert "The last good snapshot was read 2026-03-01 08:30:00 UTC." in text
+    assert "evenkeel doctor" in text
+
+
+def test_a_cluster_that_was_never_read_is_called_so() -> None:
+    """Without any snapshot there is no newest one to speak of."""
+    facts = FACTS[IncidentKind.LATE] | {"newest_finished_at": None, "newest_snapshot_id": None}
+    text = plain_text(pipeline_message(incident(IncidentKind.LATE, facts=facts), now=NOW))
+    assert "test was never read" in text
+    assert "None" not in text
+
+
+def test_every_failing_step_is_named() -> None:
+    """Several failing steps are one incident that lists each with its error."""
+    steps = [
+        {"step": name, "failures": 1, "since": SINCE, "error": f"{name} broke"}
+        for name in ("advise", "upkeep")
+    ]
+    facts = FACTS[IncidentKind.STEP_FAILED] | {"steps": steps}
+    text = plain_text(pipeline_message(incident(IncidentKind.STEP_FAILED, facts=facts), now=NOW))
+    assert "Step advise of test" in text
+    assert "Step upkeep of test" in text
+    assert "Upkeep broke." in text
+
+
+def test_a_cluster_no_longer_configured_is_not_called_well() -> None:
+    """Its incident ends because nobody watches, and the message says so."""
+    facts = FACTS[IncidentKind.LATE] | {"unwatched": True}
+    message = pipeline_message(incident(IncidentKind.LATE, facts=facts, closed_at=NOW), now=NOW)
+    assert message.title == "test: no longer watched"
+    assert "on time" not in plain_text(message)
+
+
+def test_an_endless_error_is_cut() -> None:
+    """A driver's long text does not drown the message."""
+    facts = FACTS[IncidentKind.UNREACHABLE] | {"error": "x" * 5_000}
+    text = plain_text(pipeline_message(incident(IncidentKind.UNREACHABLE, facts=facts), now=NOW))
+    assert len(text) < 2_000
