@@ -4,7 +4,7 @@
 --
 -- Parameters:
 --   :snapshot_id text  The snapshot.
-select
+SELECT
     a.advice_id,
     a.group_id,
     a.verdict,
@@ -14,29 +14,29 @@ select
     a.yardstick,
     a.yardstick_reason,
     a.seen,
-    began.started_at as seen_since,
-    to_jsonb(live) - 'moved' as live,
-    to_jsonb(proposed) - 'moved' as proposed,
-    to_jsonb(m) as metrics
-from advice as a
-inner join snapshot as s on s.snapshot_id = a.snapshot_id
-left join candidate as live
-    on live.snapshot_id = a.snapshot_id and live.group_id = a.group_id and live.strategy = 'live'
-left join candidate as proposed
-    on proposed.snapshot_id = a.snapshot_id
-    and proposed.group_id = a.group_id
-    and proposed.strategy = a.strategy
-left join group_metrics as m on m.snapshot_id = a.snapshot_id and m.group_id = a.group_id
-left join lateral (
-    select es.started_at
-    from advice as earlier
-    inner join snapshot as es on es.snapshot_id = earlier.snapshot_id
-    where earlier.cluster = a.cluster
-        and earlier.group_id = a.group_id
-        and es.started_at <= s.started_at
-    order by es.started_at desc
+    began.started_at AS seen_since,
+    to_jsonb(live) - 'moved' AS live,
+    to_jsonb(proposed) - 'moved' AS proposed,
+    to_jsonb(m) AS metrics
+FROM advice AS a
+INNER JOIN snapshot AS s ON s.snapshot_id = a.snapshot_id
+LEFT JOIN candidate AS live
+    ON live.snapshot_id = a.snapshot_id AND live.group_id = a.group_id AND live.strategy = 'live'
+LEFT JOIN candidate AS proposed
+    ON proposed.snapshot_id = a.snapshot_id
+    AND proposed.group_id = a.group_id
+    AND proposed.strategy = a.strategy
+LEFT JOIN group_metrics AS m ON m.snapshot_id = a.snapshot_id AND m.group_id = a.group_id
+LEFT JOIN LATERAL (
+    SELECT es.started_at
+    FROM advice AS earlier
+    INNER JOIN snapshot AS es ON es.snapshot_id = earlier.snapshot_id
+    WHERE earlier.cluster = a.cluster
+        AND earlier.group_id = a.group_id
+        AND es.started_at <= s.started_at
+    ORDER BY es.started_at DESC
     offset greatest(a.seen, 1) - 1
-    limit 1
-) as began on a.seen > 0
-where a.snapshot_id = cast(:snapshot_id as text)
-order by a.group_id;
+    LIMIT 1
+) AS began ON a.seen > 0
+WHERE a.snapshot_id = CAST(:snapshot_id AS text)
+ORDER BY a.group_id;

@@ -3,13 +3,13 @@
 -- Parameters:
 --   :advice_ids bigint[]  Whose moves.
 --   :most integer         How many moves of each.
-select advice_id, topic, partition, from_member, to_member
-from (
-    select
+SELECT advice_id, topic, partition, from_member, to_member
+FROM (
+    SELECT
         m.*,
-        row_number() over (partition by m.advice_id order by m.topic, m.partition) as place
-    from advice_move as m
-    where m.advice_id = any(cast(:advice_ids as bigint[]))
-) as numbered
-where place <= cast(:most as integer)
-order by advice_id, place;
+        row_number() OVER (PARTITION BY m.advice_id ORDER BY m.topic, m.partition) AS place
+    FROM advice_move AS m
+    WHERE m.advice_id = any(CAST(:advice_ids AS bigint[]))
+) AS numbered
+WHERE place <= CAST(:most AS integer)
+ORDER BY advice_id, place;

@@ -2,7 +2,7 @@
 --
 -- Parameters:
 --   :snapshot_id text  The snapshot.
-select
+SELECT
     s.snapshot_id,
     s.cluster,
     s.started_at,
@@ -10,11 +10,11 @@ select
     s.partial,
     s.problems,
     (
-        select newest.snapshot_id
-        from snapshot as newest
-        where newest.cluster = s.cluster
-        order by newest.started_at desc, newest.snapshot_id desc
-        limit 1
-    ) as newest_snapshot_id
-from snapshot as s
-where s.snapshot_id = cast(:snapshot_id as text);
+        SELECT newest.snapshot_id
+        FROM snapshot AS newest
+        WHERE newest.cluster = s.cluster
+        ORDER BY newest.started_at DESC, newest.snapshot_id DESC
+        LIMIT 1
+    ) AS newest_snapshot_id
+FROM snapshot AS s
+WHERE s.snapshot_id = CAST(:snapshot_id AS text);

@@ -4,11 +4,11 @@
 -- Parameters:
 --   :alert_id bigint                 The alert.
 --   :lease_seconds double precision  How long an attempt may take before its process is taken for gone.
-update alert
-set attempts = attempts + 1,
+UPDATE alert
+SET attempts = attempts + 1,
     message = message || jsonb_build_object('attempted_at', now())
-where alert_id = cast(:alert_id as bigint)
-    and state = 'pending'
-    and coalesce(cast(message ->> 'attempted_at' as timestamptz), '-infinity')
-        < now() - make_interval(secs => cast(:lease_seconds as double precision))
-returning alert_id;
+WHERE alert_id = CAST(:alert_id AS bigint)
+    AND state = 'pending'
+    AND coalesce(CAST(message ->> 'attempted_at' AS timestamptz), '-infinity')
+        < now() - make_interval(secs => CAST(:lease_seconds AS double precision))
+RETURNING alert_id;

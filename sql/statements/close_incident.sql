@@ -7,30 +7,30 @@
 --   :alert_kind text     What sort of message it is.
 --   :channel text        Where it is to be said.
 --   :message jsonb       What is to be said; null for nothing.
-with closed as (
-    update incident
-    set closed_at = cast(:now as timestamptz)
-    where incident_id = cast(:incident_id as bigint) and closed_at is null
-    returning incident_id, cluster
+WITH closed AS (
+    UPDATE incident
+    SET closed_at = CAST(:now AS timestamptz)
+    WHERE incident_id = CAST(:incident_id AS bigint) AND closed_at IS NULL
+    RETURNING incident_id, cluster
 ),
 
-superseded as (
-    update alert
-    set state = 'superseded'
-    from closed
-    where alert.incident_id = closed.incident_id and alert.state = 'pending'
+superseded AS (
+    UPDATE alert
+    SET state = 'superseded'
+    FROM closed
+    WHERE alert.incident_id = closed.incident_id AND alert.state = 'pending'
 )
 
-insert into alert (key, cluster, incident_id, kind, channel, message, state, attempts, created_at)
-select
+INSERT INTO alert (key, cluster, incident_id, kind, channel, message, state, attempts, created_at)
+SELECT
     'incident ' || closed.incident_id || ' closed',
     closed.cluster,
     closed.incident_id,
-    cast(:alert_kind as text),
-    cast(:channel as text),
-    cast(:message as jsonb),
+    CAST(:alert_kind AS text),
+    CAST(:channel AS text),
+    CAST(:message AS jsonb),
     'pending',
     0,
-    cast(:now as timestamptz)
-from closed
-returning alert_id;
+    CAST(:now AS timestamptz)
+FROM closed
+RETURNING alert_id;

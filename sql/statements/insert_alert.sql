@@ -7,17 +7,17 @@
 --   :kind text         What sort of message, or of incident, it is.
 --   :channel text      Where it is to be said.
 --   :message jsonb     What is to be said; null for nothing.
-insert into alert (key, cluster, snapshot_id, kind, channel, message, state, attempts, created_at)
-values (
-    cast(:key as text),
-    cast(:cluster as text),
-    cast(:snapshot_id as text),
-    cast(:kind as text),
-    cast(:channel as text),
-    cast(:message as jsonb),
+INSERT INTO alert (key, cluster, snapshot_id, kind, channel, message, state, attempts, created_at)
+VALUES (
+    CAST(:key AS text),
+    CAST(:cluster AS text),
+    CAST(:snapshot_id AS text),
+    CAST(:kind AS text),
+    CAST(:channel AS text),
+    CAST(:message AS jsonb),
     'pending',
     0,
     now()
 )
-on conflict (key) do nothing
-returning alert_id;
+ON CONFLICT (key) DO nothing
+RETURNING alert_id;

@@ -3,6 +3,6 @@
 -- Parameters:
 --   :error text       Why it failed.
 --   :alert_id bigint  The alert.
-update alert
-set message = message - 'attempted_at', last_error = cast(:error as text)
-where alert_id = cast(:alert_id as bigint) and state = 'pending';
+UPDATE alert
+SET message = message - 'attempted_at', last_error = CAST(:error AS text)
+WHERE alert_id = CAST(:alert_id AS bigint) AND state = 'pending';

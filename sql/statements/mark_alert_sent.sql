@@ -4,11 +4,11 @@
 --   :sent_channel text    The messenger's own id of where it is.
 --   :sent_timestamp text  The messenger's own id of the message.
 --   :alert_id bigint      The alert.
-update alert
-set state = 'sent',
+UPDATE alert
+SET state = 'sent',
     sent_at = now(),
-    sent_channel = cast(:sent_channel as text),
-    sent_timestamp = cast(:sent_timestamp as text),
+    sent_channel = CAST(:sent_channel AS text),
+    sent_timestamp = CAST(:sent_timestamp AS text),
     message = message - 'attempted_at',
-    last_error = null
-where alert_id = cast(:alert_id as bigint);
+    last_error = NULL
+WHERE alert_id = CAST(:alert_id AS bigint);

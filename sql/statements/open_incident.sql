@@ -11,31 +11,31 @@
 --   :alert_kind text  What sort of message it is.
 --   :channel text     Where it is to be said.
 --   :message jsonb    What is to be said; null for nothing.
-with opened as (
-    insert into incident (cluster, group_id, kind, severity, opened_at, last_seen_at, facts)
-    values (
-        cast(:cluster as text),
-        cast(:group_id as text),
-        cast(:kind as text),
-        cast(:severity as text),
-        cast(:now as timestamptz),
-        cast(:now as timestamptz),
-        cast(:facts as jsonb)
+WITH opened AS (
+    INSERT INTO incident (cluster, group_id, kind, severity, opened_at, last_seen_at, facts)
+    VALUES (
+        CAST(:cluster AS text),
+        CAST(:group_id AS text),
+        CAST(:kind AS text),
+        CAST(:severity AS text),
+        CAST(:now AS timestamptz),
+        CAST(:now AS timestamptz),
+        CAST(:facts AS jsonb)
     )
-    on conflict do nothing
-    returning incident_id, cluster
+    ON CONFLICT DO nothing
+    RETURNING incident_id, cluster
 )
-insert into alert (key, cluster, incident_id, kind, channel, message, state, attempts, created_at)
-select
+INSERT INTO alert (key, cluster, incident_id, kind, channel, message, state, attempts, created_at)
+SELECT
     'incident ' || opened.incident_id || ' opened',
     opened.cluster,
     opened.incident_id,
-    cast(:alert_kind as text),
-    cast(:channel as text),
-    cast(:message as jsonb),
+    CAST(:alert_kind AS text),
+    CAST(:channel AS text),
+    CAST(:message AS jsonb),
     'pending',
     0,
-    cast(:now as timestamptz)
-from opened
-where cast(:message as jsonb) is not null
-returning alert_id;
+    CAST(:now AS timestamptz)
+FROM opened
+WHERE CAST(:message AS jsonb) IS NOT NULL
+RETURNING alert_id;

@@ -1,6 +1,6 @@
 -- The alerts still to be delivered, oldest first.
 -- thread: the timestamp of the sent message that opened the same incident in the same channel, if there is one.
-select
+SELECT
     a.alert_id,
     a.key,
     a.cluster,
@@ -10,15 +10,15 @@ select
     a.attempts,
     a.created_at,
     (
-        select opening.sent_timestamp
-        from alert as opening
-        where opening.incident_id = a.incident_id
-            and opening.alert_id < a.alert_id
-            and opening.channel = a.channel
-            and opening.state = 'sent'
-        order by opening.alert_id
-        limit 1
-    ) as thread
-from alert as a
-where a.state = 'pending'
-order by a.alert_id;
+        SELECT opening.sent_timestamp
+        FROM alert AS opening
+        WHERE opening.incident_id = a.incident_id
+            AND opening.alert_id < a.alert_id
+            AND opening.channel = a.channel
+            AND opening.state = 'sent'
+        ORDER BY opening.alert_id
+        LIMIT 1
+    ) AS thread
+FROM alert AS a
+WHERE a.state = 'pending'
+ORDER BY a.alert_id;

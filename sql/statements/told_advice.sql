@@ -3,14 +3,14 @@
 --
 -- Parameters:
 --   :cluster text  Configured name of the cluster.
-select distinct on (told.group_id)
+SELECT DISTINCT ON (told.group_id)
     told.group_id,
     told.verdict,
     told.strategy
-from alert as a
-cross join lateral jsonb_to_recordset(a.message -> 'told')
-    as told (group_id text, verdict text, strategy text)
-where a.cluster = cast(:cluster as text)
-    and a.kind = 'advice'
-    and a.state in ('pending', 'sent')
-order by told.group_id, a.alert_id desc;
+FROM alert AS a
+CROSS JOIN LATERAL jsonb_to_recordset(a.message -> 'told')
+    AS told (group_id text, verdict text, strategy text)
+WHERE a.cluster = CAST(:cluster AS text)
+    AND a.kind = 'advice'
+    AND a.state IN ('pending', 'sent')
+ORDER BY told.group_id, a.alert_id DESC;

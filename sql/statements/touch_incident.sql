@@ -4,6 +4,6 @@
 --   :now timestamptz     The moment of looking.
 --   :facts jsonb         What is known about it.
 --   :incident_id bigint  The incident.
-update incident
-set last_seen_at = cast(:now as timestamptz), facts = cast(:facts as jsonb)
-where incident_id = cast(:incident_id as bigint) and closed_at is null;
+UPDATE incident
+SET last_seen_at = CAST(:now AS timestamptz), facts = CAST(:facts AS jsonb)
+WHERE incident_id = CAST(:incident_id AS bigint) AND closed_at IS NULL;

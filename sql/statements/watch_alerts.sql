@@ -3,17 +3,17 @@
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
-select
+SELECT
     a.cluster,
-    count(*) as unsent,
-    min(a.created_at) as oldest_unsent_at,
-    array_agg(distinct a.channel) as unsent_channels,
-    (array_agg(a.last_error order by a.alert_id) filter (where a.last_error is not null))[1]
-        as unsent_error
-from alert as a
-left join incident as i on i.incident_id = a.incident_id
-where a.cluster = any(cast(:clusters as text[]))
-    and a.state = 'pending'
-    and (i.kind is null or i.kind <> 'alerts unsent')
-group by a.cluster
-order by a.cluster;
+    count(*) AS unsent,
+    min(a.created_at) AS oldest_unsent_at,
+    array_agg(DISTINCT a.channel) AS unsent_channels,
+    (array_agg(a.last_error ORDER BY a.alert_id) FILTER (WHERE a.last_error IS NOT NULL))[1]
+        AS unsent_error
+FROM alert AS a
+LEFT JOIN incident AS i ON i.incident_id = a.incident_id
+WHERE a.cluster = any(CAST(:clusters AS text[]))
+    AND a.state = 'pending'
+    AND (i.kind IS NULL OR i.kind <> 'alerts unsent')
+GROUP BY a.cluster
+ORDER BY a.cluster;

@@ -5,60 +5,60 @@
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
-select
+SELECT
     c.cluster,
-    (select min(r.started_at) from step_run as r) as watched_since,
-    newest.snapshot_id as newest_snapshot_id,
-    newest.finished_at as newest_finished_at,
-    case when judged.rejected then judged.snapshot_id end as rejected_snapshot_id,
-    case when judged.rejected then judged.finished_at end as rejected_at,
-    case when judged.rejected then judged.rejection end as rejection,
+    (SELECT min(r.started_at) FROM step_run AS r) AS watched_since,
+    newest.snapshot_id AS newest_snapshot_id,
+    newest.finished_at AS newest_finished_at,
+    CASE WHEN judged.rejected THEN judged.snapshot_id END AS rejected_snapshot_id,
+    CASE WHEN judged.rejected THEN judged.finished_at END AS rejected_at,
+    CASE WHEN judged.rejected THEN judged.rejection END AS rejection,
     waiting.unadvised,
     waiting.oldest_unadvised_id,
     waiting.oldest_unadvised_at
-from unnest(cast(:clusters as text[])) as c (cluster)
-left join lateral (
-    select s.snapshot_id, s.finished_at
-    from snapshot as s
-    where s.cluster = c.cluster
-    order by s.started_at desc
-    limit 1
-) as newest on true
-left join lateral (
-    select
+FROM unnest(CAST(:clusters AS text[])) AS c (cluster)
+LEFT JOIN LATERAL (
+    SELECT s.snapshot_id, s.finished_at
+    FROM snapshot AS s
+    WHERE s.cluster = c.cluster
+    ORDER BY s.started_at DESC
+    LIMIT 1
+) AS newest ON TRUE
+LEFT JOIN LATERAL (
+    SELECT
         s.snapshot_id,
         s.finished_at,
         s.rejected,
         (
-            select string_agg(v.expectation || ': ' || coalesce(v.reason, 'failed'), '; ')
-            from validation as v
-            where v.snapshot_id = s.snapshot_id
-                and v.stage = 'snapshot'
-                and v.group_id is null
-                and v.severity = 'critical'
-                and not v.success
-        ) as rejection
-    from snapshot as s
-    where s.cluster = c.cluster and s.validated_at is not null
-    order by s.started_at desc
-    limit 1
-) as judged on true
-cross join lateral (
-    select
-        count(*) as unadvised,
-        (array_agg(s.snapshot_id order by s.started_at))[1] as oldest_unadvised_id,
-        min(s.finished_at) as oldest_unadvised_at
-    from snapshot as s
-    where s.cluster = c.cluster
-        and s.advised_at is null
-        and s.rejected is not true
-        and s.started_at > coalesce(
+            SELECT string_agg(v.expectation || ': ' || coalesce(v.reason, 'failed'), '; ')
+            FROM validation AS v
+            WHERE v.snapshot_id = s.snapshot_id
+                AND v.stage = 'snapshot'
+                AND v.group_id IS NULL
+                AND v.severity = 'critical'
+                AND NOT v.success
+        ) AS rejection
+    FROM snapshot AS s
+    WHERE s.cluster = c.cluster AND s.validated_at IS NOT NULL
+    ORDER BY s.started_at DESC
+    LIMIT 1
+) AS judged ON TRUE
+CROSS JOIN LATERAL (
+    SELECT
+        count(*) AS unadvised,
+        (array_agg(s.snapshot_id ORDER BY s.started_at))[1] AS oldest_unadvised_id,
+        min(s.finished_at) AS oldest_unadvised_at
+    FROM snapshot AS s
+    WHERE s.cluster = c.cluster
+        AND s.advised_at IS NULL
+        AND s.rejected IS NOT TRUE
+        AND s.started_at > coalesce(
             (
-                select max(done.started_at)
-                from snapshot as done
-                where done.cluster = c.cluster and done.advised_at is not null
+                SELECT max(done.started_at)
+                FROM snapshot AS done
+                WHERE done.cluster = c.cluster AND done.advised_at IS NOT NULL
             ),
             '-infinity'
         )
-) as waiting
-order by c.cluster;
+) AS waiting
+ORDER BY c.cluster;

@@ -2,22 +2,22 @@
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
-select
+SELECT
     r.cluster,
     r.step,
-    count(*) as failures,
-    min(r.finished_at) as failing_since,
-    max(r.finished_at) as last_failed_at,
-    (array_agg(r.error order by r.started_at desc))[1] as error
-from step_run as r
-left join (
-    select cluster, step, max(started_at) as started_at
-    from step_run
-    where outcome = 'ok'
-    group by cluster, step
-) as good on good.cluster = r.cluster and good.step = r.step
-where r.cluster = any(cast(:clusters as text[]))
-    and r.outcome = 'failed'
-    and (good.started_at is null or r.started_at > good.started_at)
-group by r.cluster, r.step
-order by r.cluster, failing_since, r.step;
+    count(*) AS failures,
+    min(r.finished_at) AS failing_since,
+    max(r.finished_at) AS last_failed_at,
+    (array_agg(r.error ORDER BY r.started_at DESC))[1] AS error
+FROM step_run AS r
+LEFT JOIN (
+    SELECT cluster, step, max(started_at) AS started_at
+    FROM step_run
+    WHERE outcome = 'ok'
+    GROUP BY cluster, step
+) AS good ON good.cluster = r.cluster AND good.step = r.step
+WHERE r.cluster = any(CAST(:clusters AS text[]))
+    AND r.outcome = 'failed'
+    AND (good.started_at IS NULL OR r.started_at > good.started_at)
+GROUP BY r.cluster, r.step
+ORDER BY r.cluster, failing_since, r.step;

@@ -73,7 +73,7 @@ def test_a_name_mentions_and_links_nobody(name: str) -> None:
     section = Section(heading=name, lines=(f"group {name}",), code=(name,))
     posted = body(replace(MESSAGE, summary=name, sections=(section,), footer=(name,)), "k")
     # The header is plain text, where nothing is markup.
-    marked = "".join(texts(posted)[1:] + [posted["text"]])
+    marked = "".join([*texts(posted)[1:], posted["text"]])
     assert "<" not in marked
     assert ">" not in marked
     assert marked.count("&") == marked.count("&amp;") + marked.count("&lt;") + marked.count("&gt;")
