@@ -78,6 +78,13 @@ class Group(TyperGroup):
         _quiet_libraries()
         sys.exit(_ended(run))
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command; typer would end a closed pipe with exit code 1, as if something had failed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise typer.Exit(_closed_pipe()) from None
+
 
 def _ended(run: Any) -> int:
     """Run; the exit code, after saying what went wrong."""
@@ -86,9 +93,7 @@ def _ended(run: Any) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
-        # or Python complains once more when it flushes at exit
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 it lives as long as the process
-        return CLOSED_PIPE
+        return _closed_pipe()
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as problem:
@@ -97,6 +102,12 @@ def _ended(run: Any) -> int:
         for line in explain(problem):
             complain(line)
         return exit_code(problem)
+
+
+def _closed_pipe() -> int:
+    """The exit code; what is still to be written goes nowhere, or Python complains when it flushes at exit."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115 it lives as long as the process
+    return CLOSED_PIPE
 
 
 def exit_code(problem: Exception) -> int:

@@ -19,6 +19,9 @@ from engine.ports import Lake, Manifest
 
 spare_pandas()
 
+SHORTEST = 1.1
+"""Seconds between two snapshots at least: their ids tell seconds apart, no less."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -153,7 +156,6 @@ def take(
     samples: int,
     every: float,
     after: Callable[[list[str]], Any] = len,
-    wait: Callable[[float], Any] = time.sleep,
 ) -> list[str]:
     """
     Take snapshots of a live cluster, and say on standard error which one is under way when there are several.
@@ -163,9 +165,8 @@ def take(
         name: The cluster.
         lake: Where they are kept.
         samples: How many.
-        every: Seconds from the start of one to the start of the next.
+        every: Seconds from the start of one to the start of the next, `SHORTEST` at least.
         after: Called with the ids so far, after each.
-        wait: How to wait that long.
 
     Returns:
         Their ids, oldest first.
@@ -178,8 +179,8 @@ def take(
         due = time.monotonic()
         for sample in range(samples):
             if sample:
-                due = max(due + every, time.monotonic())
-                wait(due - time.monotonic())
+                due = max(due + max(every, SHORTEST), time.monotonic())
+                time.sleep(max(due - time.monotonic(), 0))
             if samples > 1:
                 complain(f"snapshot {sample + 1} of {samples} ...")
             ids.append(take_snapshot(cluster, lake, None, settings, name))

@@ -1,0 +1,120 @@
+"""The command line in a folder of its own, a recording of one cluster, and a cluster that replays it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from engine import wiring
+from engine.adapters.lake import FileLake
+from engine.adapters.replay import Recording, ReplayCluster, write_recording
+from engine.cli import app
+from engine.datasets import ClusterSnapshot
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command in an empty folder, without any setting of the environment."""
+    for name in ("CONFIG", "LAKE", "DATABASE_URL", "SLACK_TOKEN", "HOME", "DEBUG", "CLUSTERS"):
+        monkeypatch.delenv(f"EVENKEEL_{name}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments: str | Path, **more: Any) -> Result:
+        return CliRunner().invoke(app, [str(a) for a in arguments], **more)
+
+    return invoke
+
+
+def objects(result: Result) -> list[dict[str, Any]]:
+    """Standard output as JSON lines."""
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def snapshot(number: int) -> ClusterSnapshot:
+    """
+    One of a series, of seven groups.
+
+    `uneven`: a switch pays in every snapshot; `fine`; `never` committed; `empty` with one commit missing;
+    `locked` could not be read; `moving` rebalances; and one with a name that is not for terminals.
+    """
+    return make_snapshot(
+        number=number,
+        cluster="prod",
+        topics=[topic("orders", 6, end=1000 + 600 * number), topic("pay", 4, end=500)],
+        groups=[
+            group(
+                "uneven",
+                members=[
+                    member("app-1", ["orders"], {"orders": range(5)}, rack="rack-a"),
+                    member("app-2", ["orders"], {"orders": [5]}, rack="rack-b"),
+                ],
+                committed={"orders": [500 + 600 * number] * 6},
+            ),
+            group("fine", members=2, lag={"pay": 0}),
+            group("never", members=2, topics=["pay"]),
+            group("empty", committed={"pay": [490, 500, None, 500]}),
+            group("locked", error="not authorized: DESCRIBE"),
+            group("moving", members=2, lag={"pay": 5}, state="PreparingRebalance"),
+            group("bad\x1b[31m[red]name", members=1, lag={"pay": 5}),
+        ],
+        problems=["group locked: not authorized: DESCRIBE"],
+    )
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake folder of four snapshots."""
+    folder = tmp_path_factory.mktemp("cli") / "lake"
+    store(FileLake(folder), *map(snapshot, range(4)))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def recording(lake: Path) -> Path:
+    """The same as a recording."""
+    file = lake.with_name("cluster.recording")
+    opened = FileLake(lake)
+    write_recording(file, opened, opened.snapshots("prod", limit=9))
+    return file
+
+
+class FakeCluster(ReplayCluster):
+    """Yields the recorded snapshots, and remembers that it was closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        """Remember it."""
+        self.closed = True
+
+
+@pytest.fixture
+def kafka(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """
+    Every live cluster is the recorded one, and no time passes between snapshots but the clock's.
+
+    The mapping says what was asked for: `settings`, `name`, `cluster`, `slept`.
+    """
+    held = Recording()
+    ids = store(held, *map(snapshot, range(4)))
+    asked: dict[str, Any] = {"slept": []}
+
+    def cluster(settings: Any, name: str) -> FakeCluster:
+        asked.update(settings=settings, name=name, cluster=FakeCluster(held, ids))
+        return asked["cluster"]
+
+    clock = iter(datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=n) for n in range(99))
+    monkeypatch.setattr(wiring, "cluster", cluster)
+    monkeypatch.setattr("engine.steps.snapshot.utc_now", lambda: next(clock))
+    monkeypatch.setattr("engine.cli.sources.time.sleep", asked["slept"].append)
+    return asked

@@ -1,0 +1,127 @@
+"""`evenkeel advise`: the table, the scoreboard, and the same answer as the pipeline."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import wiring
+from engine.adapters.lake import FileLake
+from engine.advice import Previous
+from engine.cli import sources
+from engine.cli.judging import judge
+from engine.config import Settings
+from engine.datasets import METRICS
+from engine.steps.advise import advise_groups
+from engine.steps.measure import compute_metrics
+from engine.steps.propose import propose_candidates
+from tests.unit.cli.conftest import objects
+
+
+def test_a_recording_is_enough_for_advice_on_every_group(run, recording):
+    """One object per group with its numbers, verdict, reason and every strategy; no service is asked."""
+    rows = {row["group"]: row for row in objects(run("advise", "--from", recording, "--json"))}
+    assert len(rows) == 7
+    assert {name: row["verdict"] for name, row in rows.items()} == {
+        "uneven": "switch",
+        "fine": "stay",
+        "never": "stay",
+        "empty": "not judged",
+        "locked": "not judged",
+        "moving": "not judged",
+        "bad\x1b[31m[red]name": "stay",
+    }
+    assert all(row["reason"] for row in rows.values())
+    uneven = rows["uneven"]
+    assert set(METRICS["group_metrics"].names) - {"group_id"} <= set(uneven)
+    assert [row["strategy"] for row in uneven["strategies"]][:3] == ["live", "range", "roundrobin"]
+    assert uneven["moves"]
+    assert uneven["seen"] == 4
+
+
+def test_it_says_that_it_is_the_plain_form(run, recording):
+    """Nobody shall take it for a validated run."""
+    result = run("advise", "--from", recording)
+    assert "plain form: no Spark, no validation" in result.stderr
+    assert objects(run("advise", "--from", recording, "--json"))[0]["form"].startswith("plain form")
+
+
+def test_people_get_one_line_per_group_with_the_reason(run, recording):
+    """State, sizes, lag, skew, racks, status, verdict and why; unknown is a question mark."""
+    lines = run("advise", "--from", recording).stdout.splitlines()
+    by_group = {line.split()[0]: line.split() for line in lines[1:8]}
+    assert by_group["locked"][2:7] == ["?"] * 5
+    assert by_group["empty"][1:4] == ["Empty", "0", "4"]
+    assert by_group["uneven"][1:5] == ["Stable", "2", "6", "3,000"]
+    assert lines[0].split()[-1] == "Why"
+    assert lines[-1] == "? unknown   - none"
+
+
+def test_one_group_shows_its_scoreboard_and_moves(run, recording):
+    """Every strategy with its numbers, the advice, and each partition that would change hands."""
+    text = run("advise", "--from", recording, "--group", "uneven").stdout
+    assert "Strategies for uneven" in text
+    for strategy in ("live", "range", "roundrobin"):
+        assert f"\n{strategy} " in text
+    assert "Advice: switch to" in text
+    assert "app-1 -> app-2" in text
+
+
+def test_an_infeasible_strategy_has_dashes_and_its_reason(run, recording):
+    """No number is invented for what could not be replayed."""
+    text = run("advise", "--from", recording, "--group", "moving").stdout
+    line = next(one for one in text.splitlines() if one.startswith("range "))
+    assert line.split()[1:8] == ["infeasible", *["-"] * 6]
+    assert "rebalancing (PreparingRebalance)" in line
+
+
+def test_the_yardstick_is_shown_as_not_deployable(run, recording, tmp_path):
+    """A policy that allows nothing leaves the best strategy as a comparison."""
+    (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {reach = ['plan']}\n")
+    text = run("advise", "--from", recording, "--group", "uneven").stdout
+    assert "Advice: stay" in text
+    assert "Possible, not deployable: r" in text
+
+
+def test_one_snapshot_alone_confirms_nothing(run, kafka):
+    """The default policy wants to see it twice; the reason says so."""
+    answer = run("advise", "--bootstrap", "h:1", "--group", "uneven", "--samples", "1", "--json")
+    [row] = objects(answer)
+    assert row["verdict"] == "stay"
+    assert "seen 1 of 2" in row["reason"]
+    assert kafka["slept"] == []
+
+
+def test_a_live_cluster_is_sampled_until_advice_is_confirmed(run, kafka):
+    """Three snapshots by default, progress on standard error, the connection closed."""
+    result = run("advise", "--bootstrap", "h:1", "--group", "uneven", "--json")
+    [row] = objects(result)
+    assert (row["verdict"], row["seen"]) == ("switch", 3)
+    assert "snapshot 3 of 3" in result.stderr
+    assert len(kafka["slept"]) == 2
+    assert kafka["cluster"].closed
+
+
+@pytest.mark.parametrize("lookback", [1, 2, 12])
+def test_following_back_says_what_going_through_all_snapshots_says(lake, lookback):
+    """The short way and the pipeline's long way give the same advice, confirmations included."""
+    settings = Settings(lookback=lookback)
+    source = sources.from_lake(settings, FileLake(lake), None, "lake")
+    previous: dict[str, Previous] = {}
+    for snapshot_id in source.ids(lookback + 1):
+        advice = advise_groups(
+            propose_candidates(source.lake, settings, snapshot_id)["candidates"],
+            compute_metrics(source.lake, settings, snapshot_id)["group_metrics"],
+            settings,
+            "prod",
+            previous,
+            {},
+        )
+        previous = {one.group: Previous(strategy=one.strategy, seen=one.seen) for one in advice}
+    assert [one.advice for one in judge(source)] == advice
+
+
+def test_the_metrics_are_those_of_the_step(lake):
+    """The command line measures as `compute_metrics` does, row by row."""
+    source = sources.from_lake(wiring.settings(), FileLake(lake), "prod", "lake")
+    told = compute_metrics(source.lake, source.settings, source.newest)["group_metrics"].to_pylist()
+    assert [one.metrics for one in judge(source)] == sorted(told, key=lambda row: row["group_id"])

@@ -1,0 +1,89 @@
+"""What `--help` teaches."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+from typer.main import get_command
+
+from engine.cli import app
+from engine.cli.running import EXIT_CODES
+
+COMMANDS = (
+    "snapshot",
+    "lag",
+    "advise",
+    "assign",
+    "record",
+    "replay",
+    "query",
+    "migrate",
+    "doctor",
+)
+
+
+def examples(text: str) -> list[str]:
+    """The command lines of a help text, without comments."""
+    lines = [line.strip() for line in text.splitlines()]
+    return [line for line in lines if re.match(r"(EVENKEEL_\w+=\S+ |echo .*\| )?evenkeel ", line)]
+
+
+def arguments(example: str) -> list[str]:
+    """What the shell would hand to `evenkeel`."""
+    own = example[example.rindex("evenkeel ") :] if "| evenkeel" in example else example
+    words = shlex.split(own, comments=True)
+    words = words[words.index("evenkeel") + 1 :]
+    ends = [i for i, word in enumerate(words) if word in ("|", "<", ">")]
+    return words[: ends[0]] if ends else words
+
+
+def test_the_commands_are_the_documented_ones(run):
+    """The nine verbs, in the order in which help lists them."""
+    assert tuple(get_command(app).commands) == COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_teaches_by_example_and_names_its_exit_codes(run, name):
+    """Two to four real command lines, and every exit code with its meaning as everywhere."""
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert 2 <= len(examples(result.stdout)) <= 4
+    codes = re.findall(r"^ +(\d+)  (.+)$", result.stdout.split("Exit codes:")[1], re.MULTILINE)
+    assert codes
+    assert {int(code): told for code, told in codes}.items() <= EXIT_CODES.items()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_is_accepted_as_it_stands(run, name):
+    """An example with an option that is gone would be a lie."""
+    command = get_command(app).commands[name]
+    for example in examples(run(name, "--help").stdout):
+        verb, *rest = arguments(example)
+        other = get_command(app).commands[verb]
+        assert other.make_context(verb, rest) is not None, command
+
+
+def test_help_at_the_top_shows_three_tasks_that_are_accepted(run):
+    """The three most common tasks stand where people look first, and so do all exit codes."""
+    text = run("--help").stdout
+    tasks = examples(text)
+    assert len(tasks) == 3
+    for task in tasks:
+        verb, *rest = arguments(task)
+        get_command(app).commands[verb].make_context(verb, rest)
+    assert all(f"{code}  {told}" in text for code, told in EXIT_CODES.items())
+
+
+def test_without_arguments_it_shows_the_help(run):
+    """Who types the bare name wants to know what there is."""
+    assert run().stdout == run("--help").stdout
+    assert run().exit_code == 0
+
+
+def test_a_wide_terminal_is_not_exceeded(run):
+    """Nothing in a help is wider than 100 columns but a whole example line."""
+    for name in COMMANDS:
+        lines = run(name, "--help").stdout.splitlines()
+        assert all(len(line) <= 100 for line in lines if not examples(line)), name

@@ -1,0 +1,97 @@
+"""`evenkeel lag` on stored snapshots and on a live cluster."""
+
+from __future__ import annotations
+
+from tests.unit.cli.conftest import objects
+
+
+def test_json_has_a_row_per_partition_with_its_owner(run, recording):
+    """Group, topic, partition, begin, end, committed, lag and member, and what the number rests on."""
+    rows = objects(run("lag", "--from", recording, "--group", "uneven", "--json"))
+    assert [(row["topic"], row["partition"]) for row in rows] == [("orders", p) for p in range(6)]
+    first = rows[0]
+    assert {k: first[k] for k in ("group", "begin", "end", "committed", "lag", "member")} == {
+        "group": "uneven",
+        "begin": 0,
+        "end": 2800,
+        "committed": 2300,
+        "lag": 500,
+        "member": "app-1",
+    }
+    assert first["lag_basis"] == "committed"
+    assert (first["client_id"], first["host"], first["rack"]) == ("app-1", "/10.0.0.1", "rack-a")
+    assert first["snapshot_id"].startswith("prod-")
+
+
+def test_rows_are_sorted_by_group_topic_and_partition(run, lake):
+    """The order is that of the names, not of the listing."""
+    rows = objects(run("lag", "--from", lake, "--json"))
+    keys = [(row["group"], row["topic"], row["partition"]) for row in rows]
+    assert keys == sorted(keys)
+    assert {"empty", "moving", "never"} <= {row["group"] for row in rows}
+
+
+def test_what_is_unknown_is_null_and_never_zero(run, recording):
+    """Without a commit there is no lag to tell, with the reason beside it."""
+    rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
+    assert {(row["committed"], row["lag"], row["lag_basis"]) for row in rows} == {
+        (None, None, "no commit")
+    }
+
+
+def test_people_see_unknown_as_a_question_mark_with_a_legend(run, recording):
+    """The missing commit is a dash, the lag that follows from it a question mark, both explained."""
+    lines = run("lag", "--from", recording, "--group", "empty").stdout.splitlines()
+    assert "lag ? (unknown on 1 partition)" in lines[0]
+    cells = next(line for line in lines if line.startswith("pay") and " 2 " in line[:14]).split()
+    assert cells[4:6] == ["-", "?"]
+    assert lines[-1] == "? unknown   - none"
+
+
+def test_an_unreadable_group_is_a_line_on_standard_error(run, recording):
+    """The rest is shown, the group and its cause are said, once."""
+    result = run("lag", "--from", recording)
+    assert result.exit_code == 0
+    assert "locked" not in result.stdout
+    assert result.stderr.count("locked") == 1
+    assert "group locked could not be read: not authorized: DESCRIBE" in result.stderr
+
+
+def test_only_unreadable_groups_is_nothing_found(run, recording):
+    """A question that has no answer ends with exit code 1."""
+    result = run("lag", "--from", recording, "--group", "locked")
+    assert result.exit_code == 1
+    assert "not authorized" in result.stderr
+
+
+def test_no_matching_group_is_exit_code_1(run, recording):
+    """The pattern and how many groups there are, on one line."""
+    result = run("lag", "--from", recording, "--group", "nobody-*")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        "evenkeel: no group of cluster prod matches 'nobody-*' (7 groups"
+    )
+
+
+def test_a_name_cannot_drive_the_terminal(run, recording):
+    """An escape sequence in a group id is printed as text; JSON escapes it."""
+    result = run("lag", "--from", recording, "--group", "bad*")
+    assert "\x1b" not in result.output
+    assert "bad\\x1b[31m[red]name: Stable" in result.stdout
+    assert "\x1b" not in run("lag", "--from", recording, "--group", "bad*", "--json").output
+
+
+def test_a_live_cluster_is_read_and_let_go_of(run, kafka):
+    """One snapshot over the wire, kept nowhere, the connection closed."""
+    rows = objects(run("lag", "--bootstrap", "Kafka-1.example.com:9092", "--json"))
+    assert {row["cluster"] for row in rows} == {"kafka-1-example-com-9092"}
+    assert kafka["settings"].clusters[kafka["name"]].bootstrap == "Kafka-1.example.com:9092"
+    assert kafka["cluster"].closed
+
+
+def test_the_groups_own_reset_makes_lag_known(run, recording, tmp_path):
+    """What evenkeel.toml says of a group counts here as in the pipeline."""
+    rule = '[[rules]]\ngroups = "never"\nauto_offset_reset = "earliest"\n'
+    (tmp_path / "evenkeel.toml").write_text(rule)
+    rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
+    assert {row["lag"] for row in rows} == {500}

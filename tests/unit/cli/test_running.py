@@ -1,0 +1,161 @@
+"""How commands end: exit codes, and one line instead of a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import wiring
+from engine.cli.running import EXIT_CODES, exit_code, printable
+from engine.errors import (
+    ClusterUnreachable,
+    EvenkeelError,
+    HistoryUnreachable,
+    InputError,
+    LakeError,
+    NotifierError,
+)
+
+ROOT = Path(__file__).parents[3]
+
+
+def failing(problem):
+    """A function that raises."""
+
+    def fail(*_, **__):
+        raise problem
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (EvenkeelError("x"), 1),
+        (InputError("x"), 2),
+        (ClusterUnreachable("x"), 3),
+        (LakeError("x"), 4),
+        (HistoryUnreachable("x"), 5),
+        (NotifierError("x"), 6),
+        (KeyboardInterrupt(), 130),
+        (ZeroDivisionError("x"), 1),
+    ],
+)
+def test_every_kind_of_failure_has_its_documented_exit_code(run, monkeypatch, problem, code):
+    """Whatever a command raises, its exit code says what was at fault."""
+    monkeypatch.setattr(wiring, "recorded", failing(problem))
+    result = run("lag", "--from", "x")
+    assert result.exit_code == code
+    assert code in EXIT_CODES
+    assert not result.stdout
+
+
+def test_an_expected_error_is_one_line_with_its_fix(run, monkeypatch):
+    """Message and fix, on standard error, nothing else."""
+    monkeypatch.setattr(wiring, "recorded", failing(InputError("it is broken.", fix="Mend it.")))
+    result = run("lag", "--from", "x")
+    assert result.stderr == "evenkeel: it is broken. Mend it.\n"
+
+
+def test_an_unexpected_error_is_named_without_a_traceback(run, monkeypatch):
+    """Type and message in one line, and how to see more."""
+    monkeypatch.setattr(wiring, "recorded", failing(RuntimeError("first\nsecond")))
+    result = run("lag", "--from", "x")
+    assert result.stderr.splitlines() == [
+        "evenkeel: unexpected RuntimeError: first",
+        "Run with EVENKEEL_DEBUG=1 for the traceback.",
+    ]
+
+
+def test_debugging_shows_the_traceback(run, monkeypatch):
+    """EVENKEEL_DEBUG=1 lets the error through as it is."""
+    monkeypatch.setenv("EVENKEEL_DEBUG", "1")
+    problem = RuntimeError("first")
+    monkeypatch.setattr(wiring, "recorded", failing(problem))
+    assert run("lag", "--from", "x").exception is problem
+
+
+def test_an_interrupt_is_quiet(run, monkeypatch):
+    """Ctrl-C leaves nothing on the screen."""
+    monkeypatch.setattr(wiring, "recorded", failing(KeyboardInterrupt()))
+    assert run("lag", "--from", "x").output == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["lag", "--nonsense"],
+        ["assign", "--repeat", "0"],
+        ["assign", "--repeat", "many"],
+        ["record"],
+        ["lag"],
+        ["lag", "--bootstrap", "h:9092", "--from", "x"],
+        ["lag", "--bootstrap", "no-port"],
+        ["lag", "--cluster", "unheard-of"],
+        ["lag", "--from", "missing"],
+        ["query", "unheard-of"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_at_most_two_lines(run, arguments):
+    """What the user got wrong is said in words, without a wall of usage."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert 1 <= len(result.stderr.splitlines()) <= 2
+    assert result.stderr.startswith("evenkeel: ")
+
+
+def test_a_wrong_configuration_is_named_by_key(run, tmp_path, recording):
+    """The key and the file, exit code 2."""
+    (tmp_path / "evenkeel.toml").write_text("lookback = 'many'\n")
+    result = run("advise", "--from", recording)
+    assert result.exit_code == 2
+    assert "evenkeel.toml: lookback:" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_garbage_as_a_recording_is_one_line(run, tmp_path):
+    """A file that is something else is refused in words."""
+    (tmp_path / "garbage").write_bytes(b"\x00\xff" * 500)
+    result = run("advise", "--from", "garbage")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [result.stderr.strip()]
+    assert "garbage" in result.stderr
+
+
+def test_a_closed_pipe_is_quiet():
+    """`evenkeel ... | head` ends without complaint."""
+    code = "from engine.cli import main; main()"
+    lines = b'{"id": 1}\n' * 20000
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "assign"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(lines[:1000])
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdout = None
+        _, complaints = process.communicate(lines)
+    assert process.returncode == 141
+    assert complaints == b""
+
+
+def test_names_cannot_drive_the_terminal():
+    """Control characters of a name are shown, not obeyed."""
+    assert printable("a\x1b[2J\x07é") == "a\\x1b[2J\\x07é"
+
+
+def test_an_exit_code_of_a_stranger_is_not_believed():
+    """Only our errors and typer's carry exit codes."""
+    stranger = ValueError("x")
+    stranger.exit_code = 0  # type: ignore[attr-defined]
+    assert exit_code(stranger) == 1

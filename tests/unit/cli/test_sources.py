@@ -1,0 +1,99 @@
+"""Where a command's groups come from."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import wiring
+from engine.adapters.lake import FileLake
+from engine.cli import sources
+from engine.cli.running import NothingFound
+from engine.config import ClusterSettings, Settings
+from engine.errors import InputError, LakeError
+from tests.helpers.snapshots import make_snapshot, store
+
+
+def test_a_lake_of_one_cluster_needs_no_name(lake):
+    """Its newest snapshot is the one asked about."""
+    source = sources.open_source(None, None, str(lake))
+    assert source.cluster == "prod"
+    assert source.newest == source.lake.snapshots("prod")[0]
+
+
+def test_a_lake_of_several_clusters_asks_which(tmp_path):
+    """The choice is the user's; the names are listed."""
+    held = FileLake(tmp_path / "lake")
+    store(held, make_snapshot(cluster="a"), make_snapshot(cluster="b"))
+    with pytest.raises(InputError, match="several clusters: a, b"):
+        sources.open_source(None, None, str(tmp_path / "lake"))
+    assert sources.open_source(None, "b", str(tmp_path / "lake")).cluster == "b"
+    with pytest.raises(InputError, match="it has a, b"):
+        sources.open_source(None, "c", str(tmp_path / "lake"))
+
+
+def test_an_empty_lake_is_nothing_found():
+    """Exit code 1, and how to fill it."""
+    with pytest.raises(NothingFound, match="holds no snapshot"):
+        sources.from_lake(Settings(), wiring.scratch(), None, "it")
+
+
+def test_a_folder_that_is_no_lake_is_refused(tmp_path):
+    """A typo in a path is not an empty cluster."""
+    with pytest.raises(InputError, match="no lake"):
+        sources.open_source(None, None, str(tmp_path))
+
+
+def test_the_only_configured_cluster_needs_no_name():
+    """With several, or none, the name must be said."""
+    one = Settings(clusters={"prod": ClusterSettings(bootstrap="h:1")})
+    assert sources.live(one, None, None) == (one, "prod")
+    with pytest.raises(InputError, match="configured: none"):
+        sources.live(Settings(), None, None)
+
+
+def test_an_address_beside_a_name_keeps_the_rest_of_the_configuration():
+    """Who reaches a configured cluster by another address still needs its filters and security."""
+    prod = ClusterSettings(bootstrap="h:1", properties={"security.protocol": "SSL"})
+    settings, name = sources.live(Settings(clusters={"prod": prod}), "other:2", "prod")
+    assert name == "prod"
+    assert settings.clusters["prod"].bootstrap == "other:2"
+    assert settings.clusters["prod"].properties == prod.properties
+
+
+@pytest.mark.parametrize("address", ["host", "host:", ":9092", "host:0", "host:99999", "a:1,b", ""])
+def test_an_address_without_a_port_is_refused_in_words(address):
+    """The wrong part is named, before anything is connected."""
+    with pytest.raises(InputError, match=r"--bootstrap: "):
+        sources.live(Settings(), address, None)
+
+
+def test_the_name_of_an_unconfigured_cluster_is_a_slug():
+    """Whatever the address, the name can stand in a snapshot id."""
+    for address in ("A.b:1", "[::1]:9092", "x" * 90 + ".example.com:9092", "-:1"):
+        settings, name = sources.live(Settings(), address, None)
+        Settings(clusters={name: settings.clusters[name]})
+
+
+def test_snapshots_are_apart_by_more_than_their_ids_can_tell(run, kafka):
+    """Ids name seconds; two in one second would have no order."""
+    run("advise", "--bootstrap", "h:1", "--samples", "2", "--every", "0")
+    assert kafka["slept"] == [pytest.approx(sources.SHORTEST, abs=0.5)]
+
+
+def test_the_cluster_is_closed_when_reading_fails(monkeypatch):
+    """A failure leaves no connection behind."""
+
+    class Broken:
+        closed = False
+
+        def take_snapshot(self, snapshot_id):
+            raise LakeError("full")
+
+        def close(self):
+            self.closed = True
+
+    broken = Broken()
+    monkeypatch.setattr(wiring, "cluster", lambda settings, name: broken)
+    with pytest.raises(LakeError):
+        sources.open_source("h:1", None, None)
+    assert broken.closed

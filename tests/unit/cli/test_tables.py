@@ -1,0 +1,91 @@
+"""Numbers, tables and JSON as people and machines get them."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from rich.console import Console
+
+from engine.cli.tables import Table, duration, number, plain, show, to_json
+
+WIDE = Table(
+    title="A title",
+    headings=["Group", ">Lag\n(offsets)", "Why"],
+    rows=[
+        ["orders", number(1234567), "because " * 20],
+        ["[red]x", number(None), "-"],
+    ],
+    apart=True,
+)
+
+
+def drawn(table: Table, width: int) -> str:
+    """What a terminal of that width shows, without colours."""
+    sink = io.StringIO()
+    show([table], Console(file=sink, force_terminal=True, width=width, no_color=True))
+    return sink.getvalue()
+
+
+def test_numbers_line_up_on_the_right_with_thousands_separators():
+    """Digits of one magnitude stand under each other, in plain text too."""
+    lines = plain(Table(headings=["Name", ">Lag"], rows=[["a", number(5)], ["b", number(1234)]]))
+    assert lines == ["Name    Lag", "a         5", "b     1,234"]
+
+
+def test_plain_text_is_never_cut():
+    """What goes into a file or a pipe is complete."""
+    assert "because " * 19 + "because" in "\n".join(plain(WIDE))
+
+
+def test_a_terminal_of_100_columns_is_enough():
+    """Nothing is wider than the screen, and the long column becomes a table of its own."""
+    text = drawn(WIDE, 100)
+    assert "Why" in text
+    assert text.count("orders") == 2
+    assert all(len(line.rstrip()) <= 100 for line in text.splitlines() if "\x1b" not in line)
+
+
+def test_a_wide_terminal_gets_one_table():
+    """Where all columns fit they stay together."""
+    assert drawn(WIDE, 220).count("orders") == 1
+
+
+def test_brackets_in_a_name_are_text():
+    """A name that looks like markup is shown as it is."""
+    assert "[red]x" in drawn(WIDE, 220)
+
+
+def test_a_legend_explains_the_signs_that_stand_in_the_table(capsys):
+    """Unknown and none are told apart, and only explained when used."""
+    show([WIDE])
+    assert capsys.readouterr().out.splitlines()[-1] == "? unknown   - none"
+    show([Table(headings=["A"], rows=[["b"]])])
+    assert capsys.readouterr().out.splitlines() == ["A", "b"]
+
+
+def test_a_duration_has_the_unit_that_reads_best():
+    """Seconds below two minutes, then minutes, hours, days; infinity is never, None is unknown."""
+    spans = [duration(s) for s in (0.25, 119, 121, 7200, 172800, math.inf, None)]
+    assert spans == ["0.2 s", "119 s", "2.0 min", "2 h", "2 d", "never", "?"]
+
+
+def test_json_is_strict():
+    """Moments are ISO text, not-a-number is null, never is Infinity as text, exact numbers stay numbers."""
+    row = {
+        "at": datetime(2026, 3, 1, tzinfo=UTC),
+        "nan": math.nan,
+        "never": [math.inf],
+        "exact": Decimal(12),
+        "nested": {"share": Decimal("0.5")},
+    }
+    assert json.loads(to_json(row), parse_constant=lambda _: 1 / 0) == {
+        "at": "2026-03-01T00:00:00+00:00",
+        "nan": None,
+        "never": ["Infinity"],
+        "exact": 12,
+        "nested": {"share": 0.5},
+    }
