@@ -52,56 +52,8 @@ STOP_GRACE_SECONDS = 6
 _JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xlog:disable")
 _BROKER_HEAP = ("-Xms64m", "-Xmx256m", "-Xss512k")
 
-_PROPERTIES = """\
-process.roles={roles}
-node.id={node_id}
-broker.rack={rack}
-controller.quorum.voters={controller}@127.0.0.1:{controller_port}
-listeners={listeners}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
-controller.listener.names=CONTROLLER
-inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
-log.dirs={data}
-auto.create.topics.enable=false
-delete.topic.enable=true
-offsets.topic.num.partitions=8
-offsets.topic.replication.factor=3
-transaction.state.log.num.partitions=3
-transaction.state.log.replication.factor=3
-transaction.state.log.min.isr=1
-share.coordinator.state.topic.num.partitions=3
-share.coordinator.state.topic.replication.factor=3
-share.coordinator.state.topic.min.isr=1
-group.initial.rebalance.delay.ms=0
-group.consumer.heartbeat.interval.ms=1000
-group.consumer.min.heartbeat.interval.ms=1000
-group.streams.heartbeat.interval.ms=1000
-group.streams.min.heartbeat.interval.ms=1000
-group.streams.initial.rebalance.delay.ms=0
-num.network.threads=1
-num.io.threads=2
-num.replica.alter.log.dirs.threads=1
-background.threads=2
-log.cleaner.dedupe.buffer.size=2000000
-log.segment.bytes=16777216
-log.index.size.max.bytes=1048576
-"""
-
-_LOG4J = """\
-rootLogger.level = WARN
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d %p [%t] %c{1}: %m%n
-logger.server.name = kafka.server.KafkaRaftServer
-logger.server.level = INFO
-logger.network.name = org.apache.kafka.clients.NetworkClient
-logger.network.level = ERROR
-logger.fetcher.name = kafka.server.ReplicaFetcherThread
-logger.fetcher.level = ERROR
-"""
+_PROPERTIES = Path(__file__).with_name("broker.properties")
+_LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 @dataclass(frozen=True)
@@ -189,7 +141,6 @@ class KafkaCluster:
         self._java, _ = find_java()
         self._jars = self._jars or resolve_jars()
         self.directory.mkdir(parents=True, exist_ok=True)
-        (self.directory / "log4j2.properties").write_text(_LOG4J)
         self._identity = self._settle_identity()
         for node_id in RACKS:
             self._write_properties(node_id)
@@ -258,7 +209,7 @@ class KafkaCluster:
         port, controller_port = self._identity.ports[node_id], self._identity.controller_port
         both = node_id == CONTROLLER
         listeners = f"PLAINTEXT://127.0.0.1:{port}"
-        text = _PROPERTIES.format(
+        text = _PROPERTIES.read_text().format(
             node_id=node_id,
             rack=RACKS[node_id],
             roles="broker,controller" if both else "broker",
@@ -297,8 +248,7 @@ class KafkaCluster:
 
     def _java_argv(self, class_name: str, *args: str, heap: tuple[str, ...] = ()) -> list[str]:
         assert self._jars
-        settings = f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}"
-        flags = [*_JVM_FLAGS, *heap, settings]
+        flags = [*_JVM_FLAGS, *heap, f"-Dlog4j2.configurationFile={_LOGGING}"]
         return [str(self._java), *flags, "-cp", classpath(self._jars), class_name, *args]
 
     def _launch(self, node_id: int) -> None:

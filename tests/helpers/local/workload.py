@@ -232,8 +232,8 @@ def main(arguments: list[str] | None = None) -> int:
                 topics.remove(admin, options.prefix)
             return 0
         return _run(options)
-    except LocalClusterError as error:
-        print(error, file=sys.stderr)
+    except (LocalClusterError, KafkaError) as error:
+        print(f"{options.bootstrap}: {error}", file=sys.stderr)
         return 1
 
 
