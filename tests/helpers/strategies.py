@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from engine.assignor import GroupSpec, build_spec
 from engine.model import NONE, Column
+
+# A busy machine is no reason to fail: nothing here depends on the clock.
+settings.register_profile(
+    "unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("unhurried")
 
 TOPICS = ("t0", "t1", "t10", "orders", "Aa", "BB", "\uffee", "\U0001f600")
 """Two that share a hash, and two whose order depends on UTF-16."""

@@ -1,0 +1,140 @@
+"""Range without racks: situations by name, and a literal second opinion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from engine.assignor import spec
+from engine.assignors import ASSIGNORS
+from tests.helpers.owned import owned
+from tests.helpers.plain_range import plain_range
+from tests.helpers.strategies import Shape, groups
+
+RANGE = ASSIGNORS["range"]
+
+
+@pytest.mark.parametrize(
+    ("situation", "members", "topics", "expected"),
+    [
+        ("no members", {}, {"t": 3}, {}),
+        ("one member, no topic", {"c": []}, {"t": 3}, {"c": ""}),
+        ("topic missing", {"c": ["gone"]}, {}, {"c": ""}),
+        ("topic without partitions", {"c": ["t"]}, {"t": 0}, {"c": ""}),
+        ("one member, one topic", {"c": ["t"]}, {"t": 3}, {"c": "t-0 t-1 t-2"}),
+        ("only subscribed topics", {"c": ["t"]}, {"t": 2, "u": 2}, {"c": "t-0 t-1"}),
+        ("one member, several topics", {"c": ["t", "u"]}, {"t": 1, "u": 2}, {"c": "t-0 u-0 u-1"}),
+        ("a topic named twice", {"c": ["t", "t"], "d": ["t"]}, {"t": 2}, {"c": "t-0", "d": "t-1"}),
+        ("more members than partitions", {"c": ["t"], "d": ["t"]}, {"t": 1}, {"c": "t-0", "d": ""}),
+        ("as many members", {"c": ["t"], "d": ["t"]}, {"t": 2}, {"c": "t-0", "d": "t-1"}),
+        (
+            "mixed topics",
+            {"c": ["t"], "d": ["t", "u"], "e": ["t"]},
+            {"t": 3, "u": 2},
+            {"c": "t-0", "d": "t-1 u-0 u-1", "e": "t-2"},
+        ),
+        (
+            "article: four partitions each",
+            {"C0": ["t0", "t1"], "C1": ["t0", "t1"]},
+            {"t0": 4, "t1": 4},
+            {"C0": "t0-0 t0-1 t1-0 t1-1", "C1": "t0-2 t0-3 t1-2 t1-3"},
+        ),
+        (
+            "article: three partitions each",
+            {"C0": ["t0", "t1"], "C1": ["t0", "t1"]},
+            {"t0": 3, "t1": 3},
+            {"C0": "t0-0 t0-1 t1-0 t1-1", "C1": "t0-2 t1-2"},
+        ),
+        (
+            "KIP-169: three partitions, two members",
+            {"c0": ["t"], "c1": ["t"]},
+            {"t": 3},
+            {"c0": "t-0 t-1", "c1": "t-2"},
+        ),
+        (
+            "KIP-49: unequal subscriptions",
+            {
+                "C1": ["T1", "T2", "T3", "T4", "T5"],
+                "C2": ["T1", "T3", "T5"],
+                "C3": ["T1", "T3", "T5"],
+                "C4": ["T1", "T2", "T3", "T4", "T5"],
+            },
+            {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2},
+            {"C1": "T1-0 T2-0 T3-0 T4-0 T5-0", "C2": "T1-1 T3-1 T5-1", "C3": "", "C4": ""},
+        ),
+    ],
+)
+def test_range_assigns(situation, members, topics, expected):
+    """Each subscriber gets a contiguous range, the first ones an extra partition."""
+    assert owned(RANGE, spec(members, topics)) == expected
+
+
+def test_members_are_taken_by_id_not_as_listed():
+    """The order in which members joined does not decide who has the extra partition."""
+    group = spec({"d": ["t"], "c": ["t"]}, {"t": 3})
+
+    assert owned(RANGE, group) == {"d": "t-2", "c": "t-0 t-1"}
+
+
+@pytest.mark.parametrize(
+    ("situation", "instance_ids", "expected"),
+    [
+        ("two static members", {"c": "i-2", "d": "i-1"}, {"c": "t-2", "d": "t-0 t-1"}),
+        ("a static and a dynamic one", {"d": "i-1"}, {"c": "t-2", "d": "t-0 t-1"}),
+    ],
+)
+def test_static_members_come_first(situation, instance_ids, expected):
+    """Static members stand before dynamic ones, by instance id."""
+    group = spec({"c": ["t"], "d": ["t"]}, {"t": 3}, instance_ids=instance_ids)
+
+    assert owned(RANGE, group) == expected
+
+
+def test_static_members_keep_their_ranges_after_a_restart():
+    """New member ids under the same instance ids get what the old ones had."""
+    topics = {"t": 5, "u": 4}
+    before = spec({"a": ["t", "u"], "b": ["t", "u"]}, topics, instance_ids={"a": "i-1", "b": "i-2"})
+    after = spec({"y": ["t", "u"], "x": ["t", "u"]}, topics, instance_ids={"y": "i-1", "x": "i-2"})
+
+    had, has = owned(RANGE, before), owned(RANGE, after)
+
+    assert (has["y"], has["x"]) == (had["a"], had["b"])
+
+
+def test_one_partition_added_goes_to_the_next_member():
+    """When one topic grows by one partition, exactly that topic's ranges shift."""
+    members = {m: ["t", "u"] for m in "abc"}
+
+    before = owned(RANGE, spec(members, {"t": 3, "u": 3}))
+    after = owned(RANGE, spec(members, {"t": 4, "u": 3}))
+
+    assert before == {"a": "t-0 u-0", "b": "t-1 u-1", "c": "t-2 u-2"}
+    assert after == {"a": "t-0 t-1 u-0", "b": "t-2 u-1", "c": "t-3 u-2"}
+
+
+def test_one_member_removed_leaves_its_range_to_the_others():
+    """The remaining members share the topic anew."""
+    after = owned(RANGE, spec({"a": ["t"], "c": ["t"]}, {"t": 3}))
+
+    assert after == {"a": "t-0 t-1", "c": "t-2"}
+
+
+def test_partitions_nobody_subscribes_to_have_no_owner():
+    """The answer covers all partitions of the group, subscribed or not."""
+    group = spec({"c": ["u"]}, {"t": 2, "u": 1})
+
+    assert RANGE.assign(group).owner.tolist() == [-1, -1, 0]
+
+
+@given(groups())
+def test_range_agrees_with_the_literal_algorithm(group):
+    """Any group, racks and static members included, is assigned as the description says."""
+    assert RANGE.assign(group).owner.tolist() == plain_range(group)
+
+
+@settings(max_examples=50)
+@given(groups(Shape(most_partitions=24, fewest_members=3)))
+def test_range_agrees_with_the_literal_algorithm_on_long_topics(group):
+    """Shares of several partitions each are dealt as the description says, too."""
+    np.testing.assert_array_equal(RANGE.assign(group).owner, plain_range(group))
