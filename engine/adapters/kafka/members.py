@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,7 +179,11 @@ class Reader:
 
 
 def used_topics(groups: Mapping[str, Group]) -> set[str]:
-    """Topics that members of KIP-848 and KIP-1071 groups name, without decoding any blob."""
+    """
+    Topics that members name, to tell which of Kafka's internal ones are needed.
+
+    Blobs of classic members are looked into only where such a name can be in them.
+    """
     used: set[str] = set()
     for group in groups.values():
         if group.described is None:
@@ -188,6 +193,11 @@ def used_topics(groups: Mapping[str, Group]) -> set[str]:
                 used |= {*member.subscribed_topic_names, *_named(member.target_assignment)[0]}
         elif group.type == GroupType.STREAMS:
             used |= {t for topics in _sources(group.described.topology).values() for t in topics}
+        elif group.type == GroupType.CLASSIC and group.described.protocol_type == "consumer":
+            blobs = (bytes(member.member_metadata) for member in group.described.members)
+            for blob in filter(lambda blob: b"__" in blob, blobs):
+                with suppress(BlobError):
+                    used |= {*read_subscription(blob).topics}
     return used
 
 

@@ -1,0 +1,295 @@
+"""Listing, describing and reading commits of groups while brokers come, go and refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
+from kafka.protocol.consumer import OffsetFetchResponse
+from kafka.protocol.metadata import FindCoordinatorResponse
+
+from engine.adapters.kafka.connection import Unanswered
+from engine.adapters.kafka.groups import (
+    Group,
+    describe_groups,
+    error_text,
+    fetch_commits,
+    list_groups,
+)
+from engine.config import Filter
+from engine.errors import ClusterUnreachable
+from engine.model import GroupType
+from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
+
+ALL = Filter()
+LOADING, NOT_COORDINATOR, DENIED, NOT_FOUND = 14, 16, 30, 69
+
+
+def listed(*names: str, error: int = 0, kind: str | None = "Classic") -> ListGroupsResponse:
+    """A broker's list of groups."""
+    entry = ListGroupsResponse.ListedGroup
+    groups = [
+        entry(group_id=name, protocol_type="consumer", group_state="Stable", group_type=kind)
+        for name in names
+    ]
+    return ListGroupsResponse(error_code=error, groups=groups)
+
+
+def described(*answers: tuple[str, int]) -> DescribeGroupsResponse:
+    """Group and error code of each description."""
+    entry = DescribeGroupsResponse.DescribedGroup
+    groups = [
+        entry(error_code=code, group_id=name, group_state="" if code else "Stable", members=[])
+        for name, code in answers
+    ]
+    return DescribeGroupsResponse(groups=groups)
+
+
+def committed(
+    group: str, offsets: dict[int, tuple[int, int]], error: int = 0, topic: str = "orders"
+) -> OffsetFetchResponse:
+    """Partition -> (offset, error code) of one group."""
+    entry = OffsetFetchResponse.OffsetFetchResponseGroup
+    of_topic = entry.OffsetFetchResponseTopics
+    of_partition = of_topic.OffsetFetchResponsePartitions
+    rows = [
+        of_partition(partition_index=p, committed_offset=offset, error_code=code)
+        for p, (offset, code) in offsets.items()
+    ]
+    topics = [of_topic(name=topic, partitions=rows)] if rows else []
+    return OffsetFetchResponse(groups=[entry(group_id=group, topics=topics, error_code=error)])
+
+
+def found(node: int, *names: str, error: int = 0) -> FindCoordinatorResponse:
+    """Where the coordinator of these groups is."""
+    entry = FindCoordinatorResponse.Coordinator
+    rows = [entry(key=n, node_id=node, host="", port=0, error_code=error) for n in names]
+    return FindCoordinatorResponse(coordinators=rows)
+
+
+def groups(*names: str, coordinator: int = 1, kind: GroupType = GroupType.CLASSIC) -> Any:
+    """Listed groups by id."""
+    return {n: Group(n, kind, "Stable", "consumer", coordinator) for n in names}
+
+
+def test_groups_of_all_brokers_are_listed_with_their_coordinator() -> None:
+    """Each broker names its own; the filter applies before anything else is asked."""
+    connection = ScriptedConnection(lambda _, node: listed(f"app-{node}", f"test-{node}"))
+    problems: list[str] = []
+    result = run(list_groups(connection, Filter(deny=("test-*",)), problems))
+    assert {g.id: g.coordinator for g in result.values()} == {"app-1": 1, "app-2": 2}
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        ("Classic", GroupType.CLASSIC),
+        ("Consumer", GroupType.CONSUMER),
+        ("Streams", GroupType.STREAMS),
+        ("Share", GroupType.SHARE),
+        ("Later", GroupType.UNKNOWN),
+        (None, GroupType.CLASSIC),
+        ("", GroupType.CLASSIC),
+    ],
+)
+def test_group_types_are_told_apart(told: str | None, kind: GroupType) -> None:
+    """What a broker calls it; a broker that tells no type has classic groups only."""
+    connection = ScriptedConnection(lambda *_: listed("app", kind=told), nodes=[1])
+    result = run(list_groups(connection, ALL, []))
+    assert result["app"].type == kind
+
+
+def test_a_broker_that_is_loading_is_asked_again() -> None:
+    """A passing error is no problem once it has passed."""
+    answers = iter([listed(error=LOADING), listed("app")])
+    connection = ScriptedConnection(lambda *_: next(answers), nodes=[1])
+    problems: list[str] = []
+    assert list(run(list_groups(connection, ALL, problems))) == ["app"]
+    assert problems == []
+
+
+def test_a_broker_that_stays_away_costs_its_own_groups_only() -> None:
+    """The others' groups are there, the broker is one line, and it is asked nothing more."""
+
+    def answer(_: Any, node: int | None) -> Any:
+        if node == 2:
+            raise unreachable(2)
+        return listed("app")
+
+    connection = ScriptedConnection(answer)
+    problems: list[str] = []
+    assert list(run(list_groups(connection, ALL, problems))) == ["app"]
+    (line,) = problems
+    assert line == (
+        "broker 2 did not answer: connection refused; the groups it coordinates are missing"
+    )
+    assert list(connection.given_up) == [2]
+
+
+def test_groups_of_a_broker_that_left_are_found_at_its_heirs() -> None:
+    """Once the cluster has buried a broker, all others are listed again, and nothing is missing."""
+
+    def answer(_: Any, node: int | None) -> Any:
+        if node == 2:
+            raise unreachable(2)
+        return listed("app", "inherited") if 2 not in connection.brokers else listed("app")
+
+    connection = ScriptedConnection(answer)
+    connection.on_refresh = lambda: connection.brokers.pop(2, None) and None
+    problems: list[str] = []
+    result = run(list_groups(connection, ALL, problems))
+    assert {g.id: g.coordinator for g in result.values()} == {"app": 1, "inherited": 1}
+    assert problems == []
+
+
+def test_no_broker_to_ask_is_an_unreachable_cluster() -> None:
+    """Brokers that tell addresses which cannot be reached from here are explained as such."""
+
+    def answer(_: Any, node: int | None) -> Any:
+        raise unreachable(node)
+
+    connection = ScriptedConnection(answer, patience=0)
+    with pytest.raises(ClusterUnreachable, match=r"'prod'.*broker 2 did.*advertised\.listeners"):
+        run(list_groups(connection, ALL, []))
+
+
+def test_an_unreadable_group_leaves_the_others_alone() -> None:
+    """The error stays with its group, with what to do about it."""
+    two = groups("mine", "secret")
+    answer = described(("mine", 0), ("secret", DENIED))
+    run(describe_groups(ScriptedConnection(lambda *_: answer), two))
+    assert two["mine"].errors == []
+    assert two["mine"].described is not None
+    assert two["secret"].errors == [
+        "members: GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
+    ]
+
+
+def test_a_group_that_vanished_is_dead() -> None:
+    """Deleted between list and description: a state, not an error."""
+    one = groups("gone")
+    run(describe_groups(ScriptedConnection(lambda *_: described(("gone", NOT_FOUND))), one))
+    assert (one["gone"].state, one["gone"].errors) == ("Dead", [])
+
+
+def test_a_group_that_moved_is_asked_for_at_its_new_coordinator() -> None:
+    """NOT_COORDINATOR leads to a lookup and a second question there."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if node is None:
+            return found(2, "app")
+        return described(("app", NOT_COORDINATOR if node == 1 else 0))
+
+    one = groups("app")
+    connection = ScriptedConnection(answer)
+    run(describe_groups(connection, one))
+    assert one["app"].described is not None
+    assert one["app"].coordinator == 2
+    assert connection.asked == [
+        ("DescribeGroups", 1),
+        ("FindCoordinator", None),
+        ("DescribeGroups", 2),
+    ]
+
+
+def test_a_coordinator_that_died_keeps_the_cause_with_its_groups() -> None:
+    """When nobody takes over in time, only its groups have an error."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if node == 2:
+            raise unreachable(2)
+        if node is None:
+            return found(2, "lost")
+        return described(("kept", 0))
+
+    both = groups("kept") | groups("lost", coordinator=2)
+    run(describe_groups(ScriptedConnection(answer), both))
+    assert both["kept"].errors == []
+    assert both["lost"].errors == ["members: broker 2 did not answer: connection refused"]
+
+
+def test_what_does_not_pass_is_not_asked_again() -> None:
+    """A request the broker does not know, or the end of the time, costs one question."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        raise Unanswered("the time limit was reached")
+
+    one = groups("app")
+    connection = ScriptedConnection(answer)
+    run(describe_groups(connection, one))
+    assert one["app"].errors == ["members: the time limit was reached"]
+    assert len(connection.asked) == 1
+
+
+def test_many_groups_go_in_batches() -> None:
+    """A coordinator's groups are asked for in few requests."""
+    many = groups(*[f"g{n}" for n in range(1200)])
+
+    def answer(request: Any, node: int | None) -> Any:
+        return described(*[(name, 0) for name in request.groups])
+
+    connection = ScriptedConnection(answer)
+    run(describe_groups(connection, many))
+    assert len(connection.asked) == 3
+    assert all(group.described is not None for group in many.values())
+
+
+def test_commits_with_their_errors() -> None:
+    """An offset is kept as it is, -1 is no commit, an error is told with its partition."""
+    answer = committed("app", {0: (41, 0), 1: (-1, 0), 2: (-1, 29)})
+    commits = run(fetch_commits(ScriptedConnection(lambda *_: answer), groups("app"), ALL))
+    assert commits.partition == [0, 1, 2]
+    assert commits.offset == [41, None, None]
+    assert commits.error[:2] == [None, None]
+    assert "TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)" in commits.error
+    assert commits.group == ["app"] * 3
+    assert len(commits.read_at) == 3
+
+
+def test_commits_of_topics_the_filter_leaves_out_are_not_kept() -> None:
+    """A topic that is not read has no rows."""
+    answer = committed("app", {0: (1, 0)}, topic="audit-log")
+    connection = ScriptedConnection(lambda *_: answer)
+    commits = run(fetch_commits(connection, groups("app"), Filter(deny=("audit-*",))))
+    assert commits.group == []
+
+
+def test_share_groups_are_asked_for_nothing() -> None:
+    """They have neither members we read nor offsets."""
+    connection = ScriptedConnection(lambda *_: pytest.fail("it was asked"))
+    one = groups("shared", kind=GroupType.SHARE)
+    run(describe_groups(connection, one))
+    run(fetch_commits(connection, one, ALL))
+    assert one["shared"].errors == []
+
+
+def test_commits_of_an_older_broker_are_read_group_by_group() -> None:
+    """Before 3.0 a request is for one group, and its response does not name it."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        topic = OffsetFetchResponse.OffsetFetchResponseTopic
+        partition = topic.OffsetFetchResponsePartition
+        row = partition(partition_index=0, committed_offset=len(request.group_id), error_code=0)
+        return OffsetFetchResponse(topics=[topic(name="t", partitions=[row])], error_code=0)
+
+    connection = ScriptedConnection(answer, versions={"OffsetFetchRequest": 7})
+    commits = run(fetch_commits(connection, groups("a", "bcd"), ALL))
+    assert dict(zip(commits.group, commits.offset, strict=True)) == {"a": 1, "bcd": 3}
+
+
+def test_a_group_whose_commits_are_refused_keeps_its_members() -> None:
+    """The error says that it is about the offsets."""
+    one = groups("app")
+    connection = ScriptedConnection(lambda *_: committed("app", {}, error=DENIED))
+    commits = run(fetch_commits(connection, one, ALL))
+    assert commits.group == []
+    assert one["app"].errors[0].startswith("committed offsets: GROUP_AUTHORIZATION_FAILED")
+
+
+def test_codes_have_names() -> None:
+    """A known code by Kafka's name, with the broker's words if there are any; else its number."""
+    assert error_text(15) == "COORDINATOR_NOT_AVAILABLE"
+    assert error_text(15, "try later.") == "COORDINATOR_NOT_AVAILABLE (try later)"
+    assert error_text(4711) == "error code 4711"
