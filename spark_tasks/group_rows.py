@@ -9,6 +9,7 @@ owned, aimed at or committed. Such a row is all a worker needs to judge the grou
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -54,13 +55,23 @@ def group_rows(tables: Mapping[str, DataFrame], plan: DataFrame) -> DataFrame:
         tables: `groups`, `members`, `commits`, `partitions` of a snapshot and its earlier ones.
         plan: Rows of `PLAN`.
     """
-    own = {name: _of_plan(tables[name], plan) for name in ("groups", "members", "commits")}
-    nested = {name: _nested(frame, name) for name, frame in own.items()}
-    nested["partitions"] = _nested(_partitions(tables["partitions"], own), "partitions")
-    rows = plan
-    for frame in nested.values():
-        rows = rows.join(frame, "group_id", "left")
-    return rows.select(*PLAN.names, *nested)
+    plan = broadcast(plan)
+    own = {
+        name: tables[name].join(plan.select("group_id"), "group_id", "left_semi")
+        for name in ("groups", "members", "commits")
+    }
+    topics = broadcast(topics_of(own["members"], own["commits"]))
+    own["partitions"] = tables["partitions"].join(topics, ["snapshot_id", "topic"], "inner")
+    tagged = [_tagged(frame, name) for name, frame in own.items()]
+    # one shuffle instead of one per dataset
+    every = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), tagged)
+    rows = every.join(plan, "group_id", "inner").groupBy(*PLAN.names)
+    return rows.agg(*(collect_list(name).alias(name) for name in own)).select(*PLAN.names, *own)
+
+
+def _tagged(frame: DataFrame, name: str) -> DataFrame:
+    """(group_id, <name>): each row as a struct with the dataset's columns."""
+    return frame.select("group_id", struct(*SNAPSHOT[name].names).alias(name))
 
 
 def spread(rows: DataFrame, tasks: int) -> DataFrame:
@@ -80,21 +91,3 @@ def topics_of(members: DataFrame, commits: DataFrame) -> DataFrame:
     )
     committed = commits.select("snapshot_id", "group_id", "topic")
     return named.union(committed).distinct().select("snapshot_id", "group_id", "topic")
-
-
-def _of_plan(frame: DataFrame, plan: DataFrame) -> DataFrame:
-    return frame.join(broadcast(plan.select("group_id")), "group_id", "left_semi")
-
-
-def _partitions(partitions: DataFrame, own: Mapping[str, DataFrame]) -> DataFrame:
-    """The rows of `partitions`, each once for every group it concerns."""
-    topics = topics_of(own["members"], own["commits"])
-    return partitions.join(topics, ["snapshot_id", "topic"], "inner").select(
-        "group_id", *partitions.columns
-    )
-
-
-def _nested(frame: DataFrame, name: str) -> DataFrame:
-    """(group_id, <name>): all rows of a group as one array of structs with the dataset's columns."""
-    collected = collect_list(struct(*SNAPSHOT[name].names)).alias(name)
-    return frame.groupBy("group_id").agg(collected).select("group_id", name)

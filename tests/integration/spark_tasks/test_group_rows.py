@@ -1,0 +1,88 @@
+"""One row per group, holding what the plain reader sees, spread over the tasks by work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pyspark import TaskContext
+
+from engine.model import Column
+from engine.steps import groups_with_past
+from spark_tasks.group_rows import group_rows, packed_rows
+from spark_tasks.inputs import open_inputs
+from spark_tasks.propose_candidates import propose
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    """The lake of `lakes.py`, only read here."""
+    return make_lake(tmp_path_factory.mktemp("lake"))
+
+
+@pytest.fixture(scope="module")
+def inputs(spark, lake):
+    """What a step starts from."""
+    return open_inputs(spark, lake, SETTINGS, NEWEST)
+
+
+def plain(value):
+    """A group snapshot as nested builtins, so that `==` compares every array of it."""
+    if isinstance(value, np.ndarray | Column):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [plain(one) for one in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
+
+
+def test_rows_hold_what_the_plain_reader_sees(spark, lake, inputs):
+    """The group, its past and its verdict come out of a nested row as out of the lake itself."""
+    expected = {g.group.group: plain(g) for g in groups_with_past(lake, SETTINGS, NEWEST)}
+    rows = packed_rows(spark, inputs.tables, inputs.costs).toArrow().combine_chunks()
+    found = [g for batch in rows.to_batches() for g in inputs.reading.groups(batch)]
+    assert expected == {g.group.group: plain(g) for g in found}
+    assert len(expected["steady"]["earlier"]) == SETTINGS.lookback
+    assert expected["doubted"]["withheld"] is not None
+
+
+def test_a_row_holds_only_partitions_that_concern_its_group(spark, inputs):
+    """The partitions of topics a group has nothing to do with stay out of its row."""
+    rows = packed_rows(spark, inputs.tables, inputs.costs).toArrow().to_pylist()
+    topics = {row["group_id"]: {p["topic"] for p in row["partitions"]} for row in rows}
+    assert topics["ledger"] == {"ledger"}
+    assert topics["empty"] == {"orders"}
+    assert topics["unreadable"] == set()
+
+
+def in_task(settings, group, earlier, withheld):
+    """A stand-in for a strategy run: says in which task it was."""
+    key = {"snapshot_id": group.snapshot_id, "cluster": group.cluster, "group_id": group.group}
+    return [key | {"position": TaskContext.get().partitionId()}]
+
+
+def test_adaptive_execution_does_not_make_one_task_of_it(spark, inputs):
+    """Small rows with much work stay spread over as many tasks as planned, the heaviest first in its own."""
+    width = int(spark.conf.get("spark.sql.shuffle.partitions"))
+    rows = packed_rows(spark, inputs.tables, inputs.costs)
+    done = (
+        propose(rows, inputs.reading, in_task).select("group_id", "position").toArrow().to_pylist()
+    )
+    assert len(done) == len(inputs.costs)
+    assert {row["position"] for row in done} == set(range(width))
+    for task in range(width):
+        costs = [inputs.costs[row["group_id"]] for row in done if row["position"] == task]
+        assert costs == sorted(costs, reverse=True)
+    heavy = [row["position"] for row in done if row["group_id"] == "heavy"]
+    assert [row["group_id"] for row in done if row["position"] == heavy[0]] == ["heavy"]
+
+
+def test_without_packing_adaptive_execution_makes_one_task_of_it(spark, inputs):
+    """The trap that packing avoids is real: by bytes alone all groups end in one task."""
+    plan = packed_rows(spark, inputs.tables, inputs.costs).select("group_id", "cost", "bucket")
+    rows = group_rows(inputs.tables, plan.localCheckpoint())
+    done = propose(rows, inputs.reading, in_task).select("position").toArrow().to_pylist()
+    assert {row["position"] for row in done} == {0}
