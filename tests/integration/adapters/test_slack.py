@@ -14,21 +14,19 @@ from engine.adapters.slack import SlackNotifier
 from engine.adapters.slack.blocks import body
 from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
 from engine.errors import NotifierError
-from tests.helpers.local.slack import SlackServer, slack_server  # noqa: F401 -- a fixture
+from tests.helpers.local.slack import SlackServer
 from tests.helpers.local.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
+
+pytest_plugins = ("tests.helpers.local.slack",)
 
 TOKEN = "xoxb-secret-of-the-test"
 
 
-@pytest.fixture
-def server(slack_server: SlackServer) -> SlackServer:  # noqa: F811 -- how a fixture is asked for
-    """The running server."""
-    return slack_server
-
-
-def notifier(server: SlackServer, token: str = TOKEN) -> SlackNotifier:
+def notifier(slack_server: SlackServer, token: str = TOKEN) -> SlackNotifier:
     """A notifier that waits for nothing between its own tries."""
-    return SlackNotifier(token, server.base_url, timeout_seconds=5, pause=lambda seconds: None)
+    return SlackNotifier(
+        token, slack_server.base_url, timeout_seconds=5, pause=lambda seconds: None
+    )
 
 
 def message(title: str = "orders: 1 group would gain", lines: int = 1) -> AlertMessage:
@@ -43,54 +41,54 @@ def message(title: str = "orders: 1 group would gain", lines: int = 1) -> AlertM
     )
 
 
-def posts(server: SlackServer) -> int:
+def posts(slack_server: SlackServer) -> int:
     """How often something was asked to be posted."""
-    return server.workspace.calls.count("chat.postMessage")
+    return slack_server.workspace.calls.count("chat.postMessage")
 
 
-def test_a_message_arrives_with_its_blocks_and_its_key(server: SlackServer) -> None:
+def test_a_message_arrives_with_its_blocks_and_its_key(slack_server: SlackServer) -> None:
     """What is sent stands in the channel, and where it stands is returned."""
-    delivered = notifier(server).send(message(), channel="#kafka", key="advice 1")
-    [stored] = server.workspace.messages
+    delivered = notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    [stored] = slack_server.workspace.messages
     assert (delivered.channel, delivered.timestamp) == ("C0KAFKA001", stored["ts"])
     assert stored["blocks"] == body(message(), "advice 1")["blocks"]
     assert stored["metadata"]["event_payload"]["key"] == "advice 1"
 
 
-def test_the_same_key_is_posted_once(server: SlackServer) -> None:
+def test_the_same_key_is_posted_once(slack_server: SlackServer) -> None:
     """A message already in the channel is found, also by another process, and not sent again."""
-    first = notifier(server).send(message(), channel="#kafka", key="advice 1")
-    again = notifier(server).send(message(), channel="#kafka", key="advice 1")
-    other = notifier(server).send(message(), channel="#kafka", key="advice 2")
+    first = notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    again = notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    other = notifier(slack_server).send(message(), channel="#kafka", key="advice 2")
     assert again == first
     assert other != first
-    assert len(server.workspace.messages) == 2
+    assert len(slack_server.workspace.messages) == 2
 
 
-def test_a_key_is_found_behind_many_messages(server: SlackServer) -> None:
+def test_a_key_is_found_behind_many_messages(slack_server: SlackServer) -> None:
     """The search turns pages: a busy channel does not hide what was posted."""
-    first = notifier(server).send(message(), channel="#kafka", key="advice 1")
+    first = notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
     for number in range(450):
-        server.workspace.call(
+        slack_server.workspace.call(
             "chat.postMessage", TOKEN, {"channel": "kafka", "text": f"chatter {number}"}
         )
-    assert notifier(server).send(message(), channel="#kafka", key="advice 1") == first
+    assert notifier(slack_server).send(message(), channel="#kafka", key="advice 1") == first
 
 
-def test_a_rate_limit_is_waited_out(server: SlackServer) -> None:
+def test_a_rate_limit_is_waited_out(slack_server: SlackServer) -> None:
     """After 429 the message is sent once the time Slack asked for has passed."""
-    server.workspace.faults.append(Fault(status=429, retry_after=0))
-    notifier(server).send(message(), channel="#kafka", key="advice 1")
-    assert len(server.workspace.messages) == 1
-    assert posts(server) == 2
+    slack_server.workspace.faults.append(Fault(status=429, retry_after=0))
+    notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    assert len(slack_server.workspace.messages) == 1
+    assert posts(slack_server) == 2
 
 
-def test_a_rate_limit_longer_than_a_task_fails_at_once(server: SlackServer) -> None:
+def test_a_rate_limit_longer_than_a_task_fails_at_once(slack_server: SlackServer) -> None:
     """A wait that would outlast the task is left to the next run."""
-    server.workspace.faults.append(Fault(status=429, retry_after=3_600))
+    slack_server.workspace.faults.append(Fault(status=429, retry_after=3_600))
     with pytest.raises(NotifierError, match=r"#kafka: ratelimited"):
-        notifier(server).send(message(), channel="#kafka", key="advice 1")
-    assert posts(server) == 1
+        notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    assert posts(slack_server) == 1
 
 
 @pytest.mark.parametrize(
@@ -105,39 +103,39 @@ def test_a_rate_limit_longer_than_a_task_fails_at_once(server: SlackServer) -> N
 )
 @pytest.mark.parametrize("stored", [False, True], ids=["before", "after it was stored"])
 def test_a_failure_neither_loses_nor_doubles(
-    server: SlackServer, fault: Fault, stored: bool
+    slack_server: SlackServer, fault: Fault, stored: bool
 ) -> None:
     """Whether the message was stored before the failure or not, it stands in the channel once."""
-    server.workspace.faults.append(
+    slack_server.workspace.faults.append(
         Fault(status=fault.status, drop=fault.drop, error=fault.error, stored=stored)
     )
-    delivered = notifier(server).send(message(), channel="#kafka", key="advice 1")
-    [kept] = server.workspace.messages
+    delivered = notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    [kept] = slack_server.workspace.messages
     assert delivered.timestamp == kept["ts"]
-    assert posts(server) == (1 if stored else 2)
+    assert posts(slack_server) == (1 if stored else 2)
 
 
-def test_a_lasting_failure_says_so_and_may_be_repeated(server: SlackServer) -> None:
+def test_a_lasting_failure_says_so_and_may_be_repeated(slack_server: SlackServer) -> None:
     """When every try fails the error names channel and status, and a later call sends the message."""
-    server.workspace.faults.extend([Fault(status=500)] * 3)
+    slack_server.workspace.faults.extend([Fault(status=500)] * 3)
     with pytest.raises(NotifierError, match=r"#kafka: HTTP status 500.*later run"):
-        notifier(server).send(message(), channel="#kafka", key="advice 1")
-    notifier(server).send(message(), channel="#kafka", key="advice 1")
-    assert len(server.workspace.messages) == 1
+        notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    assert len(slack_server.workspace.messages) == 1
 
 
 def test_without_the_scope_to_look_it_posts_and_does_not_guess(
-    server: SlackServer, caplog: pytest.LogCaptureFixture
+    slack_server: SlackServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A token that may only write posts, says what it cannot see, and repeats no doubtful message by itself."""
-    blind = notifier(server, WITHOUT_HISTORY)
+    blind = notifier(slack_server, WITHOUT_HISTORY)
     with caplog.at_level(logging.WARNING):
         blind.send(message(), channel="#kafka", key="advice 1")
     assert "channels:read" in caplog.text
-    server.workspace.faults.append(Fault(drop=True, stored=True))
+    slack_server.workspace.faults.append(Fault(drop=True, stored=True))
     with pytest.raises(NotifierError):
         blind.send(message(), channel="#kafka", key="advice 2")
-    assert len(server.workspace.messages) == 2
+    assert len(slack_server.workspace.messages) == 2
 
 
 @pytest.mark.parametrize(
@@ -150,12 +148,12 @@ def test_without_the_scope_to_look_it_posts_and_does_not_guess(
     ids=["token", "name", "id"],
 )
 def test_a_refusal_names_channel_error_and_fix(
-    server: SlackServer, token: str, channel: str, expected: str
+    slack_server: SlackServer, token: str, channel: str, expected: str
 ) -> None:
     """A refusal tells the reader which channel, what Slack said and what to do."""
     with pytest.raises(NotifierError, match=expected):
-        notifier(server, token).send(message(), channel=channel, key="advice 1")
-    assert server.workspace.messages == []
+        notifier(slack_server, token).send(message(), channel=channel, key="advice 1")
+    assert slack_server.workspace.messages == []
 
 
 def test_nobody_listening_names_the_host() -> None:
@@ -171,42 +169,42 @@ def test_nobody_listening_names_the_host() -> None:
 
 
 def test_the_token_is_in_no_error_and_no_log(
-    server: SlackServer, caplog: pytest.LogCaptureFixture
+    slack_server: SlackServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither the error with all its causes nor the log at its most talkative shows the token."""
-    client = notifier(server)
-    server.workspace.faults.extend([Fault(status=500)] * 3)
+    client = notifier(slack_server)
+    slack_server.workspace.faults.extend([Fault(status=500)] * 3)
     with caplog.at_level(logging.DEBUG), pytest.raises(NotifierError) as caught:
         client.send(message(), channel="#kafka", key="advice 1")
     told = "".join(traceback.format_exception(caught.value))
     assert TOKEN not in told + caplog.text + repr(client)
 
 
-def test_an_over_long_message_is_cut_to_what_slack_takes(server: SlackServer) -> None:
+def test_an_over_long_message_is_cut_to_what_slack_takes(slack_server: SlackServer) -> None:
     """A message of many sections is accepted, and says how many parts are missing."""
-    notifier(server).send(message(lines=200), channel="#kafka", key="advice 1")
-    [stored] = server.workspace.messages
+    notifier(slack_server).send(message(lines=200), channel="#kafka", key="advice 1")
+    [stored] = slack_server.workspace.messages
     assert "parts of this message do not fit" in json.dumps(stored["blocks"])
 
 
-def test_an_answer_joins_its_thread_and_shows_in_the_channel(server: SlackServer) -> None:
+def test_an_answer_joins_its_thread_and_shows_in_the_channel(slack_server: SlackServer) -> None:
     """The end of an incident answers its beginning, and is found again by its key."""
-    client = notifier(server)
+    client = notifier(slack_server)
     opened = client.send(message("opened"), channel="#kafka", key="incident 1 opened")
     closed = client.send(
         message("closed"), channel="#kafka", key="incident 1 closed", thread=opened.timestamp
     )
-    assert server.workspace.messages[1]["thread_ts"] == opened.timestamp
-    again = notifier(server).send(
+    assert slack_server.workspace.messages[1]["thread_ts"] == opened.timestamp
+    again = notifier(slack_server).send(
         message("closed"), channel="#kafka", key="incident 1 closed", thread=opened.timestamp
     )
     assert again == closed
 
 
-def test_an_answer_to_a_deleted_message_is_still_posted(server: SlackServer) -> None:
+def test_an_answer_to_a_deleted_message_is_still_posted(slack_server: SlackServer) -> None:
     """When the message to be answered is gone, the answer stands alone."""
-    notifier(server).send(
+    notifier(slack_server).send(
         message(), channel="#kafka", key="incident 1 closed", thread="1700000000.000001"
     )
-    [stored] = server.workspace.messages
+    [stored] = slack_server.workspace.messages
     assert "thread_ts" not in stored
