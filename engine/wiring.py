@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.config import Settings, load
 from engine.errors import ConfigError, InputError
-from engine.ports import Cluster, Lake, Notifier
+from engine.ports import Lake, Notifier
 
 if TYPE_CHECKING:
+    from engine.adapters.kafka import KafkaClusterReader
     from engine.adapters.postgres import PostgresHistory
 
 
@@ -29,7 +30,7 @@ def settings(connections: Mapping[str, Any] | None = None) -> Settings:
     return load(connections=connections)
 
 
-def cluster(settings: Settings, name: str) -> Cluster:
+def cluster(settings: Settings, name: str) -> KafkaClusterReader:
     """
     A reader of a configured cluster.
 

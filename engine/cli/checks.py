@@ -33,7 +33,8 @@ PACKAGES = (
     "pyspark",
     "apache-airflow",
 )
-PROBLEMS_SHOWN = 3
+NEEDED = ("groups", "topics")
+"""What a cluster must let us see; without racks, or with a broker down, there is still something to say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +140,7 @@ def configuration() -> tuple[Settings | None, Check]:
 
 
 def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
-    """Each cluster that is asked about, by taking a snapshot of it that is thrown away."""
+    """Each cluster that is asked about: connection, versions, rights and racks."""
     names = list(settings.clusters)
     if bootstrap is not None or cluster is not None:
         settings, name = sources.live(settings, bootstrap, cluster)
@@ -148,29 +149,21 @@ def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> 
         fix = "Add [clusters.NAME] with bootstrap to evenkeel.toml, or give --bootstrap HOST:PORT."
         yield Check(name="kafka", outcome=WARN, found="no cluster is configured.", fix=fix)
     for name in names:
-        yield _checked(f"kafka {name}", lambda name=name: _cluster(settings, name))  # type: ignore[misc]
+        yield from _cluster(settings, name)
 
 
-def _cluster(settings: Settings, name: str) -> Check:
-    from engine.cli.snapshot import sentence
-
-    held = wiring.scratch()
-    [taken] = sources.take(settings, name, held, samples=1, every=0)
-    manifest = held.manifest("snapshot", taken)
-    problems = list(manifest.facts.get("problems", ()))
-    found = f"{settings.clusters[name].bootstrap}: {sentence(manifest)}"
-    if not problems:
-        return Check(name=f"kafka {name}", outcome=OK, found=found)
-    told = "; ".join(problems[:PROBLEMS_SHOWN])
-    more = (
-        f"; and {len(problems) - PROBLEMS_SHOWN:,} more" if len(problems) > PROBLEMS_SHOWN else ""
-    )
-    return Check(
-        name=f"kafka {name}",
-        outcome=WARN,
-        found=f"{found}: {told}{more}.",
-        fix="Grant DESCRIBE on the cluster, on all topics and on all groups, or deny those names in its filters.",
-    )
+def _cluster(settings: Settings, name: str) -> Iterator[Check]:
+    try:
+        health = wiring.cluster(settings, name).ping()
+    except EvenkeelError as problem:
+        yield _failed(f"kafka {name}", problem)
+        return
+    found = f"{settings.clusters[name].bootstrap}: cluster id {health.kafka_cluster_id}"
+    yield Check(name=f"kafka {name}", outcome=OK, found=found)
+    for one in health.findings:
+        wrong = FAIL if one.what in NEEDED else WARN
+        outcome = OK if one.ok else wrong
+        yield Check(name=f"{name} {one.what}", outcome=outcome, found=one.seen, fix=one.fix)
 
 
 def lake(settings: Settings) -> Check:

@@ -193,7 +193,7 @@ def take(
 def problems(source: Source) -> list[str]:
     """What the newest snapshot could not read, one line each; groups are left out, they speak for themselves."""
     groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
-    unread = [f"group {row['group_id']}" for row in groups if row["error"] is not None]
+    unread = [f"group {row['group_id']}: " for row in groups if row["error"] is not None]
     told = source.manifest.facts.get("problems", ())
     return [line for line in told if not line.startswith(tuple(unread))]
 

@@ -1,0 +1,173 @@
+"""`evenkeel doctor`: one line per check, the fix beside what is wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from engine import wiring
+from engine.adapters import postgres
+from engine.adapters.slack import check
+from engine.cli import checks
+from engine.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
+from tests.unit.cli.conftest import objects
+
+JAVA = checks.java
+
+
+@pytest.fixture(autouse=True)
+def no_java(monkeypatch):
+    """Nobody waits for a JVM here; the check has a test of its own."""
+    there = checks.Check(name="java", outcome="OK", found="there")
+    monkeypatch.setattr(checks, "java", lambda: there)
+
+
+def found(what, ok=True, fix=None):
+    """A finding as the Kafka adapter gives it."""
+    return SimpleNamespace(what=what, ok=ok, seen=f"{what} were seen", fix=fix)
+
+
+@pytest.fixture
+def healthy(monkeypatch):
+    """Everything configured, and everything answers; the mapping can be changed."""
+    state = {
+        "findings": [found("brokers"), found("racks"), found("groups"), found("topics")],
+        "pending": [],
+        "who": "keel in example",
+    }
+
+    def ask(what):
+        def answer(*_):
+            if isinstance(state[what], Exception):
+                raise state[what]
+            return state[what]
+
+        return answer
+
+    def cluster(settings, name):
+        def ping():
+            return SimpleNamespace(kafka_cluster_id="kid", findings=ask("findings")())
+
+        return SimpleNamespace(ping=ping)
+
+    monkeypatch.setattr(wiring, "cluster", cluster)
+    monkeypatch.setattr(postgres, "pending", ask("pending"))
+    monkeypatch.setattr(check, "who_am_i", ask("who"))
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://me:hunter2@db/history")
+    monkeypatch.setenv("EVENKEEL_SLACK_TOKEN", "xoxb-secret")
+    monkeypatch.setenv("EVENKEEL_CLUSTERS", '{"prod": {"bootstrap": "kafka:9092"}}')
+    return state
+
+
+def outcomes(result):
+    """Check name -> outcome."""
+    lines = [line.split("  ") for line in result.stdout.splitlines()]
+    return {cells[1].strip() or cells[2].strip(): cells[0].strip() for cells in lines}
+
+
+def test_everything_that_is_needed_is_tried(run, healthy):
+    """A line per check, all OK, exit code 0, no secret shown."""
+    result = run("doctor", "--json")
+    rows = {row["name"]: row["outcome"] for row in objects(result)}
+    assert set(rows.values()) == {"OK"}
+    assert list(rows) == [
+        "python",
+        "java",
+        "spark",
+        "configuration",
+        "kafka prod",
+        "prod brokers",
+        "prod racks",
+        "prod groups",
+        "prod topics",
+        "lake",
+        "history",
+        "slack",
+    ]
+    assert "hunter2" not in result.output
+    assert "xoxb" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("broken", "name", "outcome"),
+    [
+        ({"findings": ClusterUnreachable("gone.", fix="Start it.")}, "kafka prod", "FAIL"),
+        ({"findings": [found("groups", False, "Grant it.")]}, "prod groups", "FAIL"),
+        ({"findings": [found("racks", False, "Set it.")]}, "prod racks", "WARN"),
+        ({"pending": ["0001_history"]}, "history", "FAIL"),
+        ({"pending": HistoryUnreachable("down.", fix="Start it.")}, "history", "FAIL"),
+        ({"who": NotifierError("no.", fix="Get a token.")}, "slack", "FAIL"),
+        ({"who": ZeroDivisionError("x")}, "slack", "FAIL"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_fix(run, healthy, broken, name, outcome):
+    """The check has its outcome and a remedy, the others go on, and a FAIL makes exit code 1."""
+    healthy.update(broken)
+    result = run("doctor")
+    line = next(line for line in result.stdout.splitlines() if f"  {name} " in line)
+    assert line.startswith(outcome)
+    fix = next((f for f in ("Grant it.", "Set it.", "Get a token.", "Start it.") if f in line), "")
+    assert fix or "evenkeel migrate" in line or "EVENKEEL_DEBUG" in line
+    assert "slack" in result.stdout
+    assert result.exit_code == (1 if outcome == "FAIL" else 0)
+    assert "Traceback" not in result.output
+
+
+def test_what_is_not_set_up_is_a_warning(run):
+    """Without cluster, database and token nothing fails; each line says how to set it up."""
+    rows = {row["name"]: row for row in objects(run("doctor", "--json"))}
+    for name in ("kafka", "history", "slack"):
+        assert rows[name]["outcome"] == "WARN"
+        assert rows[name]["fix"]
+
+
+def test_a_broken_configuration_ends_the_list(run, tmp_path):
+    """The key is named; what depends on it is not guessed."""
+    (tmp_path / "evenkeel.toml").write_text("nonsense = 1\n")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1].startswith("FAIL  configuration")
+    assert "nonsense: no such key" in result.stdout
+
+
+def test_a_lake_in_a_missing_folder_is_a_failure(run, monkeypatch, tmp_path):
+    """A mount that is not there is found before the first snapshot."""
+    monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "gone" / "lake"))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert any(line.startswith("FAIL  lake") for line in result.stdout.splitlines())
+
+
+def test_looking_at_the_lake_leaves_nothing_behind(run, tmp_path):
+    """The folder is as it was."""
+    run("doctor")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ('openjdk version "17.0.2" 2022-01-18', "OK"),
+        ('openjdk version "25" 2025-09-16', "OK"),
+        ('java version "1.8.0_381"', "WARN"),
+        ("nonsense", "WARN"),
+    ],
+)
+def test_java_is_judged_by_what_it_says(monkeypatch, tmp_path, said, outcome):
+    """17 and newer will do; older, or no Java at all, is a warning with a remedy."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{said}\nEND\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert JAVA().outcome == outcome
+    java.unlink()
+    assert JAVA().outcome == "WARN"
+
+
+def test_only_the_named_cluster_is_tried(run, healthy):
+    """An address on the command line takes the place of the configured clusters."""
+    rows = [row["name"] for row in objects(run("doctor", "--bootstrap", "other:1", "--json"))]
+    assert "kafka other-1" in rows
+    assert "kafka prod" not in rows

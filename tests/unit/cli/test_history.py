@@ -1,0 +1,196 @@
+"""`evenkeel query` and `evenkeel migrate`, up to the database's door."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+import sql
+from engine import wiring
+from engine.adapters import postgres
+from engine.cli.history import place
+from engine.errors import HistoryUnreachable
+from tests.unit.cli.conftest import objects
+
+URL = "postgresql://keel:hunter2@db.example.com:5433/history"
+
+
+@pytest.fixture
+def history(monkeypatch):
+    """A history that answers every query with what it was asked, and two rows of all kinds."""
+
+    class Fake:
+        rows = (
+            {
+                "group_id": "a",
+                "lag": 1234567,
+                "cross_rack_share": 0.25,
+                "drain_seconds": 300.0,
+                "partial": True,
+                "at": datetime(2026, 3, 1, tzinfo=UTC),
+                "strategy": None,
+                "problems": ["x"],
+            },
+            {
+                "group_id": "b",
+                "lag": None,
+                "cross_rack_share": None,
+                "drain_seconds": float("inf"),
+                "partial": False,
+                "at": None,
+                "strategy": "range",
+                "problems": [],
+            },
+        )
+
+        def query(self, name, **parameters):
+            asked.append((name, parameters))
+            return list(self.rows)
+
+    asked: list = []
+    fake = Fake()
+    fake.asked = asked
+
+    def build(settings):
+        fake.url = settings.database_url.get_secret_value()
+        return fake
+
+    monkeypatch.setattr(wiring, "history", build)
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", URL)
+    return fake
+
+
+def test_without_a_name_all_queries_are_listed(run):
+    """Each with what it answers and its parameters; no database is needed for that."""
+    rows = objects(run("query", "--json"))
+    assert [row["query"] for row in rows] == list(sql.queries())
+    assert all(row["summary"] for row in rows)
+    text = run("query").stdout
+    assert all(name in text for name in sql.queries())
+    assert "group (required)" in text
+    assert "limit=20" in text
+
+
+def test_rows_are_a_table_with_units_of_their_own(run, history):
+    """Thousands separated, shares in percent, seconds as spans, moments in UTC; null is ? or -."""
+    lines = run("query", "groups").stdout.splitlines()
+    told = 'a 1,234,567 25% 5 min yes 2026-03-01 00:00:00 - ["x"]'
+    assert lines[1].split() == told.split()
+    assert lines[2].split() == ["b", "?", "?", "never", "no", "-", "range", "[]"]
+
+
+def test_json_rows_are_the_database_rows(run, history):
+    """One object per row under the query's column names."""
+    rows = objects(run("query", "groups", "--json"))
+    assert rows[0]["at"] == "2026-03-01T00:00:00+00:00"
+    assert rows[1]["drain_seconds"] == "Infinity"
+    assert rows[1]["lag"] is None
+
+
+def test_parameters_go_to_the_query(run, history):
+    """key=value; the value may hold an equals sign."""
+    run("query", "scoreboard", "--param", "group=a=b", "--param", "cluster=prod")
+    assert history.asked == [("scoreboard", {"group": "a=b", "cluster": "prod"})]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nonsense"], "there is no query 'nonsense'. Use one of "),
+        (["groups", "--param", "nonsense=1"], "has no parameter 'nonsense' (it has cluster"),
+        (["groups", "--param", "cluster"], "is not KEY=VALUE"),
+        (["advised_moves"], "needs group. Add --param group=VALUE."),
+    ],
+)
+def test_a_wrong_question_is_refused_with_what_is_right(run, history, arguments, told):
+    """Before any database is asked."""
+    result = run("query", *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert history.asked == []
+
+
+def test_no_row_is_exit_code_1(run, history):
+    """A script can tell that there was nothing."""
+    history.rows = ()
+    result = run("query", "groups")
+    assert result.exit_code == 1
+    assert "query groups found no row" in result.stderr
+
+
+def test_it_says_which_database_without_its_password(run, history):
+    """Name, server and user, on standard error."""
+    result = run("query", "groups")
+    told = "database: history on db.example.com:5433 as keel (EVENKEEL_DATABASE_URL)\n"
+    assert result.stderr == told
+    assert "hunter2" not in result.output
+
+
+def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
+    """Below evenkeel's home in this folder, or where EVENKEEL_HOME says."""
+    monkeypatch.delenv("EVENKEEL_DATABASE_URL")
+    state = tmp_path / ".evenkeel" / "demo" / "state.json"
+    state.parent.mkdir(parents=True)
+    state.write_text(json.dumps({"database_url": "postgresql://me@127.0.0.1:1/demo"}))
+    assert "demo on 127.0.0.1:1 as me (the demo's)" in run("query", "groups").stderr
+    assert history.url == "postgresql://me@127.0.0.1:1/demo"
+    monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path / "elsewhere"))
+    assert run("query", "groups").exit_code == 2
+
+
+def test_without_any_database_it_says_how_to_get_one(run):
+    """One line with both ways."""
+    for command in (["query", "groups"], ["migrate"]):
+        result = run(*command)
+        assert result.exit_code == 2
+        assert "Set EVENKEEL_DATABASE_URL, or start one with `make demo`." in result.stderr
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"other": 1}', "\x00"])
+def test_a_damaged_state_of_the_demo_is_refused_in_words(run, tmp_path, content):
+    """A half-written state is no traceback."""
+    state = tmp_path / ".evenkeel" / "demo" / "state.json"
+    state.parent.mkdir(parents=True)
+    state.write_text(content)
+    result = run("query", "groups")
+    assert result.exit_code == 2
+    assert "names no database. Run `make demo` again." in result.stderr
+
+
+def test_an_unreachable_database_is_exit_code_5(run, history, monkeypatch):
+    """The adapter's words, once."""
+
+    def fail(name, **parameters):
+        raise HistoryUnreachable("the history did not answer.")
+
+    history.query = fail
+    result = run("query", "groups")
+    assert result.exit_code == 5
+    assert result.stderr.splitlines()[1:] == ["evenkeel: the history did not answer."]
+
+
+def test_migrate_says_what_it_applied(run, monkeypatch):
+    """A line per migration, or that there is nothing to do; a dry run applies nothing."""
+    waiting, applied = ["0001_history", "0002_more"], []
+
+    def migrate(url):
+        applied.extend(waiting)
+        names, waiting[:] = list(waiting), []
+        return names
+
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", URL)
+    monkeypatch.setattr(postgres, "pending", lambda url: list(waiting))
+    monkeypatch.setattr(postgres, "migrate", migrate)
+    dry = run("migrate", "--dry-run").stdout.splitlines()
+    assert dry == ["would apply 0001_history", "would apply 0002_more"]
+    assert applied == []
+    assert run("migrate").stdout.splitlines() == ["applied 0001_history", "applied 0002_more"]
+    assert run("migrate").stdout == "nothing to apply: the schema is this version's\n"
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "postgresql://h:port/x", "postgresql://u:p@[::/x"])
+def test_a_strange_address_is_named_without_failing(url):
+    """Whatever is configured, what is shown of it holds no secret and raises nothing."""
+    assert "p@" not in place(url)

@@ -1,0 +1,75 @@
+"""A command loads what it needs and nothing else, so that it answers at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+HEAVY = (
+    "airflow",
+    "great_expectations",
+    "kafka",
+    "matplotlib",
+    "ortools",
+    "pandas",
+    "psycopg",
+    "pyspark",
+    "scipy",
+    "slack_sdk",
+    "sqlalchemy",
+)
+
+PROGRAM = """
+import sys
+from engine.cli import app
+
+recording, *names = sys.argv[1:]
+for command in (
+    ["advise", "--from", recording, "--json"],
+    ["advise", "--from", recording, "--group", "uneven"],
+    ["lag", "--from", recording],
+    ["replay", recording],
+    ["assign"],
+):
+    sys.argv[1:] = command
+    try:
+        app()
+    except SystemExit as ended:
+        assert not ended.code, command
+    print("after", *command[:1], *(n for n in names if n in sys.modules), file=sys.stderr)
+import pandas
+print("then", pandas.__name__, file=sys.stderr)
+"""
+
+
+def ended(program: str, *arguments: str) -> list[str]:
+    """What a program of its own process said on standard error."""
+    command = [sys.executable, "-c", program, *arguments]
+    case = '{"id": 1, "strategy": "range", "topics": {}, "members": []}'
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, input=case)
+    assert result.returncode == 0, result.stderr
+    return result.stderr.splitlines()
+
+
+def test_what_needs_no_service_loads_no_client_and_no_pandas(recording):
+    """Advice and lag of a recording, and `assign`; yet a custom strategy that wants pandas gets it."""
+    lines = [
+        line for line in ended(PROGRAM, str(recording), *HEAVY) if line[:5] in ("after", "then ")
+    ]
+    verbs = ("advise", "advise", "lag", "replay", "assign")
+    assert lines == [*(f"after {verb}" for verb in verbs), "then pandas"]
+
+
+def test_help_loads_nothing_that_computes():
+    """Who asks how to call it waits for nothing."""
+    program = """
+import sys
+from engine.cli import app
+try:
+    app()
+except SystemExit:
+    print(*(n for n in ("numpy", "pyarrow", "rich", "sql", *sys.argv[2:]) if n in sys.modules), file=sys.stderr)
+"""
+    assert ended(program, "--help") == [""]
