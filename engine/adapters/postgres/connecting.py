@@ -119,6 +119,6 @@ def _unreachable(where: str, said: str) -> HistoryUnreachable:
 
 def _first_line(problem: BaseException, url: URL) -> str:
     lines = str(problem).strip().splitlines() or [type(problem).__name__]
-    said = lines[0].strip().rstrip(".")
+    said = lines[0].removeprefix("connection is bad: ").strip().rstrip(".")
     password = str(url.password) if url.password else ""
     return said.replace(password, "***") if password else said

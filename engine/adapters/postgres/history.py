@@ -18,12 +18,12 @@ from engine.adapters.postgres.running import Rows, arguments, execute, find, run
 from engine.errors import ClusterBusy, ClusterChanged, HistoryError
 from engine.ports import Manifest, Row
 
-_METRICS = {
-    "group_metrics": "group_metrics",
-    "member_metrics": "member_metrics",
-    "partition_metrics": "partition_latest",
-}
-"""Datasets of the metrics, and the tables whose columns they have."""
+_METRICS = (
+    ("group_metrics", "group_metrics", "replace_group_metrics"),
+    ("member_metrics", "member_metrics", "replace_member_metrics"),
+    ("partition_metrics", "partition_latest", "replace_partition_metrics"),
+)
+"""Each dataset of the metrics, the table whose columns it has, and the statement that moves it there."""
 
 
 class PostgresHistory:
@@ -116,9 +116,9 @@ class PostgresHistory:
             HistoryError: The snapshot is not in the history.
         """
         with self._writing(snapshot_id) as (connection, _):
-            for dataset, target in _METRICS.items():
+            for dataset, target, replace in _METRICS:
                 stage(connection, dataset, tables[dataset], target)
-                execute(connection, f"replace_{dataset}", snapshot_id=snapshot_id)
+                execute(connection, replace, snapshot_id=snapshot_id)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
         """

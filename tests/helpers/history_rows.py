@@ -1,0 +1,171 @@
+"""
+Rows for the history from short descriptions: what the steps would store, without running them.
+
+Everything has a plain default; a keyword overrides a column of every row. Snapshot number n of a cluster is taken
+n minutes after `FIRST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from engine.adapters.postgres import PostgresHistory
+from engine.datasets import CANDIDATES, METRICS, new_snapshot_id, rows_to_table, split_snapshot_id
+from engine.ports import Manifest
+
+FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def manifest(
+    number: int = 0, cluster: str = "demo", *, kafka: str | None = "kafka-1", **facts: Any
+) -> Manifest:
+    """The manifest of a snapshot of two groups that took three seconds."""
+    started = FIRST + timedelta(minutes=number)
+    finished = started + timedelta(seconds=3)
+    return Manifest(
+        snapshot_id=new_snapshot_id(cluster, started),
+        cluster=cluster,
+        step="snapshot",
+        schema_version=1,
+        written_at=finished,
+        rows={"groups": 2},
+        facts={
+            "kafka_cluster_id": kafka,
+            "started_at": started.isoformat(),
+            "finished_at": finished.isoformat(),
+            "problems": [],
+            "requests": {"ListGroups": 3, "OffsetFetch": 2},
+            **facts,
+        },
+    )
+
+
+def metrics(
+    snapshot_id: str, groups: Mapping[str, Sequence[int | None]], **columns: Any
+) -> dict[str, pa.Table]:
+    """Metrics of groups with one member each, by the lags of the partitions of topic `orders`."""
+    cluster, taken_at = split_snapshot_id(snapshot_id)
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in METRICS}
+    for group, lags in groups.items():
+        keys = {
+            "snapshot_id": snapshot_id,
+            "cluster": cluster,
+            "group_id": group,
+            "config_version": "c0ffee",
+        }
+        total = None if None in lags else sum(lag or 0 for lag in lags)
+        described = {
+            "group_type": "classic",
+            "state": "Stable",
+            "assignor": "range",
+            "status": "OK",
+        }
+        rows["group_metrics"].append(
+            keys
+            | described
+            | {
+                "members": 1,
+                "partitions": len(lags),
+                "total_lag": total,
+                "findings": ['one, "two"'],
+            }
+            | columns
+        )
+        rows["member_metrics"].append(
+            keys
+            | {"member_id": f"{group}-1", "identity": "c@h", "partitions": len(lags), "lag": total}
+        )
+        rows["partition_metrics"] += [
+            keys
+            | {
+                "topic": "orders",
+                "partition": number,
+                "lag": lag,
+                "status": "OK",
+                "member_id": f"{group}-1",
+                "committed_at": taken_at + timedelta(seconds=1),
+                "end_at": taken_at + timedelta(seconds=2),
+            }
+            for number, lag in enumerate(lags)
+        ]
+    return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+
+
+def candidates(
+    snapshot_id: str, group: str, strategies: Sequence[str] = ("live", "range"), **columns: Any
+) -> pa.Table:
+    """A candidate per strategy; every one but `live` moves a partition."""
+    cluster, _ = split_snapshot_id(snapshot_id)
+    move = {"topic": "orders", "partition": 0, "from_member": None, "to_member": "m'1\\"}
+    rows = [
+        {
+            "snapshot_id": snapshot_id,
+            "cluster": cluster,
+            "group_id": group,
+            "config_version": "c0ffee",
+            "strategy": strategy,
+            "position": position,
+            "reach": "already there" if strategy == "live" else "setting",
+            "feasibility": "can run",
+            "largest_member_lag": 10,
+            "drain_seconds": float("inf"),
+            "findings": [],
+            "moved": [] if strategy == "live" else [move],
+            **columns,
+        }
+        for position, strategy in enumerate(strategies)
+    ]
+    return rows_to_table(rows, CANDIDATES["candidates"])
+
+
+def advice(snapshot_id: str, group: str, **columns: Any) -> dict[str, Any]:
+    """A switch to `range` that moves one partition."""
+    cluster, taken_at = split_snapshot_id(snapshot_id)
+    return {
+        "snapshot_id": snapshot_id,
+        "cluster": cluster,
+        "group_id": group,
+        "verdict": "switch",
+        "strategy": "range",
+        "reason": "it is better",
+        "how": None,
+        "yardstick": None,
+        "yardstick_reason": None,
+        "seen": 2,
+        "config_version": "c0ffee",
+        "created_at": taken_at,
+        "moves": [{"topic": "orders", "partition": 0, "from_member": None, "to_member": "m-1"}],
+        **columns,
+    }
+
+
+def validation(group: str | None, *, success: bool, **columns: Any) -> dict[str, Any]:
+    """A critical expectation about a group, or about the whole snapshot."""
+    return {
+        "group_id": group,
+        "expectation": "offsets in order",
+        "severity": "critical",
+        "success": success,
+        "unexpected_count": 0 if success else 1,
+        "checked_count": 2,
+        "reason": None if success else "an end before a begin",
+        **columns,
+    }
+
+
+def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> str:
+    """Take one snapshot through every step; its id."""
+    taken = manifest(number, cluster)
+    snapshot_id = taken.snapshot_id
+    history.store_snapshot(taken, {"config_version": "c0ffee"})
+    checks = [validation("orders-app", success=True), validation("broken", success=False)]
+    history.store_validation(snapshot_id, "snapshot", checks)
+    history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [5, 7], "idle": [0]}))
+    history.store_validation(snapshot_id, "candidates", [validation("orders-app", success=True)])
+    history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app"))
+    history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
+    return snapshot_id

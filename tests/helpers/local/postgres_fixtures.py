@@ -1,0 +1,93 @@
+"""Fixtures for tests that need a real Postgres: ``postgres_server``, and on it a fresh ``history``.
+
+A test module (or the root conftest) asks for them by
+``pytest_plugins = ("tests.helpers.local.postgres_fixtures",)``; one session then has one server.
+
+By default the server is started and ended by the session. EVENKEEL_TEST_DATABASE_URL, a superuser's,
+names one that exists: every database and role made there begins with ``evenkeel_test_`` and is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from engine.adapters.postgres import PostgresHistory, migrate
+from tests.helpers.local.postgres import EmbeddedPostgres
+from tests.helpers.local.postgres_access import PostgresServer
+from tests.helpers.local.process import default_home
+
+PREFIX = "evenkeel_test_"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server of our own, or the one that the environment names."""
+    named = os.environ.get("EVENKEEL_TEST_DATABASE_URL")
+    if named:
+        yield PostgresServer(named)
+        return
+    home = default_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="pg-", dir=home) as folder,
+        EmbeddedPostgres(Path(folder)) as server,
+    ):
+        yield server
+
+
+@pytest.fixture(scope="session")
+def _session_role(postgres_server: PostgresServer) -> Iterator[str]:
+    """The role that owns the databases of this session."""
+    role = f"{PREFIX}{secrets.token_hex(4)}"
+    yield role
+    postgres_server.drop_role(role)
+
+
+@pytest.fixture(scope="session")
+def _template(postgres_server: PostgresServer, _session_role: str) -> Iterator[str]:
+    """A migrated database to copy: that is quicker than to migrate one for every test."""
+    postgres_server.create_database(_session_role, _session_role)
+    migrate(postgres_server.url(_session_role, _session_role))
+    yield _session_role
+    postgres_server.drop_database(_session_role)
+
+
+@pytest.fixture
+def make_database(
+    postgres_server: PostgresServer, _session_role: str
+) -> Iterator[Callable[..., str]]:
+    """Makes databases of this test: ``make_database()`` gives the URL of an empty one."""
+    with ExitStack() as made:
+
+        def make(template: str | None = None) -> str:
+            name = f"{PREFIX}{secrets.token_hex(4)}"
+            postgres_server.create_database(name, _session_role, template=template)
+            made.callback(postgres_server.drop_database, name)
+            return postgres_server.url(name, _session_role)
+
+        yield make
+
+
+@pytest.fixture
+def empty_database(make_database: Callable[..., str]) -> str:
+    """URL of a database of this test that was never migrated."""
+    return make_database()
+
+
+@pytest.fixture
+def database_url(make_database: Callable[..., str], _template: str) -> str:
+    """URL of a migrated database of this test."""
+    return make_database(_template)
+
+
+@pytest.fixture
+def history(database_url: str) -> PostgresHistory:
+    """An empty history of this test."""
+    return PostgresHistory(database_url)

@@ -1,0 +1,91 @@
+"""The files of `sql`: each says what it is, and the loader reads what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import sql
+
+ROOT = Path(__file__).resolve().parents[3]
+QUERIES = sorted(sql.queries())
+STATEMENTS = sorted(sql.statements())
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_reads_like_documentation(name: str) -> None:
+    """A query begins with the question it answers and what a row is; it describes its parameters and no other."""
+    query = sql.queries()[name]
+    assert re.match(r"(What|Which|Who|Where|How|Are) .*\? .*One row", query.summary)
+    used = set().union(*map(sql.bound, query.parts))
+    assert {p.name for p in query.parameters} == used
+    assert all(p.type and p.meaning and p.meaning.endswith(".") for p in query.parameters)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_casts_its_parameters_to_their_types(name: str) -> None:
+    """A parameter is cast to its described type wherever it is used, so that null and text from a command line work."""
+    query = sql.queries()[name]
+    (code,) = query.parts
+    for parameter in query.parameters:
+        cast = f"CAST(:{parameter.name} AS {parameter.type})"
+        assert code.count(f":{parameter.name}") == code.count(cast) > 0
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_says_what_it_does(name: str) -> None:
+    """An internal statement begins with a sentence, and what it describes as a parameter it uses."""
+    statement = sql.statements()[name]
+    assert statement.text.startswith("-- ")
+    assert statement.summary.endswith((".", ":"))
+    used = set().union(*map(sql.bound, statement.parts))
+    assert {p.name for p in statement.parameters} == used
+
+
+def test_every_statement_is_used() -> None:
+    """Each internal statement is named by the code that runs it."""
+    code = "\n".join(
+        file.read_text(encoding="utf-8")
+        for folder in ("engine", "dags")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+    )
+    assert [name for name in STATEMENTS if f'"{name}"' not in code] == []
+
+
+def test_views_say_what_a_row_is_and_come_after_what_they_read() -> None:
+    """A view begins with what a row is, is named as its file, and follows the views it reads from."""
+    names = list(sql.views())
+    for name, text in sql.views().items():
+        assert text.startswith("-- One row per ")
+        assert f"CREATE OR REPLACE VIEW {name} AS" in text
+        code = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
+        mentioned = [n for n in names if n != name and re.search(rf"\b{n}\b", code)]
+        assert all(names.index(n) < names.index(name) for n in mentioned)
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    """The migrations are 0001, 0002, ... and each says what it does."""
+    numbers = [migration.name.split("_")[0] for migration in sql.migrations()]
+    assert numbers == [f"{n:04}" for n in range(1, len(numbers) + 1)]
+    assert all(migration.text.startswith("-- ") for migration in sql.migrations())
+
+
+def test_parameters_have_defaults_types_and_meanings() -> None:
+    """The header tells which parameter must be given, and what the others are without being given."""
+    by_name = {p.name: p for p in sql.queries()["lag_history"].parameters}
+    assert by_name["group"].required
+    assert (by_name["cluster"].required, by_name["cluster"].default) == (False, None)
+    assert (by_name["hours"].default, by_name["hours"].type) == ("24", "double precision")
+
+
+def test_a_file_of_several_statements_is_split_at_their_ends() -> None:
+    """Statements are executed one by one; comment lines belong to none of them."""
+    parts = sql.statements()["expire"].parts
+    assert [part.split()[:3] for part in parts] == [
+        ["DELETE", "FROM", "step_run"],
+        ["DELETE", "FROM", "alert"],
+        ["DELETE", "FROM", "incident"],
+        ["DELETE", "FROM", "snapshot"],
+    ]
