@@ -261,7 +261,16 @@ def _backwards(names: tuple[str, ...]) -> Ints:
 
 def _copied(group: GroupSpec) -> GroupSpec:
     """A group that shares no array, and nothing else that could be changed, with the given one."""
-    return replace(group, **{f.name: copy.deepcopy(getattr(group, f.name)) for f in fields(group)})
+    parts = {f.name: getattr(group, f.name) for f in fields(group)}
+    return replace(group, **{name: _copied_value(value) for name, value in parts.items()})
+
+
+def _copied_value(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple) and all(v is None or isinstance(v, str) for v in value):
+        return value  # names cannot be changed, and there are many
+    return copy.deepcopy(value)
 
 
 def _arrays(group: GroupSpec) -> dict[str, Any]:

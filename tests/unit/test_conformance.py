@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from engine.assignor import USUAL_PROMISES, Promise, spec
 from engine.assignors import ASSIGNORS
@@ -126,6 +126,7 @@ GROUP = replace(
 
 
 @pytest.mark.parametrize("name", list(ASSIGNORS))
+@settings(max_examples=60)
 @given(group=groups())
 def test_every_strategy_keeps_its_promises(name, group):
     """On any group, whatever a strategy promises holds."""
