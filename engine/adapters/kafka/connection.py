@@ -106,12 +106,10 @@ class Connection:
 
     def _connect(self, arguments: dict[str, Any]) -> None:
         """Learn the cluster's brokers from the first bootstrap address that tells them."""
-        until = time.monotonic() + self._settings.request_timeout_seconds
+        shares = self._settings.bootstrap.count(",") + 1
+        seconds = min(CONNECT_SECONDS + 1, self._settings.request_timeout_seconds / shares)
         error: ClusterUnreachable | None = None
         for address in reachable(self.name, self._settings.bootstrap, CONNECT_SECONDS):
-            seconds = min(CONNECT_SECONDS + 1, until - time.monotonic())
-            if error is not None and seconds <= 0:
-                break
             self._net = NetworkSelector(**arguments)
             self._manager = _Manager(self._net, bootstrap_servers=address, **arguments)
             self._net.start()

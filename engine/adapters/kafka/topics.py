@@ -129,6 +129,7 @@ async def read_topics(connection: Connection, admits: Filter, used: set[str]) ->
     except Unanswered as problem:
         topics.problems.append(f"topics: {problem}")
         return topics
+    topics.problems += _lost_groups(answer.topics)
     for topic in sorted(answer.topics, key=lambda topic: topic.name):
         if not admits.admits(topic.name) or (topic.is_internal and topic.name not in used):
             continue
@@ -138,6 +139,22 @@ async def read_topics(connection: Connection, admits: Filter, used: set[str]) ->
     await _read_offsets(connection, topics.partitions)
     topics.problems += _summary(topics.partitions)
     return topics
+
+
+def _lost_groups(topics: Iterable[Any]) -> list[str]:
+    """No broker lists the groups of an offsets partition that has no leader: say that some lack."""
+    lost = [
+        one.partition_index
+        for topic in topics
+        if topic.name == "__consumer_offsets"
+        for one in topic.partitions
+        if one.leader_id < 0
+    ]
+    if not lost:
+        return []
+    return [
+        f"{len(lost)} partitions of __consumer_offsets have no leader: their groups are missing"
+    ]
 
 
 def _partitions(topic: Any) -> list[Partition]:

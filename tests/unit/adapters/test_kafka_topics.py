@@ -150,6 +150,18 @@ def test_a_partition_without_leader_keeps_its_row_and_says_so() -> None:
     assert connection.patience == 3
 
 
+def test_groups_that_no_broker_can_list_are_missed_aloud() -> None:
+    """Groups live in partitions of an internal topic; one without a leader hides its groups."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        return metadata({"__consumer_offsets": [1, -1]}, internal=["__consumer_offsets"])
+
+    topics = run(read_topics(ScriptedConnection(answer), ALL, set()))
+    assert topics.problems == [
+        "1 partitions of __consumer_offsets have no leader: their groups are missing"
+    ]
+
+
 def test_a_partition_whose_leader_moved_is_asked_for_there() -> None:
     """The old leader refuses, the metadata tells the new one."""
 
