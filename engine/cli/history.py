@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
 import typer
-from pydantic import SecretStr
 
 from engine.cli.options import AsJson, epilog
 from engine.cli.running import NothingFound, complain
@@ -99,6 +98,8 @@ def database() -> tuple[Settings, str]:
     Raises:
         ConfigError: Neither a database is configured nor a demo's is there.
     """
+    from pydantic import SecretStr
+
     from engine import wiring
 
     settings = wiring.settings()

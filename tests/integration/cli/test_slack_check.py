@@ -1,0 +1,29 @@
+"""`doctor` asks a server that speaks Slack's API whose token it is."""
+
+from __future__ import annotations
+
+from tests.helpers.local.slack_workspace import REVOKED
+from tests.integration.cli.conftest import objects
+
+pytest_plugins = ("tests.helpers.local.slack",)
+
+
+def test_a_token_that_works_is_named_by_its_bot_and_workspace(run, slack_server, monkeypatch):
+    """OK, whose it is, and where messages go by default."""
+    monkeypatch.setenv("EVENKEEL_SLACK_TOKEN", "xoxb-of-a-test")
+    monkeypatch.setenv("EVENKEEL_SLACK_BASE_URL", slack_server.base_url)
+    row = next(row for row in objects(run("doctor", "--json")) if row["name"] == "slack")
+    assert row["outcome"] == "OK"
+    assert " in " in row["found"]
+    assert "#kafka" in row["found"]
+
+
+def test_a_token_that_is_refused_is_a_failure_with_its_fix(run, slack_server, monkeypatch):
+    """What Slack said and where a token is set; the token itself is not shown."""
+    monkeypatch.setenv("EVENKEEL_SLACK_TOKEN", REVOKED)
+    monkeypatch.setenv("EVENKEEL_SLACK_BASE_URL", slack_server.base_url.rstrip("/"))
+    result = run("doctor")
+    assert result.exit_code == 1
+    line = next(one for one in result.stdout.splitlines() if one.startswith("FAIL"))
+    assert "does not take the token: invalid_auth. Set EVENKEEL_SLACK_TOKEN" in line
+    assert REVOKED not in result.output
