@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +24,8 @@ from tests.helpers.local.postgres_access import PostgresServer
 from tests.helpers.local.process import default_home
 
 PREFIX = "evenkeel_test_"
+
+MakeDatabase = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
@@ -59,30 +61,43 @@ def _template(postgres_server: PostgresServer, _session_role: str) -> Iterator[s
     postgres_server.drop_database(_session_role)
 
 
-@pytest.fixture
-def make_database(
-    postgres_server: PostgresServer, _session_role: str
-) -> Iterator[Callable[..., str]]:
-    """Makes databases of this test: ``make_database()`` gives the URL of an empty one."""
+@contextmanager
+def _databases(server: PostgresServer, role: str) -> Iterator[MakeDatabase]:
     with ExitStack() as made:
 
         def make(template: str | None = None) -> str:
             name = f"{PREFIX}{secrets.token_hex(4)}"
-            postgres_server.create_database(name, _session_role, template=template)
-            made.callback(postgres_server.drop_database, name)
-            return postgres_server.url(name, _session_role)
+            server.create_database(name, role, template=template)
+            made.callback(server.drop_database, name)
+            return server.url(name, role)
 
         yield make
 
 
 @pytest.fixture
-def empty_database(make_database: Callable[..., str]) -> str:
+def make_database(postgres_server: PostgresServer, _session_role: str) -> Iterator[MakeDatabase]:
+    """Makes databases of this test: ``make_database()`` gives the URL of an empty one."""
+    with _databases(postgres_server, _session_role) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def module_database_url(
+    postgres_server: PostgresServer, _session_role: str, _template: str
+) -> Iterator[str]:
+    """URL of a migrated database that the tests of a module share: for those that only read it."""
+    with _databases(postgres_server, _session_role) as make:
+        yield make(_template)
+
+
+@pytest.fixture
+def empty_database(make_database: MakeDatabase) -> str:
     """URL of a database of this test that was never migrated."""
     return make_database()
 
 
 @pytest.fixture
-def database_url(make_database: Callable[..., str], _template: str) -> str:
+def database_url(make_database: MakeDatabase, _template: str) -> str:
     """URL of a migrated database of this test."""
     return make_database(_template)
 

@@ -1,0 +1,360 @@
+"""What the steps leave in a real Postgres: written twice it is the same, and an older snapshot never hides a newer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from engine.adapters.postgres import PostgresHistory
+from engine.datasets import CANDIDATES, METRICS
+from engine.errors import ClusterChanged, HistoryError
+from tests.helpers.history_rows import (
+    FIRST,
+    advice,
+    candidates,
+    fill,
+    manifest,
+    metrics,
+    validation,
+)
+
+pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytestmark = pytest.mark.postgres
+
+TABLES = [
+    "cluster",
+    "snapshot",
+    "validation",
+    "group_metrics",
+    "member_metrics",
+    "partition_latest",
+    "partition_worst",
+    "candidate",
+    "advice",
+    "advice_move",
+]
+
+
+def ask(url: str, question: str, *values: Any) -> list[dict[str, Any]]:
+    """Rows of a question asked without the adapter."""
+    with psycopg.connect(url, row_factory=dict_row) as connection:
+        return connection.execute(question.encode(), values).fetchall()
+
+
+def everything(url: str) -> Mapping[str, list[str]]:
+    """All rows of all tables as sorted JSON, without the numbers Postgres gives out."""
+
+    def plain(row: dict[str, Any]) -> str:
+        return json.dumps({k: v for k, v in row.items() if k != "validation_id"}, default=str)
+
+    return {table: sorted(plain(r) for r in ask(url, f"SELECT * FROM {table}")) for table in TABLES}
+
+
+def test_writing_everything_twice_leaves_the_same_rows(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Each step of a snapshot can be repeated, and no row is doubled, lost or changed."""
+    taken = manifest()
+    snapshot_id = taken.snapshot_id
+    checks = [validation("orders-app", success=True), validation(None, success=True)]
+    measured = metrics(snapshot_id, {"orders-app": [5, None], "idle": [0]})
+    proposed = candidates(snapshot_id, "orders-app")
+    seen = []
+    for _ in range(2):
+        history.store_snapshot(taken, {"config_version": "c0ffee"})
+        history.store_validation(snapshot_id, "snapshot", checks)
+        history.store_metrics(snapshot_id, measured)
+        history.store_validation(snapshot_id, "candidates", checks)
+        history.store_candidates(snapshot_id, proposed)
+        history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
+        seen.append(everything(database_url))
+    assert seen[0] == seen[1]
+    assert all(seen[0].values())
+
+
+def test_writing_again_replaces_what_an_earlier_try_left(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Rows that the second try no longer has are gone, and those of another stage or snapshot stay."""
+    other, again = fill(history, 0), fill(history, 1)
+    history.store_metrics(again, metrics(again, {"renamed": [1]}))
+    history.store_candidates(again, candidates(again, "renamed", ["live"]))
+    history.store_validation(again, "snapshot", [validation("renamed", success=False)])
+    by_snapshot = "SELECT group_id FROM {} WHERE snapshot_id = %s ORDER BY group_id"
+    for table in ("group_metrics", "member_metrics", "partition_latest", "partition_worst"):
+        found = ask(database_url, by_snapshot.format(table), again)
+        assert [row["group_id"] for row in found] == ["renamed"]
+    assert [r["group_id"] for r in ask(database_url, by_snapshot.format("candidate"), again)] == [
+        "renamed"
+    ]
+    assert len(ask(database_url, by_snapshot.format("group_metrics"), other)) == 2
+    stages = ask(
+        database_url,
+        "SELECT stage, group_id FROM validation WHERE snapshot_id = %s ORDER BY stage",
+        again,
+    )
+    assert [tuple(row.values()) for row in stages] == [
+        ("candidates", "orders-app"),
+        ("snapshot", "renamed"),
+    ]
+
+
+def test_values_come_back_as_they_went_in(history: PostgresHistory) -> None:
+    """Null, infinity, lists, moves and moments survive the way through COPY."""
+    taken = manifest(problems=["group 'x': not authorised"])
+    snapshot_id = taken.snapshot_id
+    history.store_snapshot(taken, {})
+    history.store_metrics(
+        snapshot_id,
+        metrics(snapshot_id, {'é, "g"': [None]}, drain_seconds=float("inf"), rates_since=FIRST),
+    )
+    history.store_candidates(snapshot_id, candidates(snapshot_id, 'é, "g"'))
+    (group,) = history.query("groups")
+    assert (group["group_id"], group["total_lag"], group["taken_at"]) == ('é, "g"', None, FIRST)
+    assert group["findings"] == ['one, "two"']
+    live, proposed = history.query("scoreboard")
+    assert (live["strategy"], live["is_live"], live["is_running"]) == ("live", True, False)
+    assert (proposed["strategy"], proposed["is_running"]) == ("range", True)
+    assert proposed["drain_seconds"] == float("inf")
+    (health,) = history.query("snapshot_health")
+    assert (health["partial"], health["problems"]) == (True, ["group 'x': not authorised"])
+    assert (health["duration_seconds"], health["reading_seconds"]) == (3.0, 1.0)
+    assert (health["request_count"], health["group_count"]) == (5, 2)
+
+
+def test_a_changed_kafka_cluster_under_the_same_name_is_refused(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Another cluster id raises, naming both, and leaves no row; an id that is not told does not."""
+    history.store_snapshot(manifest(0), {})
+    with pytest.raises(
+        ClusterChanged, match=r"'demo' was Kafka cluster kafka-1, now kafka-2 answers"
+    ):
+        history.store_snapshot(manifest(1, kafka="kafka-2"), {})
+    history.store_snapshot(manifest(2, kafka=None), {})
+    assert [r["kafka_cluster_id"] for r in ask(database_url, "SELECT * FROM cluster")] == [
+        "kafka-1"
+    ]
+    assert len(ask(database_url, "SELECT * FROM snapshot")) == 2
+
+
+def test_a_snapshot_stored_again_keeps_what_later_steps_noted(history: PostgresHistory) -> None:
+    """A retry of the first step does not undo the verdicts of the others, nor the configuration it does not know."""
+    taken = manifest()
+    history.store_snapshot(taken, {"config_version": "c0ffee"})
+    history.store_validation(taken.snapshot_id, "snapshot", [validation(None, success=False)])
+    history.store_snapshot(taken, {})
+    (row,) = history.execute("alert_snapshot", snapshot_id=taken.snapshot_id)
+    assert row["finished_at"] == FIRST + timedelta(seconds=3)
+    (health,) = history.query("snapshot_health")
+    assert health["rejected"] is True
+
+
+def test_a_failed_critical_check_of_the_whole_rejects_the_snapshot(
+    history: PostgresHistory,
+) -> None:
+    """A rejection at one stage is not undone by the other stage; a group's failure withholds only the group."""
+    taken = manifest()
+    snapshot_id = taken.snapshot_id
+    history.store_snapshot(taken, {})
+    history.store_validation(snapshot_id, "snapshot", [validation("a", success=False)])
+    assert history.query("snapshot_health")[0]["rejected"] is False
+    history.store_validation(snapshot_id, "snapshot", [validation(None, success=False)])
+    history.store_validation(snapshot_id, "candidates", [validation("a", success=False)])
+    (health,) = history.query("snapshot_health")
+    assert (health["rejected"], health["withheld_groups"]) == (True, 1)
+    assert [(r["group_id"], r["stage"]) for r in history.query("withheld")] == [
+        (None, "snapshot"),
+        ("a", "candidates"),
+    ]
+
+
+def test_partitions_are_those_of_the_newest_measured_snapshot(history: PostgresHistory) -> None:
+    """A newer snapshot's partitions replace the older one's; measured late, the older one changes nothing."""
+    old, new, other = manifest(0), manifest(1), manifest(0, "other")
+    for taken in (old, new, other):
+        history.store_snapshot(taken, {})
+    for taken, lag in ((old, 1), (other, 9), (new, 2), (old, 3)):
+        history.store_metrics(taken.snapshot_id, metrics(taken.snapshot_id, {"g": [lag]}))
+    found = [(row["cluster"], row["lag"]) for row in history.query("worst_partitions")]
+    assert found == [("other", 9), ("demo", 2)]
+    assert [row["total_lag"] for row in history.query("groups", cluster="demo")] == [2]
+
+
+def test_a_snapshot_still_being_worked_on_hides_nothing(history: PostgresHistory) -> None:
+    """Until the next snapshot is measured, proposed and advised, every view shows the one before."""
+    fill(history, 0)
+    history.store_snapshot(manifest(1), {})
+    assert len(history.query("groups")) == 2
+    assert len(history.query("worst_partitions")) == 3
+    assert len(history.query("scoreboard")) == 2
+    assert len(history.query("advised_moves", group="orders-app")) == 1
+    newest, before = history.query("snapshot_health")
+    assert (newest["seconds_since_previous"], before["seconds_since_previous"]) == (60.0, None)
+
+
+def test_only_the_20_worst_partitions_of_each_group_are_kept(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """The largest lags stay, the unknown ones come last; a small group keeps all."""
+    taken = manifest()
+    history.store_snapshot(taken, {})
+    lags = [None, *range(30)]
+    history.store_metrics(
+        taken.snapshot_id, metrics(taken.snapshot_id, {"big": lags, "small": [None, 4]})
+    )
+    kept = ask(database_url, "SELECT group_id, lag FROM partition_worst ORDER BY group_id, place")
+    assert [r["lag"] for r in kept if r["group_id"] == "big"] == list(range(29, 9, -1))
+    assert [r["lag"] for r in kept if r["group_id"] == "small"] == [4, None]
+
+
+def test_advice_is_never_rewritten(history: PostgresHistory) -> None:
+    """The first advice of a snapshot stays, with its moves; an advice without groups counts, too."""
+    taken, empty = manifest(0), manifest(1)
+    for each in (taken, empty):
+        history.store_snapshot(each, {})
+    snapshot_id = taken.snapshot_id
+    assert history.store_advice(
+        snapshot_id, [advice(snapshot_id, "a"), advice(snapshot_id, "b", moves=[])]
+    )
+    assert not history.store_advice(snapshot_id, [advice(snapshot_id, "a", reason="no")])
+    assert history.store_advice(empty.snapshot_id, [])
+    assert not history.store_advice(empty.snapshot_id, [])
+    rows = history.query("advice_history")
+    assert [(r["group_id"], r["reason"], r["moves"]) for r in rows] == [
+        ("a", "it is better", 1),
+        ("b", "it is better", 0),
+    ]
+
+
+def test_previous_advice_is_that_of_the_snapshot_before(history: PostgresHistory) -> None:
+    """What was said after this snapshot or a later one, or about another cluster, is not what was said before."""
+    first, second, third = (fill(history, n) for n in range(3))
+    fill(history, 0, "other")
+
+    def before(snapshot_id: str) -> list[dict[str, Any]]:
+        return history.execute("previous_advice", cluster="demo", snapshot_id=snapshot_id)
+
+    assert before(first) == []
+    assert [(r["group_id"], r["strategy"], r["seen"]) for r in before(second)] == [
+        ("orders-app", "range", 2)
+    ]
+    assert len(before(third)) == 1
+
+
+def test_snapshots_whose_advice_never_came_are_found(history: PostgresHistory) -> None:
+    """Unfinished ones are listed oldest first; advised, rejected and fresh ones are not."""
+    fill(history, 0)
+    late, later, rejected = manifest(2), manifest(1), manifest(3)
+    for taken in (late, later, rejected):
+        history.store_snapshot(taken, {})
+    history.store_validation(rejected.snapshot_id, "snapshot", [validation(None, success=False)])
+    found = [row["snapshot_id"] for row in history.execute("snapshots_without_advice")]
+    assert found == [later.snapshot_id, late.snapshot_id]
+    ages = history.execute("snapshots_without_advice", older_than_seconds=10**9)
+    assert ages == []
+
+
+def test_expiry_takes_snapshots_with_all_that_belongs_to_them(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """What began before the moment goes, from every table; open incidents and unsent messages stay."""
+    old, new = fill(history, 0), fill(history, 10)
+    for key, snapshot_id in (("old", old), ("new", new)):
+        history.execute(
+            "insert_alert",
+            key=key,
+            cluster="demo",
+            snapshot_id=snapshot_id,
+            kind="advice",
+            channel="#kafka",
+            message="{}",
+        )
+    gone = history.execute("expire", before=FIRST + timedelta(minutes=5))
+    assert [row["snapshot_id"] for row in gone] == [old]
+    for table in TABLES[1:-1]:
+        assert {r["snapshot_id"] for r in ask(database_url, f"SELECT * FROM {table}")} == {new}
+    assert len(ask(database_url, "SELECT * FROM advice_move")) == 1
+    assert [r["key"] for r in ask(database_url, "SELECT key FROM alert")] == ["new"]
+
+
+@pytest.mark.parametrize(
+    "write", ["store_validation", "store_metrics", "store_candidates", "store_advice"]
+)
+def test_rows_of_an_unknown_snapshot_are_refused(history: PostgresHistory, write: str) -> None:
+    """Nothing is written for a snapshot the history does not know; the error names it and what to do."""
+    unknown = manifest().snapshot_id
+    arguments = {
+        "store_validation": ("snapshot", []),
+        "store_metrics": (metrics(unknown, {}),),
+        "store_candidates": (candidates(unknown, "g"),),
+        "store_advice": ([],),
+    }[write]
+    with pytest.raises(HistoryError, match=rf"has no snapshot {unknown}\. Run `validate_snapshot`"):
+        getattr(history, write)(unknown, *arguments)
+
+
+def test_a_write_that_fails_leaves_everything_as_it_was(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Metrics whose last table is wrong change no row of the first ones."""
+    snapshot_id = fill(history)
+    before = everything(database_url)
+    broken = metrics(snapshot_id, {"new": [1]})
+    twice = broken["partition_metrics"]
+    broken["partition_metrics"] = twice.take([0, 0])
+    with pytest.raises(HistoryError, match="duplicate key"):
+        history.store_metrics(snapshot_id, broken)
+    assert everything(database_url) == before
+
+
+def test_the_runs_of_steps_are_noted(history: PostgresHistory) -> None:
+    """A failed run is found by the query, with its error; one that concerns no cluster, too."""
+    for cluster, outcome, error in (("demo", "ok", None), (None, "failed", "no such key")):
+        history.record_step(
+            cluster=cluster,
+            snapshot_id=None,
+            step="take_snapshot",
+            started_at=FIRST,
+            finished_at=FIRST + timedelta(seconds=2),
+            outcome=outcome,
+            error=error,
+        )
+    (row,) = history.query("failed_steps", hours=10**7)
+    assert (row["cluster"], row["error"], row["duration_seconds"]) == (None, "no such key", 2.0)
+
+
+def test_every_column_of_a_dataset_has_its_column(database_url: str) -> None:
+    """The tables can hold what the steps compute: a column that is added to a dataset must be added here."""
+    tables = {
+        "group_metrics": METRICS["group_metrics"],
+        "member_metrics": METRICS["member_metrics"],
+        "partition_latest": METRICS["partition_metrics"],
+        "partition_worst": METRICS["partition_metrics"],
+        "candidate": CANDIDATES["candidates"],
+    }
+    for table, schema in tables.items():
+        columns = ask(
+            database_url,
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum",
+            table,
+        )
+        names = [row["attname"] for row in columns]
+        assert [name for name in names if name != "place"] == schema.names
+
+
+def test_partition_worst_begins_with_the_columns_of_partition_latest(database_url: str) -> None:
+    """The worst partitions are rows of the newest ones with their place: the merge relies on it."""
+    question = "SELECT * FROM {} LIMIT 0"
+    with psycopg.connect(database_url) as connection:
+        columns = [
+            [c.name for c in connection.execute(question.format(table).encode()).description or ()]
+            for table in ("partition_latest", "partition_worst")
+        ]
+    assert [*columns[0], "place"] == columns[1]
