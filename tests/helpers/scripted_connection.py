@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from kafka.protocol.metadata import MetadataResponse
+
 from engine.adapters.kafka.connection import Unanswered
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ class ScriptedConnection:
         self.given_up: dict[int, str] = {}
         self.asked: list[tuple[str, int | None]] = []
         self.on_refresh: Callable[[], None] = lambda: None
+        self.offsets_leaders: Callable[[], int] = lambda: 1
 
     def supports(self, request: Any, version: int = 0) -> bool:
         """As the test says, else everything."""
@@ -44,9 +47,17 @@ class ScriptedConnection:
         return f"broker {node}"
 
     async def ask(self, request: Any, node: int | None = None) -> Any:
-        """What the script answers."""
+        """What the script answers; who leads the offsets topic is not part of it."""
+        topics = getattr(request, "topics", None) or ()
+        if [topic.name for topic in topics] == ["__consumer_offsets"]:
+            return self._offsets_topic()
         self.asked.append((type(request).__name__.removesuffix("Request"), node))
         return self.answer(request, node)
+
+    def _offsets_topic(self) -> MetadataResponse:
+        topic = MetadataResponse.MetadataResponseTopic
+        row = topic.MetadataResponsePartition(partition_index=0, leader_id=self.offsets_leaders())
+        return MetadataResponse(topics=[topic(name="__consumer_offsets", partitions=[row])])
 
     async def ask_any(self, request: Any) -> Any:
         """What the script answers when any broker may."""

@@ -32,7 +32,7 @@ CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 15.0
 """How long one conversation waits in all for what passes: Kafka notices a dead broker after 9 s."""
 _LARGEST_RESPONSE = 500_000_000
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 1.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
 
 _LOGIN_REFUSED = (
     kafka_errors.SaslAuthenticationFailedError,

@@ -1,5 +1,5 @@
 """
-What the brokers say of groups: list them everywhere, then describe them and read their commits.
+What the coordinators say of their groups: members and committed offsets.
 
 Requests go in batches to each group's coordinator. One bad group, one lost broker must not cost the
 others: errors are kept per group, and a group whose coordinator moved or is still loading is asked
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import kafka.errors as kafka_errors
-from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 
@@ -24,13 +24,12 @@ from engine.adapters.kafka.messages import (
     StreamsGroupDescribeRequest,
 )
 from engine.config import Filter
-from engine.errors import ClusterUnreachable
 from engine.model import GroupType
 
 _BATCH = 500
 """Groups per request: a response stays small enough to be read while others wait."""
 
-_PASSING = frozenset({14, 15, 16})
+PASSING = frozenset({14, 15, 16})
 """Coordinator loading, not available, not this one any more: ask again."""
 _NOT_FOUND = 69
 
@@ -70,69 +69,6 @@ class Commits:
     offset: list[int | None] = field(default_factory=list)
     read_at: list[int] = field(default_factory=list)
     error: list[str | None] = field(default_factory=list)
-
-
-async def list_groups(
-    connection: Connection, admits: Filter, problems: list[str]
-) -> dict[str, Group]:
-    """
-    The groups of all brokers that the filter admits, by id, sorted.
-
-    A broker lists those it coordinates. One that does not answer is asked again until the cluster
-    no longer counts it among its own; then the others are asked again, which have its groups now.
-    """
-    found: dict[str, Group] = {}
-    failed: dict[int, str] = {}
-    refused: dict[int, str] = {}
-
-    async def list_of(node: int) -> None:
-        try:
-            response = await connection.ask(ListGroupsRequest(min_version=0), node)
-        except Unanswered as problem:
-            (failed if problem.passing else refused)[node] = str(problem)
-            return
-        if response.error_code:
-            kept = failed if response.error_code in _PASSING else refused
-            kept[node] = f"{connection.address(node)}: {error_text(response.error_code)}"
-        for entry in response.groups:
-            if admits.admits(entry.group_id):
-                found[entry.group_id] = _listed(entry, node)
-
-    attempt, left = 0, set(connection.brokers)
-    while left:
-        since, before = time.monotonic(), set(connection.brokers)
-        failed.clear()
-        await connection.on_each(left, list_of)
-        if not failed or not await connection.pause(attempt, since):
-            break
-        attempt += 1
-        await _refresh_quietly(connection)
-        alive = set(connection.brokers)
-        left = set(failed) & alive if alive >= before else alive
-    failed |= refused
-    if failed.keys() >= connection.brokers.keys():
-        raise ClusterUnreachable(
-            f"cluster {connection.name!r}: no broker can be asked for its groups "
-            f"({'; '.join(failed.values())}).",
-            fix="Check that the brokers' advertised.listeners can be reached from here.",
-        )
-    for node, cause in failed.items():
-        connection.give_up(node, cause)
-        problems.append(f"{cause}; the groups it coordinates are missing")
-    return dict(sorted(found.items()))
-
-
-def _listed(entry: Any, node: int) -> Group:
-    """Brokers before 3.7 tell no type: all they have is classic."""
-    told = (entry.group_type or "classic").lower()
-    known = told in GroupType.__members__.values()
-    return Group(
-        id=entry.group_id,
-        type=GroupType(told) if known else GroupType.UNKNOWN,
-        state=entry.group_state or "Unknown",
-        protocol_type=entry.protocol_type or None,
-        coordinator=node,
-    )
 
 
 async def describe_groups(connection: Connection, groups: Mapping[str, Group]) -> None:
@@ -261,7 +197,7 @@ def _failed(answers: Iterable[tuple[Group, int, str | None]], what: str) -> dict
     """Note lasting errors with their groups; group id -> error of those that may pass."""
     again = {}
     for group, code, message in answers:
-        if code in _PASSING:
+        if code in PASSING:
             again[group.id] = error_text(code, message)
         elif code:
             _note([group], f"{what}: {error_text(code, message)}")
@@ -275,7 +211,7 @@ def _note(groups: list[Group], error: str) -> None:
 
 async def _find_coordinators(connection: Connection, groups: list[Group]) -> None:
     """Look up where these groups are now; what cannot be told stays as it was."""
-    await _refresh_quietly(connection)
+    await refresh_quietly(connection)
     by_id = {group.id: group for group in groups}
     if not connection.supports(FindCoordinatorRequest, 4):
         return
@@ -291,7 +227,8 @@ async def _find_coordinators(connection: Connection, groups: list[Group]) -> Non
                 by_id[found.key].coordinator = found.node_id
 
 
-async def _refresh_quietly(connection: Connection) -> None:
+async def refresh_quietly(connection: Connection) -> None:
+    """Learn which brokers are alive, if any broker tells."""
     try:
         await connection.refresh()
     except Unanswered:

@@ -8,7 +8,8 @@ from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 
 from engine.adapters.kafka.connection import Connection
-from engine.adapters.kafka.groups import describe_groups, fetch_commits, list_groups
+from engine.adapters.kafka.groups import describe_groups, fetch_commits
+from engine.adapters.kafka.listing import list_groups
 from engine.adapters.kafka.messages import (
     ConsumerGroupDescribeRequest,
     StreamsGroupDescribeRequest,

@@ -14,9 +14,9 @@ from engine.adapters.kafka.groups import (
     Group,
     describe_groups,
     fetch_commits,
-    list_groups,
 )
 from engine.adapters.kafka.health import Health, check
+from engine.adapters.kafka.listing import list_groups
 from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
 from engine.adapters.kafka.properties import client_arguments
 from engine.adapters.kafka.topics import Node, Topics, describe_cluster, read_topics

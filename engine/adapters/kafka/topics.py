@@ -20,6 +20,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from engine.adapters.kafka.connection import Connection, Unanswered
 from engine.adapters.kafka.groups import error_text, now_ms
+from engine.adapters.kafka.listing import OFFSETS_TOPIC
 from engine.config import Filter
 from engine.errors import ClusterUnreachable
 
@@ -146,15 +147,13 @@ def _lost_groups(topics: Iterable[Any]) -> list[str]:
     lost = [
         one.partition_index
         for topic in topics
-        if topic.name == "__consumer_offsets"
+        if topic.name == OFFSETS_TOPIC
         for one in topic.partitions
         if one.leader_id < 0
     ]
     if not lost:
         return []
-    return [
-        f"{len(lost)} partitions of __consumer_offsets have no leader: their groups are missing"
-    ]
+    return [f"{len(lost)} partitions of {OFFSETS_TOPIC} have no leader: their groups are missing"]
 
 
 def _partitions(topic: Any) -> list[Partition]:

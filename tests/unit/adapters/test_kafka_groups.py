@@ -1,11 +1,11 @@
-"""Listing, describing and reading commits of groups while brokers come, go and refuse."""
+"""Describing groups and reading their commits while coordinators move, die and refuse."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
+from kafka.protocol.admin import DescribeGroupsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 from kafka.protocol.metadata import FindCoordinatorResponse
 
@@ -15,25 +15,13 @@ from engine.adapters.kafka.groups import (
     describe_groups,
     error_text,
     fetch_commits,
-    list_groups,
 )
 from engine.config import Filter
-from engine.errors import ClusterUnreachable
 from engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()
-LOADING, NOT_COORDINATOR, DENIED, NOT_FOUND = 14, 16, 30, 69
-
-
-def listed(*names: str, error: int = 0, kind: str | None = "Classic") -> ListGroupsResponse:
-    """A broker's list of groups."""
-    entry = ListGroupsResponse.ListedGroup
-    groups = [
-        entry(group_id=name, protocol_type="consumer", group_state="Stable", group_type=kind)
-        for name in names
-    ]
-    return ListGroupsResponse(error_code=error, groups=groups)
+NOT_COORDINATOR, DENIED, NOT_FOUND = 16, 30, 69
 
 
 def described(*answers: tuple[str, int]) -> DescribeGroupsResponse:
@@ -71,88 +59,6 @@ def found(node: int, *names: str, error: int = 0) -> FindCoordinatorResponse:
 def groups(*names: str, coordinator: int = 1, kind: GroupType = GroupType.CLASSIC) -> Any:
     """Listed groups by id."""
     return {n: Group(n, kind, "Stable", "consumer", coordinator) for n in names}
-
-
-def test_groups_of_all_brokers_are_listed_with_their_coordinator() -> None:
-    """Each broker names its own; the filter applies before anything else is asked."""
-    connection = ScriptedConnection(lambda _, node: listed(f"app-{node}", f"test-{node}"))
-    problems: list[str] = []
-    result = run(list_groups(connection, Filter(deny=("test-*",)), problems))
-    assert {g.id: g.coordinator for g in result.values()} == {"app-1": 1, "app-2": 2}
-    assert problems == []
-
-
-@pytest.mark.parametrize(
-    ("told", "kind"),
-    [
-        ("Classic", GroupType.CLASSIC),
-        ("Consumer", GroupType.CONSUMER),
-        ("Streams", GroupType.STREAMS),
-        ("Share", GroupType.SHARE),
-        ("Later", GroupType.UNKNOWN),
-        (None, GroupType.CLASSIC),
-        ("", GroupType.CLASSIC),
-    ],
-)
-def test_group_types_are_told_apart(told: str | None, kind: GroupType) -> None:
-    """What a broker calls it; a broker that tells no type has classic groups only."""
-    connection = ScriptedConnection(lambda *_: listed("app", kind=told), nodes=[1])
-    result = run(list_groups(connection, ALL, []))
-    assert result["app"].type == kind
-
-
-def test_a_broker_that_is_loading_is_asked_again() -> None:
-    """A passing error is no problem once it has passed."""
-    answers = iter([listed(error=LOADING), listed("app")])
-    connection = ScriptedConnection(lambda *_: next(answers), nodes=[1])
-    problems: list[str] = []
-    assert list(run(list_groups(connection, ALL, problems))) == ["app"]
-    assert problems == []
-
-
-def test_a_broker_that_stays_away_costs_its_own_groups_only() -> None:
-    """The others' groups are there, the broker is one line, and it is asked nothing more."""
-
-    def answer(_: Any, node: int | None) -> Any:
-        if node == 2:
-            raise unreachable(2)
-        return listed("app")
-
-    connection = ScriptedConnection(answer)
-    problems: list[str] = []
-    assert list(run(list_groups(connection, ALL, problems))) == ["app"]
-    (line,) = problems
-    assert line == (
-        "broker 2 did not answer: connection refused; the groups it coordinates are missing"
-    )
-    assert list(connection.given_up) == [2]
-
-
-def test_groups_of_a_broker_that_left_are_found_at_its_heirs() -> None:
-    """Once the cluster has buried a broker, all others are listed again, and nothing is missing."""
-
-    def answer(_: Any, node: int | None) -> Any:
-        if node == 2:
-            raise unreachable(2)
-        return listed("app", "inherited") if 2 not in connection.brokers else listed("app")
-
-    connection = ScriptedConnection(answer)
-    connection.on_refresh = lambda: connection.brokers.pop(2, None) and None
-    problems: list[str] = []
-    result = run(list_groups(connection, ALL, problems))
-    assert {g.id: g.coordinator for g in result.values()} == {"app": 1, "inherited": 1}
-    assert problems == []
-
-
-def test_no_broker_to_ask_is_an_unreachable_cluster() -> None:
-    """Brokers that tell addresses which cannot be reached from here are explained as such."""
-
-    def answer(_: Any, node: int | None) -> Any:
-        raise unreachable(node)
-
-    connection = ScriptedConnection(answer, patience=0)
-    with pytest.raises(ClusterUnreachable, match=r"'prod'.*broker 2 did.*advertised\.listeners"):
-        run(list_groups(connection, ALL, []))
 
 
 def test_an_unreadable_group_leaves_the_others_alone() -> None:
