@@ -1,0 +1,239 @@
+"""
+The one module that runs expectations: tables of the lake in, rows of `datasets.VALIDATION` out.
+
+Every expectation leaves a row, so that the history shows it ran. One that holds leaves a row without a group; one that
+fails leaves a row for each group it fails for, with the reason in words, or one without a group where the failure is
+the whole snapshot's. Great Expectations gives the positions of unexpected rows; what they hold is read from Arrow.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from engine.assignors import every
+from engine.config import Settings
+from engine.datasets import SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
+from engine.errors import EvenkeelError, SnapshotNotFound
+from engine.ports import Lake
+from expectations.frames import Frame, snapshot_frames
+
+EXAMPLES = 3
+"""How many rows a reason shows."""
+
+_MILD = ("info", "warning", "critical")
+"""Severities, the mildest first."""
+
+_SHOWN = 80
+"""Characters of one value in a reason; some come from outside."""
+
+
+def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+    """
+    Check a snapshot.
+
+    Args:
+        lake: Where it is.
+        settings: Its `withhold_share` is the share of groups above which the whole snapshot is rejected.
+        snapshot_id: Which snapshot.
+
+    Returns:
+        Rows of `datasets.VALIDATION`, stage `snapshot`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold it.
+    """
+    from expectations.snapshot import build_suites
+
+    manifest = lake.manifest("snapshot", snapshot_id)
+    tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
+    frames = snapshot_frames(manifest, tables)
+    rows = _run(frames, build_suites(snapshot_id, manifest.rows))
+    groups = tables["groups"]["group_id"].to_pylist()
+    return _results(snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.withhold_share)])
+
+
+def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+    """
+    Check the candidates of a snapshot.
+
+    Args:
+        lake: Where they are.
+        settings: As for `validate_snapshot`.
+        snapshot_id: Which snapshot.
+
+    Returns:
+        Rows of `datasets.VALIDATION`, stage `candidates`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the candidates.
+    """
+    from expectations.candidates import build_suites, candidate_frames
+
+    manifest = lake.manifest("candidates", snapshot_id)
+    groups = _measured(lake, snapshot_id)
+    strategies = list(every())
+    frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
+    rows = _run(frames, build_suites(snapshot_id, manifest.rows["candidates"], strategies))
+    names = groups["group_id"].to_pylist()
+    return _results(
+        snapshot_id, "candidates", [*rows, _share(rows, names, settings.withhold_share)]
+    )
+
+
+def _measured(lake: Lake, snapshot_id: str) -> pa.Table:
+    """Groups and their partitions as measured; without metrics all groups of the snapshot."""
+    try:
+        return lake.read("group_metrics", [snapshot_id]).select(["group_id", "partitions"])
+    except SnapshotNotFound:
+        groups = lake.read("groups", [snapshot_id]).select(["group_id"])
+        return groups.append_column("partitions", pa.nulls(len(groups), pa.int32()))
+
+
+def _results(snapshot_id: str, stage: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    cluster, _ = split_snapshot_id(snapshot_id)
+    key = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
+    return rows_to_table([key | dict(row) for row in rows], VALIDATION)
+
+
+def _share(
+    rows: Sequence[Mapping[str, Any]], groups: Sequence[str], limit: float
+) -> dict[str, Any]:
+    """That not too many groups are withheld: then it is not the groups that are bad."""
+    withheld = {row["group_id"] for row in rows if _withholds(row)}
+    fine = len(withheld) <= limit * len(groups)
+    return {
+        "group_id": None,
+        "expectation": "groups: Enough of them can be judged.",
+        "severity": "critical",
+        "success": fine,
+        "unexpected_count": len(withheld),
+        "checked_count": len(groups),
+        "reason": None
+        if fine
+        else f"{len(withheld)} of {len(groups)} groups are withheld, more than withhold_share={limit:g} allows",
+    }
+
+
+def _withholds(row: Mapping[str, Any]) -> bool:
+    return row["group_id"] is not None and not row["success"] and row["severity"] == "critical"
+
+
+def _run(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Validate each frame with the suite of its name."""
+    context = _context()
+    source = context.data_sources.add_pandas("lake")
+    rows = []
+    for name, frame in frames.items():
+        suite = suites[name]
+        columns = _flat(frame.table)
+        asset = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all")
+        batch = asset.get_batch({"dataframe": columns.to_pandas()})
+        found = batch.validate(suite, result_format={"result_format": "COMPLETE"})
+        for result in found.results:
+            rows += _rows(frame, result)
+    return rows
+
+
+def _context() -> Any:
+    """An ephemeral context that writes nothing, draws nothing and tells nobody."""
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    import great_expectations as gx
+
+    logging.getLogger("great_expectations").setLevel(logging.ERROR)
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    return context
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """The columns that are no lists and no blobs: nothing is expected of those."""
+    kept = [
+        f.name
+        for f in table.schema
+        if not (pa.types.is_nested(f.type) or pa.types.is_binary(f.type))
+    ]
+    return table.select(kept)
+
+
+def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
+    """The rows one evaluated expectation leaves."""
+    config, found = result.expectation_config, result.result
+    name = f"{frame.name}: {config.description}"
+    if not result.success and "element_count" not in found and "observed_value" not in found:
+        raise EvenkeelError(
+            f"expectation {name!r} could not be evaluated: {_cause(result)}.",
+            fix="This is a fault of evenkeel; please report it.",
+        )
+    row = {
+        "group_id": None,
+        "expectation": name,
+        "severity": getattr(config.severity, "value", config.severity),
+        "success": bool(result.success),
+        "unexpected_count": found.get("unexpected_count", 0 if result.success else 1),
+        "checked_count": found.get("element_count", len(frame.table)),
+        "reason": None,
+    }
+    if result.success:
+        yield row
+        return
+    words, unexpected = config.meta, found.get("unexpected_index_list") or []
+    by_group = _by_group(frame, unexpected)
+    if words["rejects"] or not by_group:
+        problem = words["problem"].format(observed=found.get("observed_value"))
+        # a bad row that is no group's harms nobody
+        noted = (
+            {}
+            if words["rejects"]
+            else {"severity": min(row["severity"], "warning", key=_MILD.index)}
+        )
+        yield row | noted | {"reason": _reason(frame, words, problem, unexpected)}
+        return
+    for group, own in by_group.items():
+        yield row | {
+            "group_id": group,
+            "unexpected_count": len(own),
+            "reason": _reason(frame, words, words["problem"], own),
+        }
+
+
+def _by_group(frame: Frame, rows: Sequence[int]) -> dict[str, list[int]]:
+    """Which of these rows concern which group."""
+    found: dict[str, list[int]] = {}
+    for row, group in frame.groups(rows):
+        found.setdefault(group, []).append(row)
+    return found
+
+
+def _reason(frame: Frame, words: Mapping[str, Any], problem: str, rows: Sequence[int]) -> str:
+    """`problem: example, example, example and 4 more`."""
+    if not words["example"] or not rows:
+        return problem
+    columns = [name for _, name, _, _ in string.Formatter().parse(words["example"]) if name]
+    shown = frame.table.select(columns).take(pa.array(rows[:EXAMPLES], pa.int64())).to_pylist()
+    examples = [
+        words["example"].format(**{name: _value(value) for name, value in row.items()})
+        for row in shown
+    ]
+    more = f" and {len(rows) - EXAMPLES} more" if len(rows) > EXAMPLES else ""
+    return f"{problem}: {', '.join(examples)}{more}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "(none)"
+    text = " ".join(str(value).split())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _cause(result: Any) -> str:
+    """The last line of what Great Expectations says went wrong."""
+    raised = result.exception_info or {}
+    nested = [raised, *(v for v in raised.values() if isinstance(v, dict))]
+    said = [str(one["exception_message"]) for one in nested if one.get("exception_message")]
+    return " ".join(" ".join(said).split())[:300] or "no cause given"

@@ -1,0 +1,337 @@
+"""
+What a snapshot must be like.
+
+A bad or missing row withholds its group, so that one broken group never hides the others. The snapshot as a whole is
+rejected only where nothing could be trusted any more: brokers, ids, the counts of its manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import great_expectations as gx
+import great_expectations.expectations as gxe
+
+from engine.model import GroupType
+from expectations.suite import Severity, expect, holds, whole
+
+STATES = (
+    "Stable",
+    "Empty",
+    "Dead",
+    "PreparingRebalance",
+    "CompletingRebalance",
+    "Assigning",
+    "Reconciling",
+    "NotReady",
+)
+"""Group states of all protocols (KIP-848, KIP-932, KIP-1071 included)."""
+
+TYPES = tuple(kind.value for kind in GroupType)
+
+
+def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.ExpectationSuite]:
+    """
+    The suites of a snapshot, by name of the frame they are for.
+
+    Args:
+        snapshot_id: Which snapshot.
+        rows: What its manifest says of each dataset's size.
+    """
+    complete = {name: whole(count, snapshot_id) for name, count in rows.items()}
+    found = {
+        "reading": _reading(),
+        "brokers": complete["brokers"] + _brokers(),
+        "groups": complete["groups"] + _groups(),
+        "members": complete["members"] + _members(),
+        "partitions": complete["partitions"] + _partitions(),
+        "commits": complete["commits"] + _commits(),
+        "assignments": _assignments(),
+        "subscriptions": _subscriptions(),
+    }
+    return {
+        name: gx.ExpectationSuite(name=name, expectations=expectations)
+        for name, expectations in found.items()
+    }
+
+
+def _reading() -> list[gxe.Expectation]:
+    def present(column: str) -> gxe.Expectation:
+        return expect(
+            gxe.ExpectColumnValuesToNotBeNull,
+            f"{column} is a moment with a time zone.",
+            f"{column} is missing or has no time zone",
+            rejects=True,
+            column=column,
+        )
+
+    return [
+        present("started_at"),
+        present("finished_at"),
+        expect(
+            gxe.ExpectColumnPairValuesAToBeGreaterThanB,
+            "It finished after it started.",
+            "it finished before it started",
+            "{started_at} to {finished_at}",
+            rejects=True,
+            column_A="finished_at",
+            column_B="started_at",
+            or_equal=True,
+            ignore_row_if="either_value_is_missing",
+        ),
+    ]
+
+
+def _brokers() -> list[gxe.Expectation]:
+    return [
+        expect(
+            gxe.ExpectTableRowCountToBeBetween,
+            "There is at least one broker.",
+            "no broker was seen",
+            rejects=True,
+            min_value=1,
+        ),
+        expect(
+            gxe.ExpectColumnValuesToNotBeNull,
+            "Every broker has an id.",
+            "a broker has no id",
+            "{host}:{port}",
+            rejects=True,
+            column="node_id",
+        ),
+        expect(
+            gxe.ExpectColumnValuesToBeUnique,
+            "No two brokers have the same id.",
+            "two brokers have the same id",
+            "{node_id} at {host}:{port}",
+            rejects=True,
+            column="node_id",
+        ),
+    ]
+
+
+def _groups() -> list[gxe.Expectation]:
+    return [
+        expect(
+            gxe.ExpectColumnValuesToNotBeNull,
+            "Every group has an id.",
+            "a group has no id",
+            rejects=True,
+            column="group_id",
+        ),
+        expect(
+            gxe.ExpectColumnValuesToBeUnique,
+            "No group is listed twice.",
+            "a group is listed twice",
+            "{group_id} ({group_type}, {state})",
+            rejects=True,
+            column="group_id",
+        ),
+        expect(
+            gxe.ExpectColumnValuesToBeNull,
+            "The group could be read.",
+            "could not be read",
+            "{error}",
+            column="error",
+        ),
+        holds("told", "A group that could be read has a state.", "no state and no cause"),
+        expect(
+            gxe.ExpectColumnValuesToBeInSet,
+            "The group's state is a known one.",
+            "state is not a known one",
+            "{state}",
+            column="state",
+            value_set=list(STATES),
+        ),
+        expect(
+            gxe.ExpectColumnValuesToBeInSet,
+            "The group's type is a known one.",
+            "type is not a known one",
+            "{group_type}",
+            column="group_type",
+            value_set=list(TYPES),
+        ),
+    ]
+
+
+def _members() -> list[gxe.Expectation]:
+    return [
+        _listed("member", "{member_id} of {group_id}"),
+        expect(
+            gxe.ExpectColumnValuesToNotBeNull,
+            "Every member has an id.",
+            "a member has no id",
+            "client {client_id} at position {position}",
+            column="member_id",
+        ),
+        expect(
+            gxe.ExpectCompoundColumnsToBeUnique,
+            "No member is listed twice.",
+            "a member is listed twice",
+            "{member_id}",
+            column_list=["group_id", "member_id"],
+            ignore_row_if="any_value_is_missing",
+        ),
+        holds(
+            "in_place",
+            "Positions of members run from 0 without a gap.",
+            "a member row is missing or stands twice",
+            "{member_id} at position {position}",
+        ),
+        holds(
+            "paired",
+            "Assigned topics and partitions are pairs.",
+            "an assignment has topics without partitions or partitions without topics",
+            "{member_id}",
+        ),
+    ]
+
+
+def _partitions() -> list[gxe.Expectation]:
+    return [
+        *(_key_part("partition", column) for column in ("topic", "partition")),
+        expect(
+            gxe.ExpectCompoundColumnsToBeUnique,
+            "No partition is listed twice.",
+            "a partition is listed twice",
+            "{topic}-{partition}",
+            rejects=True,
+            column_list=["topic", "partition"],
+        ),
+        holds(
+            "in_place",
+            "Partitions of a topic run from 0 without a gap.",
+            "a partition row is missing",
+            "{topic} has a partition {partition}",
+        ),
+        *(_not_negative(c) for c in ("begin_offset", "end_offset", "last_stable_offset")),
+        _not_above("begin_offset", "end_offset"),
+        _not_above("last_stable_offset", "end_offset"),
+        holds(
+            "explained",
+            "A partition without an end offset says why.",
+            "an end offset is unknown without a cause",
+            "{topic}-{partition}",
+            severity="warning",
+        ),
+        expect(
+            gxe.ExpectColumnValuesToBeNull,
+            "The partition's offsets could be read.",
+            "offsets could not be read",
+            "{topic}-{partition}: {error}",
+            severity="warning",
+            column="error",
+        ),
+    ]
+
+
+def _commits() -> list[gxe.Expectation]:
+    partition = "{topic}-{partition}"
+    return [
+        _listed("commit", partition + " of {group_id}"),
+        *(_key_part("commit", column) for column in ("topic", "partition")),
+        expect(
+            gxe.ExpectCompoundColumnsToBeUnique,
+            "A partition has one commit.",
+            "a partition has more than one commit",
+            partition + " at {committed_offset}",
+            column_list=["group_id", "topic", "partition"],
+        ),
+        expect(
+            gxe.ExpectColumnValuesToBeNull,
+            "The commit could be read.",
+            "a commit could not be read",
+            partition + ": {error}",
+            column="error",
+        ),
+        _not_negative("committed_offset"),
+        holds(
+            "partition_known",
+            "A committed partition exists.",
+            "a commit is of a partition its topic does not have",
+            partition,
+            severity="warning",
+        ),
+        holds(
+            "topic_known",
+            "A committed topic exists.",
+            "a commit is of a topic that is not there",
+            "{topic}",
+            severity="info",
+        ),
+    ]
+
+
+def _assignments() -> list[gxe.Expectation]:
+    return [
+        holds(
+            "known",
+            "An assigned partition was read.",
+            "a member owns a partition that was not read",
+            "{topic}-{partition} of {member_id}",
+        ),
+        holds(
+            "exclusive",
+            "A stable group's partition has one owner.",
+            "a partition has two owners although the group is stable",
+            "{topic}-{partition} of {member_id}",
+        ),
+    ]
+
+
+def _subscriptions() -> list[gxe.Expectation]:
+    return [
+        holds(
+            "known",
+            "A subscribed topic exists.",
+            "subscribes to a topic that is not there",
+            "{topic}",
+            severity="warning",
+        )
+    ]
+
+
+def _listed(what: str, example: str) -> gxe.Expectation:
+    return holds(
+        "listed",
+        f"Every {what} is of a listed group.",
+        f"a {what} is of a group that is not listed",
+        example,
+        rejects=True,
+    )
+
+
+def _key_part(what: str, column: str) -> gxe.Expectation:
+    return expect(
+        gxe.ExpectColumnValuesToNotBeNull,
+        f"Every {what} row has a {column}.",
+        f"a {what} row has no {column}",
+        "{topic}-{partition}",
+        rejects=what == "partition",
+        column=column,
+    )
+
+
+def _not_negative(column: str, severity: Severity = "critical") -> gxe.Expectation:
+    return expect(
+        gxe.ExpectColumnValuesToBeBetween,
+        f"{column} is not negative.",
+        f"{column} is negative",
+        "{topic}-{partition} at {" + column + "}",
+        severity=severity,
+        column=column,
+        min_value=0,
+    )
+
+
+def _not_above(lower: str, upper: str) -> gxe.Expectation:
+    return expect(
+        gxe.ExpectColumnPairValuesAToBeGreaterThanB,
+        f"{lower} is not above {upper}.",
+        f"{lower} is above {upper}",
+        "{topic}-{partition}: {" + lower + "} above {" + upper + "}",
+        column_A=upper,
+        column_B=lower,
+        or_equal=True,
+        ignore_row_if="either_value_is_missing",
+    )

@@ -1,0 +1,443 @@
+"""A snapshot's expectations: each has a case that breaks it, and says which group and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from engine.config import Settings
+from engine.datasets import SNAPSHOT, VALIDATION, ClusterSnapshot
+from expectations.run import validate_snapshot
+from expectations.snapshot import build_suites
+from tests.helpers.snapshots import change, group, make_snapshot, member, topic
+from tests.unit.expectations.one_lake import OneLake
+
+SETTINGS = Settings(withhold_share=0.5)
+
+
+def healthy() -> ClusterSnapshot:
+    """Four groups that have nothing in common but `shared`, in which nothing is wrong."""
+    return make_snapshot(
+        topics=[topic(name, 3, end=100) for name in ("orders", "clicks", "shared", "unused")],
+        groups=[
+            group("orders-app", members=2, lag={"orders": [1, 2, 3], "shared": 0}),
+            group("clicks-app", members=1, lag={"clicks": [0, 0, None]}),
+            group("audit", members=1, topics=["shared"]),
+            group("old", committed={"orders": 5}),
+        ],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One thing wrong with the healthy snapshot, and the one failure it must cause."""
+
+    expectation: str
+    dataset: str = "groups"
+    edit: Callable[[list[dict[str, Any]]], Any] = field(default=lambda rows: None)
+    groups: tuple[str | None, ...] = (None,)
+    severity: str = "critical"
+    reason: str
+    rows: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def put(row: int, **values: Any) -> Callable[[list[dict[str, Any]]], None]:
+    """Change columns of one row."""
+    return lambda rows: rows[row].update(values)
+
+
+def again(row: int, **values: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
+    """Repeat one row, changed."""
+    return lambda rows: [*rows, rows[row] | values]
+
+
+def without(row: int) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
+    """Leave one row out."""
+    return lambda rows: [one for i, one in enumerate(rows) if i != row]
+
+
+# rows of partitions: orders 0-2, clicks 3-5, shared 6-8, unused 9-11
+OF_ORDERS = ("old", "orders-app")
+OF_SHARED = ("audit", "orders-app")
+
+WHOLE = [
+    case
+    for name in SNAPSHOT
+    for case in (
+        Case(
+            expectation=f"{name}: It has as many rows as its manifest says.",
+            rows={name: 99},
+            reason="the manifest says 99 rows, the table has ",
+        ),
+        Case(
+            expectation=f"{name}: Its rows are of this snapshot.",
+            dataset=name,
+            edit=put(0, snapshot_id="test-20200101T000000Z-abcdef"),
+            reason="a row is of another snapshot: test-20200101T000000Z-abcdef",
+        ),
+        Case(
+            expectation=f"{name}: Its rows say which snapshot they are of.",
+            dataset=name,
+            edit=put(0, snapshot_id=None),
+            reason="a row does not say which snapshot it is of",
+        ),
+    )
+]
+
+CASES = [
+    *WHOLE,
+    Case(
+        expectation="reading: started_at is a moment with a time zone.",
+        facts={"started_at": "2026-03-01T12:00:00"},
+        reason="started_at is missing or has no time zone",
+    ),
+    Case(
+        expectation="reading: finished_at is a moment with a time zone.",
+        facts={"finished_at": None},
+        reason="finished_at is missing or has no time zone",
+    ),
+    Case(
+        expectation="reading: It finished after it started.",
+        facts={"finished_at": "2026-03-01T11:59:59+00:00"},
+        reason="it finished before it started: 2026-03-01 12:00:00+00:00 to 2026-03-01 11:59:59+00:00",
+    ),
+    Case(
+        expectation="brokers: There is at least one broker.",
+        dataset="brokers",
+        edit=lambda rows: [],
+        reason="no broker was seen",
+    ),
+    Case(
+        expectation="brokers: Every broker has an id.",
+        dataset="brokers",
+        edit=put(1, node_id=None),
+        reason="a broker has no id: broker-1:9092",
+    ),
+    Case(
+        expectation="brokers: No two brokers have the same id.",
+        dataset="brokers",
+        edit=put(1, node_id=0),
+        reason="two brokers have the same id: 0 at broker-0:9092, 0 at broker-1:9092",
+    ),
+    Case(
+        expectation="groups: Every group has an id.",
+        edit=again(3, group_id=None),
+        reason="a group has no id",
+    ),
+    Case(
+        expectation="groups: No group is listed twice.",
+        edit=again(3),
+        reason="a group is listed twice: old (classic, Empty), old (classic, Empty)",
+    ),
+    Case(
+        expectation="groups: The group could be read.",
+        edit=put(2, error="GROUP_AUTHORIZATION_FAILED", state=None),
+        groups=("audit",),
+        reason="could not be read: GROUP_AUTHORIZATION_FAILED",
+    ),
+    Case(
+        expectation="groups: A group that could be read has a state.",
+        edit=put(2, state=None),
+        groups=("audit",),
+        reason="no state and no cause",
+    ),
+    Case(
+        expectation="groups: The group's state is a known one.",
+        edit=put(2, state="Asleep"),
+        groups=("audit",),
+        reason="state is not a known one: Asleep",
+    ),
+    Case(
+        expectation="groups: The group's type is a known one.",
+        edit=put(2, group_type="swarm"),
+        groups=("audit",),
+        reason="type is not a known one: swarm",
+    ),
+    Case(
+        expectation="members: Every member is of a listed group.",
+        dataset="members",
+        edit=again(3, group_id="ghost", position=0, assigned_topics=[], assigned_partitions=[]),
+        reason="a member is of a group that is not listed: audit-0 of ghost",
+    ),
+    Case(
+        expectation="members: Every member has an id.",
+        dataset="members",
+        edit=put(0, member_id=None),
+        groups=("orders-app",),
+        reason="a member has no id: client orders-app-0 at position 0",
+    ),
+    Case(
+        expectation="members: No member is listed twice.",
+        dataset="members",
+        edit=put(1, member_id="orders-app-0"),
+        groups=("orders-app",),
+        reason="a member is listed twice: orders-app-0, orders-app-0",
+    ),
+    Case(
+        expectation="members: Positions of members run from 0 without a gap.",
+        dataset="members",
+        edit=put(1, position=2),
+        groups=("orders-app",),
+        reason="a member row is missing or stands twice: orders-app-0 at position 0, "
+        "orders-app-1 at position 2",
+    ),
+    Case(
+        expectation="members: Assigned topics and partitions are pairs.",
+        dataset="members",
+        edit=put(3, target_topics=["shared"]),
+        groups=("audit",),
+        reason="an assignment has topics without partitions or partitions without topics: audit-0",
+    ),
+    *(
+        Case(
+            expectation=f"partitions: Every partition row has a {column}.",
+            dataset="partitions",
+            edit=again(11, **{"partition": 3, column: None}),
+            reason=f"a partition row has no {column}: {shown}",
+        )
+        for column, shown in (("topic", "(none)-3"), ("partition", "unused-(none)"))
+    ),
+    Case(
+        expectation="partitions: No partition is listed twice.",
+        dataset="partitions",
+        edit=again(11),
+        reason="a partition is listed twice: unused-2, unused-2",
+    ),
+    Case(
+        expectation="partitions: Partitions of a topic run from 0 without a gap.",
+        dataset="partitions",
+        edit=without(0),
+        groups=OF_ORDERS,
+        reason="a partition row is missing: orders has a partition 1, orders has a partition 2",
+    ),
+    Case(
+        expectation="partitions: begin_offset is not negative.",
+        dataset="partitions",
+        edit=put(7, begin_offset=-4),
+        groups=OF_SHARED,
+        reason="begin_offset is negative: shared-1 at -4",
+    ),
+    Case(
+        expectation="partitions: end_offset is not negative.",
+        dataset="partitions",
+        edit=put(7, end_offset=-1, begin_offset=None, last_stable_offset=None),
+        groups=OF_SHARED,
+        reason="end_offset is negative: shared-1 at -1",
+    ),
+    Case(
+        expectation="partitions: last_stable_offset is not negative.",
+        dataset="partitions",
+        edit=put(7, last_stable_offset=-1),
+        groups=OF_SHARED,
+        reason="last_stable_offset is negative: shared-1 at -1",
+    ),
+    Case(
+        expectation="partitions: begin_offset is not above end_offset.",
+        dataset="partitions",
+        edit=put(7, begin_offset=101),
+        groups=OF_SHARED,
+        reason="begin_offset is above end_offset: shared-1: 101 above 100",
+    ),
+    Case(
+        expectation="partitions: last_stable_offset is not above end_offset.",
+        dataset="partitions",
+        edit=put(7, last_stable_offset=9_007_199_254_740_995),
+        groups=OF_SHARED,
+        reason="last_stable_offset is above end_offset: shared-1: 9007199254740995 above 100",
+    ),
+    Case(
+        expectation="partitions: A partition without an end offset says why.",
+        dataset="partitions",
+        edit=put(7, end_offset=None),
+        groups=OF_SHARED,
+        severity="warning",
+        reason="an end offset is unknown without a cause: shared-1",
+    ),
+    Case(
+        expectation="partitions: The partition's offsets could be read.",
+        dataset="partitions",
+        edit=put(7, end_offset=None, error="broker 1 did not answer"),
+        groups=OF_SHARED,
+        severity="warning",
+        reason="offsets could not be read: shared-1: broker 1 did not answer",
+    ),
+    Case(
+        expectation="commits: Every commit is of a listed group.",
+        dataset="commits",
+        edit=again(0, group_id="ghost"),
+        reason="a commit is of a group that is not listed: orders-0 of ghost",
+    ),
+    *(
+        Case(
+            expectation=f"commits: Every commit row has a {column}.",
+            dataset="commits",
+            edit=again(0, **{column: None}),
+            groups=("orders-app",),
+            reason=f"a commit row has no {column}: {shown}",
+        )
+        for column, shown in (("topic", "(none)-0"), ("partition", "orders-(none)"))
+    ),
+    Case(
+        expectation="commits: A partition has one commit.",
+        dataset="commits",
+        edit=again(0, committed_offset=7),
+        groups=("orders-app",),
+        reason="a partition has more than one commit: orders-0 at 99, orders-0 at 7",
+    ),
+    Case(
+        expectation="commits: The commit could be read.",
+        dataset="commits",
+        edit=put(0, committed_offset=None, error="timeout"),
+        groups=("orders-app",),
+        reason="a commit could not be read: orders-0: timeout",
+    ),
+    Case(
+        expectation="commits: committed_offset is not negative.",
+        dataset="commits",
+        edit=lambda rows: [
+            r | {"committed_offset": -1} if r["group_id"] == "orders-app" else r for r in rows
+        ],
+        groups=("orders-app",),
+        reason="committed_offset is negative: orders-0 at -1, orders-1 at -1, orders-2 at -1 and 3 more",
+    ),
+    Case(
+        expectation="commits: A committed partition exists.",
+        dataset="commits",
+        edit=again(0, partition=3),
+        groups=("orders-app",),
+        severity="warning",
+        reason="a commit is of a partition its topic does not have: orders-3",
+    ),
+    Case(
+        expectation="commits: A committed topic exists.",
+        dataset="commits",
+        edit=again(0, topic="deleted"),
+        groups=("orders-app",),
+        severity="info",
+        reason="a commit is of a topic that is not there: deleted",
+    ),
+    Case(
+        expectation="assignments: An assigned partition was read.",
+        dataset="members",
+        edit=put(3, assigned_topics=["shared", "hidden"], assigned_partitions=[0, 1]),
+        groups=("audit",),
+        reason="a member owns a partition that was not read: hidden-1 of audit-0",
+    ),
+    Case(
+        expectation="assignments: A stable group's partition has one owner.",
+        dataset="members",
+        edit=put(0, assigned_topics=["orders", "orders"], assigned_partitions=[0, 1]),
+        groups=("orders-app",),
+        reason="a partition has two owners although the group is stable: "
+        "orders-1 of orders-app-0, orders-1 of orders-app-1",
+    ),
+    Case(
+        expectation="subscriptions: A subscribed topic exists.",
+        dataset="members",
+        edit=put(3, subscription=["shared", "soon"]),
+        groups=("audit",),
+        severity="warning",
+        reason="subscribes to a topic that is not there: soon",
+    ),
+]
+
+
+def failures(
+    snapshot: ClusterSnapshot, settings: Settings = SETTINGS, **manifest: Any
+) -> list[dict[str, Any]]:
+    """The failed rows of a validation."""
+    lake = OneLake(snapshot, **manifest)
+    found = validate_snapshot(lake, settings, snapshot.snapshot_id)
+    assert found.schema == VALIDATION
+    return [row for row in found.to_pylist() if not row["success"]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.expectation)
+def test_an_expectation_that_is_broken_names_group_and_reason(case):
+    """Each broken expectation leaves one failed row per group it is broken for, with severity and reason."""
+    broken = failures(change(healthy(), case.dataset, case.edit), rows=case.rows, facts=case.facts)
+    own = [row for row in broken if row["expectation"] == case.expectation]
+    assert case.groups == tuple(row["group_id"] for row in own)
+    for row in own:
+        assert row["severity"] == case.severity
+        assert row["reason"].startswith(case.reason)
+        assert 0 < row["unexpected_count"]
+
+
+def test_every_expectation_has_a_case():
+    """No expectation of the suites is left without a case that breaks it."""
+    suites = build_suites("x", {name: 0 for name in SNAPSHOT})
+    written = {f"{name}: {e.description}" for name, s in suites.items() for e in s.expectations}
+    assert written == {case.expectation for case in CASES}
+
+
+def test_a_healthy_snapshot_leaves_only_passing_rows():
+    """Everything that was checked is there, has passed and concerns no group."""
+    snapshot = healthy()
+    rows = validate_snapshot(OneLake(snapshot), SETTINGS, snapshot.snapshot_id).to_pylist()
+    assert {True} == {row["success"] for row in rows}
+    assert {None} == {row["group_id"] for row in rows}
+    assert {c.expectation for c in CASES} < {row["expectation"] for row in rows}
+    assert {"snapshot"} == {row["stage"] for row in rows}
+
+
+def test_an_empty_cluster_is_healthy():
+    """A cluster without groups and topics has nothing wrong with it."""
+    assert [] == failures(make_snapshot())
+
+
+def test_one_bad_group_leaves_the_others_alone():
+    """Only the group that could not be read fails, and the snapshot is not rejected."""
+    broken = failures(change(healthy(), "groups", put(0, error="timeout")))
+    assert [("orders-app", "critical")] == [(r["group_id"], r["severity"]) for r in broken]
+
+
+def test_a_bad_partition_that_no_group_looks_at_rejects_nothing():
+    """It is noted as a warning of no group."""
+    broken = failures(change(healthy(), "partitions", put(10, begin_offset=-4)))
+    assert [(None, "warning", "begin_offset is negative: unused-1 at -4")] == [
+        (r["group_id"], r["severity"], r["reason"]) for r in broken
+    ]
+
+
+def test_a_rebalancing_group_may_claim_a_partition_twice():
+    """Between two generations members say what they owned, not what they own."""
+    snapshot = change(healthy(), "groups", put(0, state="PreparingRebalance"))
+    edit = put(0, assigned_topics=["orders", "orders"], assigned_partitions=[0, 1])
+    assert [] == failures(change(snapshot, "members", edit))
+
+
+def test_members_of_a_share_group_share_partitions():
+    """Two owners of a partition are what a share group is for."""
+    owners = [member(name, owned={"orders": [0]}) for name in "ab"]
+    snapshot = make_snapshot(
+        topics=[topic("orders")], groups=[group("queue", members=owners, group_type="share")]
+    )
+    assert [] == failures(snapshot)
+
+
+@pytest.mark.parametrize(("share", "rejected"), [(0.24, True), (0.25, False)])
+def test_more_withheld_groups_than_allowed_reject_the_snapshot(share, rejected):
+    """One of four withheld groups is a quarter, which a limit of a quarter still allows."""
+    snapshot = change(healthy(), "groups", put(0, error="timeout"))
+    broken = failures(snapshot, Settings(withhold_share=share))
+    reasons = [row["reason"] for row in broken if row["group_id"] is None]
+    expected = f"1 of 4 groups are withheld, more than withhold_share={share:g} allows"
+    assert ([expected] if rejected else []) == reasons
+
+
+def test_a_warning_withholds_nobody():
+    """A limit of nothing is not passed by a group that is only warned about."""
+    snapshot = change(healthy(), "partitions", put(7, end_offset=None))
+    assert {"warning"} == {r["severity"] for r in failures(snapshot, Settings(withhold_share=0))}
+
+
+def test_long_values_from_outside_are_cut():
+    """A reason stays readable whatever a broker or client put into a field."""
+    broken = failures(change(healthy(), "groups", put(0, error="x" * 500 + "\n" + "y" * 500)))
+    assert len(broken[0]["reason"]) < 120
+    assert "\n" not in broken[0]["reason"]
