@@ -104,6 +104,13 @@ def test_many_small_sections_stay_within_fifty_blocks() -> None:
     assert len(body(replace(MESSAGE, sections=many), "k")["blocks"]) <= 50
 
 
+def test_many_notes_stay_within_one_context() -> None:
+    """Slack takes ten elements in a context; how to ask for more is among those that stay."""
+    posted = body(replace(MESSAGE, footer=tuple(f"note {n}" for n in range(20))), "k")
+    check_content(posted)
+    assert texts(posted)[3] == "All of it: SELECT 1"
+
+
 def test_a_long_section_keeps_its_code_block_closed() -> None:
     """Cut lines of code never leave the mark of the block open."""
     section = Section(
