@@ -21,7 +21,17 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from tests.helpers.local.slack_workspace import CHANNELS, Fault, Json, SlackError, Workspace
+from tests.helpers.local.slack_workspace import (
+    CHANNELS,
+    Fault,
+    Json,
+    SlackError,
+    Workspace,
+    as_seen,
+    read_store,
+)
+
+__all__ = ["SlackServer", "Workspace", "as_seen", "main", "read_store", "running", "slack_server"]
 
 LATER = 4_000_000_000.0
 """When messages are posted in tests: after the facts of any test, whatever the clock says."""
