@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,13 @@ NEEDED = ("groups", "topics")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What was tried, how it went (`OK`, `WARN`, `FAIL`), what was found, and what to do about it."""
+    """What was tried (of which cluster), how it went (`OK`, `WARN`, `FAIL`), what was found, and the remedy."""
 
     name: str
     outcome: str
     found: str
     fix: str | None = None
+    cluster: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able values."""
@@ -156,14 +157,14 @@ def _cluster(settings: Settings, name: str) -> Iterator[Check]:
     try:
         health = wiring.cluster(settings, name).ping()
     except EvenkeelError as problem:
-        yield _failed(f"kafka {name}", problem)
+        yield replace(_failed("kafka", problem), cluster=name)
         return
-    found = f"{settings.clusters[name].bootstrap}: cluster id {health.kafka_cluster_id}"
-    yield Check(name=f"kafka {name}", outcome=OK, found=found)
+    found = f"{settings.clusters[name].bootstrap}, cluster id {health.kafka_cluster_id}"
+    yield Check(name="kafka", outcome=OK, found=found, cluster=name)
     for one in health.findings:
         wrong = FAIL if one.what in NEEDED else WARN
         outcome = OK if one.ok else wrong
-        yield Check(name=f"{name} {one.what}", outcome=outcome, found=one.seen, fix=one.fix)
+        yield Check(name=one.what, outcome=outcome, found=one.seen, fix=one.fix, cluster=name)
 
 
 def lake(settings: Settings) -> Check:

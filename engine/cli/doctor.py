@@ -41,5 +41,7 @@ def doctor(
 def _line(check: Check) -> str:
     from engine.cli.tables import text
 
-    fix = f" {check.fix}" if check.fix else ""
-    return f"{check.outcome:<4}  {check.name:<14}  {text(check.found)}{text(fix, '')}"
+    of = f"{check.cluster}: " if check.cluster else ""
+    end = "" if check.found.endswith(".") or not check.fix else "."
+    fix = f"{end} {check.fix}" if check.fix else ""
+    return f"{check.outcome:<4}  {check.name:<13}  {text(of + check.found + fix)}"

@@ -17,7 +17,7 @@ import pyarrow as pa
 from engine.advice import Previous
 from engine.cli.sources import Source
 from engine.datasets import CANDIDATES, METRICS, rows_to_table
-from engine.model import Advice, GroupSnapshot
+from engine.model import Advice, GroupSnapshot, Member
 from engine.steps.advise import advise_groups
 from engine.steps.measure import measure_group
 from engine.steps.propose import propose_group
@@ -29,8 +29,9 @@ PLAIN_FORM = "plain form: no Spark, no validation"
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A group: its row of `group_metrics`, its rows of `candidates`, and what it is told."""
+    """A group: its members, its row of `group_metrics`, its rows of `candidates`, and what it is told."""
 
+    members: Sequence[Member]
     metrics: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
     advice: Advice
@@ -73,7 +74,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
         for group in still:
             seen[group] += 1
     previous = {g: Previous(strategy=name, seen=seen[g]) for g, name in preferred.items()}
-    return now.judged(previous)
+    return now.judged(walk.groups(0), previous)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +92,20 @@ class _Step:
             self.candidates, self.metrics, source.settings, source.cluster, previous, self.withheld
         )
 
-    def judged(self, previous: Mapping[str, Previous]) -> list[Judged]:
+    def judged(
+        self, groups: Mapping[str, GroupSnapshot], previous: Mapping[str, Previous]
+    ) -> list[Judged]:
         metrics = {row["group_id"]: row for row in self.metrics.to_pylist()}
         candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
         for row in self.candidates.sort_by("position").to_pylist():
             candidates[row["group_id"]].append(row)
         return [
-            Judged(metrics=metrics[one.group], candidates=candidates[one.group], advice=one)
+            Judged(
+                members=groups[one.group].members,
+                metrics=metrics[one.group],
+                candidates=candidates[one.group],
+                advice=one,
+            )
             for one in self.advise(previous)
         ]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
-from engine.cli.running import complain, printable
+from engine.cli.running import complain
 
 if TYPE_CHECKING:
     from engine.cli.sources import Source
@@ -144,9 +144,11 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from engine.cli.tables import Table, number, text
+    from engine.cli.names import member_names
+    from engine.cli.tables import NOTHING, Table, number, text
 
-    names = member_names(rows)
+    owners = {row["member"]: (row["client_id"], row["host"]) for row in rows if row["member"]}
+    names = member_names((member, *told) for member, told in owners.items())
     known = any(row["status"] != "UNKNOWN" for row in rows)
     odd = any(row["lag_basis"] != "committed" for row in rows)
     racks = any(row["rack"] for row in rows)
@@ -158,12 +160,12 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
             str(row["partition"]),
             number(row["begin"]),
             number(row["end"]),
-            "-" if row["committed"] is None else number(row["committed"]),
+            NOTHING if row["committed"] is None else number(row["committed"]),
             number(row["lag"]),
             *[text(row["status"])] * known,
             *[text(row["lag_basis"])] * odd,
-            *[text(row["rack"], "?" if row["member"] else "-")] * racks,
-            names[row["member"]],
+            *[text(row["rack"], "?" if row["member"] else NOTHING)] * racks,
+            names.get(row["member"], NOTHING),
         ]
         for row in rows
     ]
@@ -182,26 +184,3 @@ def _title(head: Mapping[str, Any]) -> str:
         f"{several(head['members'], 'member')}{idle}, {several(head['partitions'], 'partition')}, "
         f"lag {number(head['total_lag'])}{without}"
     )
-
-
-def member_names(rows: Sequence[Mapping[str, Any]]) -> dict[str | None, str]:
-    """
-    A readable name for each member: client id and host; the end of the member id where two share both.
-
-    >>> rows = [{"member": m, "client_id": "app", "host": "/10.0.0.1"} for m in ("app-1f2e3d4c", "app-5b6a7980")]
-    >>> list(member_names(rows).values())
-    ['app /10.0.0.1 ..1f2e3d4c', 'app /10.0.0.1 ..5b6a7980', '-']
-    """
-    from engine.cli.tables import NOTHING
-
-    plain = {
-        row["member"]: f"{row['client_id'] or ''} {row['host'] or ''}".strip() or row["member"]
-        for row in rows
-        if row["member"] is not None
-    }
-    shared = {name for name in plain.values() if list(plain.values()).count(name) > 1}
-    names: dict[str | None, str] = {
-        member: printable(f"{name} ..{member[-8:]}" if name in shared else name)
-        for member, name in plain.items()
-    }
-    return {**names, None: NOTHING}

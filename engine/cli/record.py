@@ -42,11 +42,23 @@ def record(
     cluster: ClusterName = None,
     samples: Annotated[
         int | None,
-        typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster; 5."),
+        typer.Option(
+            "--samples",
+            min=1,
+            max=500,
+            show_default="5",
+            help="Snapshots to take of a live cluster.",
+        ),
     ] = None,
     every: Annotated[
         float | None,
-        typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next; 10."),
+        typer.Option(
+            "--every",
+            metavar="SECONDS",
+            min=0,
+            show_default="10",
+            help="From one of them to the next.",
+        ),
     ] = None,
     lake: Annotated[
         str | None,

@@ -8,6 +8,7 @@ helps nobody at three in the morning. `EVENKEEL_DEBUG=1` shows it.
 from __future__ import annotations
 
 import importlib.abc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -76,6 +77,7 @@ class Group(TyperGroup):
         if not standalone_mode:
             return run()
         _quiet_libraries()
+        _any_name()
         sys.exit(_ended(run))
 
     def invoke(self, ctx: Any) -> Any:
@@ -160,6 +162,13 @@ def _quiet_libraries() -> None:
 
     level = logging.INFO if debugging() else logging.CRITICAL + 1
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s")
+
+
+def _any_name() -> None:
+    """Let a terminal of another encoding show a name it has no letters for, instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class _NoPandas(importlib.abc.MetaPathFinder):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.names import member_names
 from engine.cli.tables import (
     NOTHING,
     Table,
@@ -32,8 +33,8 @@ def overview(groups: Sequence[Judged]) -> Table:
         headings=[
             "Group",
             "State",
-            ">Members",
-            ">Partitions",
+            ">Mem-\nbers",
+            ">Parti-\ntions",
             ">Lag\n(offsets)",
             ">Skew",
             ">Cross\nrack",
@@ -134,9 +135,14 @@ def advice_lines(one: Judged) -> list[str]:
 def move_lines(one: Judged) -> list[str]:
     """What would change hands if the advice was followed."""
     moves = one.advice.moves
+    names = member_names((m.id, m.client_id, m.host) for m in one.members)
+
+    def owner(member: str | None) -> str:
+        return "nobody" if member is None else names.get(member, member)
+
     limit = MOVES_SHOWN if sys.stdout.isatty() else len(moves)
     lines = [
-        f"  {move.topic}-{move.partition}: {move.from_member or 'nobody'} -> {move.to_member or 'nobody'}"
+        f"  {move.topic}-{move.partition}: {owner(move.from_member)} -> {owner(move.to_member)}"
         for move in moves[:limit]
     ]
     if len(moves) > limit:

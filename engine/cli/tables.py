@@ -111,8 +111,8 @@ class Table:
     Rows of finished cells.
 
     Attributes:
-        headings: One per column, with its unit; those that start with `>` are numbers, aligned to the right. A line
-            break is where a narrow screen may have one.
+        headings: One per column, with its unit; those that start with `>` are numbers, aligned to the right. A terminal
+            breaks them where they have a line break, a hyphen before it is not part of the word.
         rows: As many cells each.
         title: A line above it.
         apart: Whether the last column may become a table of its own where the screen is too narrow for both.
@@ -174,7 +174,7 @@ def plain(table: Table) -> list[str]:
     """The lines of a table: columns two spaces apart, nothing cut."""
     from rich.cells import cell_len
 
-    headings = [h.removeprefix(">").replace("\n", " ") for h in table.headings]
+    headings = [_unbroken(h) for h in table.headings]
     lines = [headings, *table.rows]
     widths = [max(cell_len(row[i]) for row in lines) for i in range(len(headings))]
 
@@ -186,6 +186,10 @@ def plain(table: Table) -> list[str]:
         return "  ".join(padded).rstrip()
 
     return [*([table.title] if table.title else []), *(line(row) for row in lines)]
+
+
+def _unbroken(heading: str) -> str:
+    return heading.removeprefix(">").replace("-\n", "").replace("\n", " ")
 
 
 def _draw(table: Table, screen: Console) -> None:
@@ -236,7 +240,7 @@ def to_json(row: Mapping[str, Any]) -> str:
     >>> to_json({"lag": None, "drain_seconds": math.inf})
     '{"lag": null, "drain_seconds": "Infinity"}'
     """
-    return json.dumps(_plain(row), ensure_ascii=False, allow_nan=False)
+    return json.dumps(_plain(row), allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -114,5 +114,5 @@ def test_doctor_names_what_is_down_beside_the_rest(run, nothing, monkeypatch):
 def test_the_json_of_doctor_is_complete_when_all_is_well(run):
     """Each line an object with name, outcome, what was found and the fix."""
     for row in objects(run("doctor", "--json")):
-        assert set(row) == {"name", "outcome", "found", "fix"}
+        assert set(row) == {"name", "outcome", "found", "fix", "cluster"}
         assert row["outcome"] in ("OK", "WARN")

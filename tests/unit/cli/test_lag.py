@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from engine import wiring
+from engine.adapters.replay import write_recording
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 
 
@@ -55,6 +58,28 @@ def test_an_unreadable_group_is_a_line_on_standard_error(run, recording):
     assert "locked" not in result.stdout
     assert result.stderr.count("locked") == 1
     assert "group locked could not be read: not authorized: DESCRIBE" in result.stderr
+
+
+def test_members_of_one_client_id_are_told_apart(run, tmp_path):
+    """By host, and where that is shared too, by the end of their member ids."""
+    held = wiring.scratch()
+    ids = [
+        ("a-1", "a", "/h1"),
+        ("b-1f2e3d4c", "b", "/h1"),
+        ("b-5b6a7980", "b", "/h1"),
+        ("c-1", "c", "/1"),
+    ]
+    ids.append(("c-2", "c", "/2"))
+    members = [
+        member(name, ["t"], {"t": [p]}, client_id=client, client_host=host)
+        for p, (name, client, host) in enumerate(ids)
+    ]
+    store(held, make_snapshot(topics=[topic("t", 5)], groups=[group("g", members=members)]))
+    write_recording(tmp_path / "rec", held, held.snapshots("test"))
+    shown = [
+        line.split("no commit  ")[-1] for line in run("lag", "--from", "rec").stdout.splitlines()
+    ]
+    assert shown[2:7] == ["a", "b /h1 ..1f2e3d4c", "b /h1 ..5b6a7980", "c /1", "c /2"]
 
 
 def test_only_unreadable_groups_is_nothing_found(run, recording):

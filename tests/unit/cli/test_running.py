@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from engine import wiring
+from engine.adapters.replay import write_recording
+from engine.cli import app
 from engine.cli.running import EXIT_CODES, exit_code, printable
 from engine.errors import (
     ClusterUnreachable,
@@ -18,6 +21,7 @@ from engine.errors import (
     LakeError,
     NotifierError,
 )
+from tests.helpers.snapshots import group, make_snapshot, store, topic
 
 ROOT = Path(__file__).parents[3]
 
@@ -147,6 +151,17 @@ def test_a_closed_pipe_is_quiet():
         _, complaints = process.communicate(lines)
     assert process.returncode == 141
     assert complaints == b""
+
+
+def test_a_terminal_of_another_encoding_is_enough(run, tmp_path):
+    """A name in letters the terminal does not have is shown by its codes."""
+    held = wiring.scratch()
+    named = group("größe", members=1, lag={"t": 1})
+    store(held, make_snapshot(topics=[topic("t")], groups=[named]))
+    write_recording(tmp_path / "rec", held, held.snapshots("test"))
+    said = CliRunner(charset="ascii").invoke(app, ["lag", "--from", "rec"])
+    assert said.exit_code == 0
+    assert "gr\\xf6\\xdfe: Stable" in said.stdout
 
 
 def test_names_cannot_drive_the_terminal():

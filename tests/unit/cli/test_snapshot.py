@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.adapters.lake import FileLake
-from engine.cli.lag import member_names
 from tests.unit.cli.conftest import objects
 
 
@@ -45,13 +44,3 @@ def test_a_lake_that_cannot_be_written_is_exit_code_4(run, kafka, tmp_path):
     assert result.exit_code == 4
     assert len(result.stderr.splitlines()) == 1
     assert str(tmp_path / "gone") in result.stderr
-
-
-def test_members_of_equal_name_are_told_apart_by_their_ids():
-    """Two members of one client id on one host get the end of their member ids."""
-    rows = [
-        {"member": "a-1f2e3d4c", "client_id": "a", "host": "/h"},
-        {"member": "a-5b6a7980", "client_id": "a", "host": "/h"},
-        {"member": "b-1", "client_id": "b", "host": "/h"},
-    ]
-    assert list(member_names(rows).values()) == ["a /h ..1f2e3d4c", "a /h ..5b6a7980", "b /h", "-"]
