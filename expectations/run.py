@@ -53,7 +53,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     manifest = lake.manifest("snapshot", snapshot_id)
     tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
     frames = snapshot_frames(manifest, tables)
-    rows = _run(frames, build_suites(snapshot_id, manifest.rows))
+    rows = check(frames, build_suites(snapshot_id, manifest.rows))
     groups = tables["groups"]["group_id"].to_pylist()
     return _results(snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.withhold_share)])
 
@@ -79,7 +79,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     groups = _measured(lake, snapshot_id)
     strategies = list(every())
     frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
-    rows = _run(frames, build_suites(snapshot_id, manifest.rows["candidates"], strategies))
+    rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], strategies))
     names = groups["group_id"].to_pylist()
     return _results(
         snapshot_id, "candidates", [*rows, _share(rows, names, settings.withhold_share)]
@@ -124,8 +124,16 @@ def _withholds(row: Mapping[str, Any]) -> bool:
     return row["group_id"] is not None and not row["success"] and row["severity"] == "critical"
 
 
-def _run(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Validate each frame with the suite of its name."""
+def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """
+    Validate each frame with the suite of its name.
+
+    Returns:
+        Rows of `datasets.VALIDATION`, but for the key and the stage.
+
+    Raises:
+        EvenkeelError: An expectation could not be evaluated.
+    """
     context = _context()
     source = context.data_sources.add_pandas("lake")
     rows = []

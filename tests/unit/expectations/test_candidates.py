@@ -1,0 +1,274 @@
+"""Expectations of candidates: each has a case that breaks it, and says which group and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from engine import steps
+from engine.adapters.replay import Recording
+from engine.assignors import every
+from engine.config import Settings
+from engine.datasets import CANDIDATES, VALIDATION, rows_to_table
+from expectations.candidates import SHARES, build_suites, candidate_frames
+from expectations.run import check, validate_candidates
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.unit.expectations.one_lake import OneLake
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = Settings()
+STRATEGIES = list(every())
+KEY = {"snapshot_id": "test-20260301T120000Z-000000", "cluster": "test"}
+
+
+def scored(name: str, strategy: str, position: int) -> dict[str, Any]:
+    """A row in which everything is possible: one partition moves, one gets its first owner."""
+    move = {"topic": "orders", "from_member": "a", "to_member": "b"}
+    return KEY | {
+        "group_id": name,
+        "config_version": "v",
+        "strategy": strategy,
+        "position": position,
+        "reach": "setting",
+        "feasibility": "can run",
+        "reason": "the strategy it runs",
+        "partition_spread": 1,
+        "most_partitions": 2,
+        "fewest_partitions": 1,
+        "largest_member_lag": 10,
+        "lag_skew": 1.25,
+        "lag_floor": 8,
+        "cross_rack_share": 0.0,
+        "cross_rack_rate_share": 1.0,
+        "cross_rack_in_sync_share": 0.5,
+        "cross_leader_share": None,
+        "racks_left_out": 0,
+        "moves": 1,
+        "newly_owned": 1,
+        "unowned": 0,
+        "drain_seconds": float("inf"),
+        "findings": [],
+        "moved": [move | {"partition": 0}, move | {"partition": 1, "from_member": None}],
+    }
+
+
+def healthy() -> list[dict[str, Any]]:
+    """The rows of two groups of three partitions."""
+    return [scored(name, s, p) for name in ("steady", "other") for p, s in enumerate(STRATEGIES)]
+
+
+GROUPS = pa.table({"group_id": ["steady", "other"], "partitions": pa.array([3, 3], pa.int32())})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One thing wrong with the second row of the first group, and the failure it must cause."""
+
+    expectation: str
+    values: dict[str, Any] = field(default_factory=dict)
+    edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None
+    groups: tuple[str | None, ...] = ("steady",)
+    reason: str
+    rows: int | None = None
+
+    def apply(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows with this wrong."""
+        return self.edit(rows) if self.edit else [rows[0], rows[1] | self.values, *rows[2:]]
+
+
+NAME = STRATEGIES[1]
+
+CASES = [
+    Case(
+        expectation="candidates: It has as many rows as its manifest says.",
+        rows=99,
+        groups=(None,),
+        reason="the manifest says 99 rows, the table has ",
+    ),
+    Case(
+        expectation="candidates: Its rows are of this snapshot.",
+        values={"snapshot_id": "test-20200101T000000Z-abcdef"},
+        groups=(None,),
+        reason="a row is of another snapshot: test-20200101T000000Z-abcdef",
+    ),
+    Case(
+        expectation="candidates: Its rows say which snapshot they are of.",
+        values={"snapshot_id": None},
+        groups=(None,),
+        reason="a row does not say which snapshot it is of",
+    ),
+    Case(
+        expectation="scoreboard: Every group is judged by every strategy once, "
+        "what it has now among them.",
+        edit=lambda rows: [*rows[1:], rows[-1]],
+        groups=("steady", "other"),
+        reason="a strategy's row is missing or stands twice: ",
+    ),
+    Case(
+        expectation="candidates: Every candidate is of a group that was measured.",
+        edit=lambda rows: [*rows, rows[0] | {"group_id": "ghost"}],
+        groups=(None,),
+        reason="a candidate is of a group that was not measured: live of ghost",
+    ),
+    *(
+        Case(
+            expectation=f"candidates: The {column} is a known one.",
+            values={column: "magic"},
+            reason=f"the {column} is not a known one: ",
+        )
+        for column in ("strategy", "reach", "feasibility")
+    ),
+    Case(
+        expectation="candidates: Every candidate has a reason.",
+        values={"reason": " "},
+        reason=f"there is no reason: {NAME}",
+    ),
+    Case(
+        expectation="candidates: A feasible candidate has a score, an infeasible one has none.",
+        values={"feasibility": "infeasible"},
+        reason="a feasible candidate has no score, or an infeasible one has one: "
+        f"{NAME} (infeasible)",
+    ),
+    *(
+        Case(
+            expectation=f"candidates: {column} is not negative.",
+            values={column: -2},
+            reason=f"{column} is negative: {NAME}: -2",
+        )
+        for column in ("fewest_partitions", "moves", "newly_owned", "unowned", "racks_left_out")
+    ),
+    Case(
+        expectation="candidates: No more partitions change hands than there are.",
+        values={"moves": 3},
+        reason=f"more partitions change hands than there are: {NAME}: 3 moves and 1 newly owned",
+    ),
+    Case(
+        expectation="candidates: Every change of hands is listed.",
+        values={"moved": []},
+        reason="the moves listed are not as many as counted: ",
+    ),
+    Case(
+        expectation="candidates: A strategy gives every partition an owner.",
+        values={"unowned": 2},
+        reason=f"a strategy leaves partitions without an owner: {NAME}: 2",
+    ),
+    Case(
+        expectation="candidates: The partition spread fits the members' partition counts.",
+        values={"partition_spread": 2},
+        reason=f"the partition spread does not fit the members' counts: {NAME}: spread 2, 1 to 2",
+    ),
+    Case(
+        expectation="candidates: No strategy has a largest member lag under the floor.",
+        values={"largest_member_lag": 7},
+        reason=f"the largest member lag is under its floor: {NAME}: 7 under 8",
+    ),
+    Case(
+        expectation="candidates: The largest member lag is not under the mean.",
+        values={"lag_skew": 0.5},
+        reason=f"the largest member lag is under the mean: {NAME}: 0.5 times the mean",
+    ),
+    Case(
+        expectation="candidates: The time to drain is not negative.",
+        values={"drain_seconds": -1.0},
+        reason=f"the time to drain is negative: {NAME}: -1.0 s",
+    ),
+    *(
+        Case(
+            expectation=f"candidates: {column} is between 0 and 1.",
+            values={column: 1.5},
+            reason=f"{column} is not between 0 and 1: {NAME}: 1.5",
+        )
+        for column in SHARES
+    ),
+    Case(
+        expectation="candidates: Unknown is null, never NaN.",
+        values={"cross_rack_share": float("nan")},
+        reason=f"a number is NaN: {NAME}",
+    ),
+]
+
+
+def table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows as the dataset."""
+    return rows_to_table(rows, CANDIDATES["candidates"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.expectation)
+def test_an_expectation_that_is_broken_names_group_and_reason(case):
+    """Each broken expectation leaves one critical row per group it is broken for, with its reason."""
+    candidates = table(case.apply(healthy()))
+    frames = candidate_frames(candidates, GROUPS, STRATEGIES)
+    name = case.expectation.partition(":")[0]
+    suites = build_suites(KEY["snapshot_id"], case.rows or len(candidates), STRATEGIES)
+    rows = check({name: frames[name]}, suites)
+    own = [r for r in rows if r["expectation"] == case.expectation]
+    assert [False] * len(case.groups) == [r["success"] for r in own]
+    assert list(case.groups) == [r["group_id"] for r in own]
+    for row in own:
+        assert "critical" == row["severity"]
+        assert row["reason"].startswith(case.reason)
+
+
+def test_every_expectation_has_a_case():
+    """No expectation of the suites is left without a case that breaks it."""
+    suites = build_suites("x", 0, STRATEGIES)
+    written = {f"{name}: {e.description}" for name, s in suites.items() for e in s.expectations}
+    assert written == {case.expectation for case in CASES}
+
+
+def test_possible_candidates_pass():
+    """Infinity, unknown shares and a live row with unowned partitions are all possible."""
+    rows = healthy()
+    rows[0] |= {"unowned": 1, "largest_member_lag": 1}
+    frames = candidate_frames(table(rows), GROUPS, STRATEGIES)
+    results = check(frames, build_suites(KEY["snapshot_id"], len(rows), STRATEGIES))
+    assert [] == [r for r in results if not r["success"]]
+
+
+def lake_of_every_kind():
+    """Real candidates of groups that can and of groups that cannot be judged."""
+    lake = Recording()
+    snapshot = make_snapshot(
+        topics=[topic("orders", 5), topic("dark", 2, end=[5, None])],
+        groups=[
+            group("steady", members=2, lag={"orders": [0, 1, 2, 3, None]}),
+            group("dark", members=3, committed={"dark": [1, 1]}),
+            group("unowned", members=[member("a", ["orders"], {"orders": [4]}, rack="rack-a")]),
+            group("empty", committed={"orders": 1}),
+            group("unreadable", error="timeout"),
+            group("moving", members=1, lag={"orders": 0}, state="PreparingRebalance"),
+        ],
+    )
+    [name] = store(lake, snapshot)
+    steps.record_metrics(lake, None, name, steps.compute_metrics(lake, SETTINGS, name))
+    steps.record_candidates(lake, None, name, steps.propose_candidates(lake, SETTINGS, name))
+    return lake, name
+
+
+def test_what_the_engine_proposes_passes():
+    """The real candidates of groups of every kind have nothing wrong with them."""
+    lake, name = lake_of_every_kind()
+    found = validate_candidates(lake, SETTINGS, name)
+    assert found.schema == VALIDATION
+    rows = found.to_pylist()
+    assert [] == [row for row in rows if not row["success"]]
+    assert {case.expectation for case in CASES} < {row["expectation"] for row in rows}
+    assert {"candidates"} == {row["stage"] for row in rows}
+
+
+def test_only_the_groups_that_were_measured_are_awaited():
+    """A run by hand on some groups is not blamed for the others; without metrics all are awaited."""
+    snapshot = make_snapshot(groups=[group("steady"), group("other"), group("third")])
+    candidates = table([row for row in healthy() if row["group_id"] == "steady"])
+    measured = {"candidates": candidates, "group_metrics": GROUPS.slice(0, 1)}
+    some = validate_candidates(OneLake(snapshot, measured), SETTINGS, snapshot.snapshot_id)
+    assert [] == [row["group_id"] for row in some.to_pylist() if not row["success"]]
+    lake = OneLake(snapshot, {"candidates": candidates})
+    every_group = validate_candidates(lake, SETTINGS, snapshot.snapshot_id).to_pylist()
+    missing = [row["group_id"] for row in every_group if not row["success"]]
+    assert ["other", "third", None] == missing

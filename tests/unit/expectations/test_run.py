@@ -1,0 +1,53 @@
+"""How expectations are run: heavy things late, quietly, and a fault of ours said as such."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import great_expectations as gx
+import great_expectations.expectations as gxe
+import pyarrow as pa
+import pytest
+
+from engine.adapters.replay import Recording
+from engine.config import Settings
+from engine.errors import EvenkeelError, SnapshotNotFound
+from expectations.frames import Frame
+from expectations.run import check, validate_candidates, validate_snapshot
+from expectations.suite import expect
+from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store
+
+pytestmark = pytest.mark.slow
+
+
+def test_importing_the_runner_loads_nothing_heavy():
+    """Great Expectations and pandas are loaded when something is validated, not before."""
+    heavy = "{'great_expectations', 'pandas', 'pyspark'}"
+    code = f"import sys, expectations.run; print(sorted({heavy} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]" == run.stdout.strip()
+
+
+def test_a_run_prints_nothing(capfd):
+    """No progress bars, no log lines: an Airflow log is for what matters."""
+    lake = Recording()
+    [name] = store(lake, make_snapshot(groups=[group("unreadable", error="timeout"), group("a")]))
+    validate_snapshot(lake, Settings(), name)
+    assert ("", "") == tuple(capfd.readouterr())
+
+
+def test_an_expectation_that_cannot_be_evaluated_is_our_fault():
+    """It is an error with its name, not a verdict on the data."""
+    table = pa.table({"group_id": ["a"]})
+    missing = expect(gxe.ExpectColumnValuesToNotBeNull, "It is there.", "gone", column="nowhere")
+    suite = gx.ExpectationSuite(name="x", expectations=[missing])
+    with pytest.raises(EvenkeelError, match=r"'x: It is there\.' could not be evaluated: .*nowhere"):
+        check({"x": Frame(name="x", table=table)}, {"x": suite})
+
+
+@pytest.mark.parametrize("validate", [validate_snapshot, validate_candidates])
+def test_what_is_not_there_cannot_be_validated(validate):
+    """A snapshot the lake does not hold is the lake's error."""
+    with pytest.raises(SnapshotNotFound):
+        validate(Recording(), Settings(), snapshot_id())
