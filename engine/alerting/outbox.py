@@ -62,8 +62,9 @@ def queue_advice(history: History, settings: Settings, snapshot_id: str) -> int:
     """
     Queue what a snapshot's advice has that is new: one digest per channel, none without news.
 
-    Speaks only for the newest snapshot of its cluster; for an older one (a backfill, a late retry)
-    it queues nothing and logs so. Run again, it queues nothing more.
+    Speaks only for the newest snapshot of its cluster that has advice, and not when a reading
+    `late_after_seconds` younger waits for its own: a backfill, a replay or a late retry queues
+    nothing and logs so. Run again, it queues nothing more.
 
     Returns:
         How many alerts were queued.
@@ -73,9 +74,9 @@ def queue_advice(history: History, settings: Settings, snapshot_id: str) -> int:
         HistoryUnreachable: The history does not answer.
     """
     snapshot = _snapshot(history, snapshot_id)
-    if snapshot["newest_snapshot_id"] != snapshot_id:
-        newest = snapshot["newest_snapshot_id"]
-        log.info("%s is not the newest snapshot (%s is): nothing is told.", snapshot_id, newest)
+    silence = _why_silent(snapshot, settings)
+    if silence is not None:
+        log.info("%s %s: nothing is told.", snapshot_id, silence)
         return 0
     rows = history.execute("alert_advice", snapshot_id=snapshot_id)
     told = history.execute("told_advice", cluster=snapshot["cluster"])
@@ -96,6 +97,17 @@ def _snapshot(history: History, snapshot_id: str) -> Row:
             fix="Run the steps before `alert` for it: they write what is missing from the lake.",
         )
     return found[0]
+
+
+def _why_silent(snapshot: Row, settings: Settings) -> str | None:
+    """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
+    newest = snapshot["newest_advised_id"]
+    if newest not in (None, snapshot["snapshot_id"]):
+        return f"is not the newest snapshot with advice ({newest} is)"
+    behind: timedelta = snapshot["newest_started_at"] - snapshot["started_at"]
+    if behind > timedelta(seconds=settings.late_after_seconds):
+        return f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
+    return None
 
 
 def _by_channel(settings: Settings, cluster: str, news: Sequence[News]) -> dict[str, list[News]]:

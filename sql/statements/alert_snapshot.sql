@@ -1,4 +1,5 @@
--- One snapshot as its alert needs it, and which snapshot of the same cluster is the newest. No row: unknown snapshot.
+-- One snapshot as its alert needs it, which snapshot of the same cluster is the newest that has advice, and when the
+-- newest of all was begun. No row: unknown snapshot.
 --
 -- Parameters:
 --   :snapshot_id text  The snapshot.
@@ -12,9 +13,12 @@ SELECT
     (
         SELECT newest.snapshot_id
         FROM snapshot AS newest
-        WHERE newest.cluster = s.cluster
+        WHERE
+            newest.cluster = s.cluster
+            AND EXISTS (SELECT 1 FROM advice AS a WHERE a.snapshot_id = newest.snapshot_id)
         ORDER BY newest.started_at DESC, newest.snapshot_id DESC
         LIMIT 1
-    ) AS newest_snapshot_id
+    ) AS newest_advised_id,
+    (SELECT max(any_of.started_at) FROM snapshot AS any_of WHERE any_of.cluster = s.cluster) AS newest_started_at
 FROM snapshot AS s
 WHERE s.snapshot_id = CAST(:snapshot_id AS text);

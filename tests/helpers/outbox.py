@@ -106,7 +106,12 @@ class OutboxHistory:
         for row in self.snapshots:
             if row["snapshot_id"] == snapshot_id:
                 own = [s for s in self.snapshots if s["cluster"] == row["cluster"]]
-                return [row | {"newest_snapshot_id": own[-1]["snapshot_id"]}]
+                advised = [s["snapshot_id"] for s in own if self.advice.get(s["snapshot_id"])]
+                newest = {
+                    "newest_advised_id": advised[-1] if advised else None,
+                    "newest_started_at": max(s["started_at"] for s in own),
+                }
+                return [row | newest]
         return []
 
     def _alert_advice(self, snapshot_id: str) -> list[Row]:

@@ -76,7 +76,27 @@ def test_an_older_snapshot_is_not_told(
     history.snapshot("s2", advice("a"))
     with caplog.at_level(logging.INFO):
         assert queue_advice(history, settings(), old) == 0
-    assert "s1 is not the newest snapshot (s2 is)" in caplog.text
+    assert "s1 is not the newest snapshot with advice (s2 is)" in caplog.text
+
+
+def test_a_reading_that_waits_for_its_advice_does_not_silence_the_one_before(
+    history: OutboxHistory,
+) -> None:
+    """Where snapshots come faster than advice, each is still told in its turn."""
+    old = history.snapshot("s1", advice("a"))
+    history.snapshot("s2")
+    assert queue_advice(history, settings(), old) == 1
+
+
+def test_advice_on_a_reading_long_past_is_not_told(
+    history: OutboxHistory, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Catching up after an outage, only what is recent is worth a message."""
+    old = history.snapshot("s1", advice("a"))
+    history.snapshot("s2", started_at=NOW + timedelta(hours=2))
+    with caplog.at_level(logging.INFO):
+        assert queue_advice(history, settings(), old) == 0
+    assert "s1 is 7200 seconds older than the newest snapshot" in caplog.text
 
 
 def test_clusters_do_not_share_what_was_told(history: OutboxHistory) -> None:
