@@ -16,7 +16,7 @@ from typing import Any
 
 from engine import wiring
 from engine.cli import sources
-from engine.cli.history import place
+from engine.cli.history import database, secret_url
 from engine.config import Settings
 from engine.errors import ConfigError, EvenkeelError
 
@@ -72,7 +72,7 @@ def every(bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
         return
     yield from clusters(settings, bootstrap, cluster)
     yield lake(settings)
-    yield from history(settings)
+    yield history()
     yield slack(settings)
 
 
@@ -190,24 +190,23 @@ def _lake(settings: Settings) -> Check:
     return Check(name="lake", outcome=OK, found=f"{held}; writable")
 
 
-def history(settings: Settings) -> Iterator[Check]:
-    """Whether the history answers and has this version's schema."""
-    if settings.database_url is None:
-        fix = "Set EVENKEEL_DATABASE_URL, or the Airflow connection evenkeel_postgres."
-        yield Check(name="history", outcome=WARN, found="no database is configured.", fix=fix)
-        return
-    url = settings.database_url.get_secret_value()
-    yield _checked("history", lambda: _history(url))
+def history() -> Check:
+    """Whether the history, or the demo's where none is configured, answers and has this version's schema."""
+    try:
+        settings, where = database()
+    except ConfigError as problem:
+        return replace(_failed("history", problem), outcome=WARN)
+    return _checked("history", lambda: _history(secret_url(settings), where))
 
 
-def _history(url: str) -> Check:
+def _history(url: str, where: str) -> Check:
     from engine.adapters import postgres
 
     waiting = list(postgres.pending(url))
     if waiting:
-        found = f"{place(url)}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
+        found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
         return Check(name="history", outcome=FAIL, found=found, fix="Run `evenkeel migrate`.")
-    return Check(name="history", outcome=OK, found=f"{place(url)}; schema is this version's")
+    return Check(name="history", outcome=OK, found=f"{where}; schema is this version's")
 
 
 def slack(settings: Settings) -> Check:
