@@ -1,0 +1,164 @@
+"""The mains: results recorded, one line on failure, nothing left behind when they are ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from engine import steps, wiring
+from engine.errors import HistoryUnreachable
+from spark_tasks import compute_metrics, job, propose_candidates, session
+from tests.helpers.snapshots import snapshot_id
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+
+pytestmark = pytest.mark.spark
+
+
+class FakeHistory:
+    """Remembers metrics; or does not answer."""
+
+    def __init__(self, *, down: bool = False) -> None:
+        self.down, self.tables = down, {}
+
+    def store_metrics(self, name, tables) -> None:
+        """Keep the tables."""
+        if self.down:
+            raise HistoryUnreachable("history database: no answer.", fix="Start it.")
+        self.tables = dict(tables)
+
+
+@pytest.fixture
+def ports(monkeypatch, tmp_path, spark):
+    """A lake, a history and the test run's session behind the names that the mains use."""
+    found = SimpleNamespace(lake=make_lake(tmp_path / "lake"), history=FakeHistory())
+    monkeypatch.setattr(wiring, "settings", lambda: SETTINGS)
+    monkeypatch.setattr(wiring, "lake", lambda settings: found.lake)
+    monkeypatch.setattr(wiring, "history", lambda settings: found.history)
+    monkeypatch.setattr(job, "session", lambda name: contextlib.nullcontext(spark))
+    before = signal.getsignal(signal.SIGTERM)
+    yield found
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_metrics_reach_lake_and_history(ports):
+    """After the main, lake and history hold what the plain step computes."""
+    assert 0 == compute_metrics.main(["--snapshot-id", NEWEST])
+    expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
+    for name, table in expected.items():
+        assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
+        assert table.to_pylist() == ports.history.tables[name].to_pylist()
+
+
+def test_candidates_of_some_groups_reach_the_lake(ports):
+    """A pattern restricts the run to the groups it matches."""
+    assert 0 == propose_candidates.main(["--snapshot-id", NEWEST, "--groups", "ste*"])
+    candidates = ports.lake.read("candidates", [NEWEST])
+    assert {"steady"} == set(candidates["group_id"].to_pylist())
+
+
+def test_an_unknown_snapshot_is_one_line_and_a_code(ports, capsys):
+    """What is wrong is said in one line before Spark is asked anything."""
+    unknown = snapshot_id(77)
+    assert 4 == compute_metrics.main(["--snapshot-id", unknown])
+    lines = capsys.readouterr().err.splitlines()
+    assert 1 == len(lines)
+    assert unknown in lines[0]
+
+
+def test_a_history_that_is_down_loses_nothing(ports, capsys):
+    """The error is one line, and the lake has the metrics all the same."""
+    ports.history.down = True
+    assert 5 == compute_metrics.main(["--snapshot-id", NEWEST])
+    assert "history database: no answer. Start it.\n" == capsys.readouterr().err
+    assert 0 < ports.lake.read("group_metrics", [NEWEST]).num_rows
+
+
+HELD = """
+import contextlib, os, signal, sys
+from engine import wiring
+from spark_tasks.job import run_job
+
+class Lake:
+    manifest = staticmethod(lambda step, snapshot_id: None)
+
+wiring.settings = wiring.history = lambda *_: None
+wiring.lake = lambda settings: Lake
+
+def hold(spark, *_):
+    spark.sql("create temporary view v as select 1")
+    spark.range(10).repartition(3).count()
+    print("ready", os.listdir("."), os.listdir(os.environ["TMPDIR"]), flush=True)
+    signal.pause()
+
+sys.exit(run_job("held", hold, ["--snapshot-id", "x"]))
+"""
+
+
+def test_a_killed_step_leaves_nothing_behind(tmp_path):
+    """Spark's files are in one scratch folder, gone when the process group is ended, never in the cwd."""
+    cwd, scratch = tmp_path / "cwd", tmp_path / "scratch"
+    cwd.mkdir()
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": os.getcwd()}
+    step = subprocess.Popen(
+        [sys.executable, "-c", HELD],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        ready = step.stdout.readline()
+        assert ready.startswith("ready [] ['evenkeel-spark-")
+        os.killpg(step.pid, signal.SIGTERM)
+        step.wait(60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(step.pid, signal.SIGKILL)
+        step.stdout.close()
+    assert 0 != step.returncode
+    assert [] == [p.name for p in scratch.iterdir() if p.name.startswith("evenkeel-spark-")]
+
+
+def test_without_java_the_step_says_what_to_install(tmp_path):
+    """A machine without Java gets one line that names it, at once."""
+    run = subprocess.run(
+        [sys.executable, "-c", HELD],
+        env={"PATH": str(tmp_path), "PYTHONPATH": os.getcwd(), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 2 == run.returncode
+    assert f"{session.JAVA}\n" == run.stderr
+
+
+def test_the_environment_names_another_master(monkeypatch):
+    """A real cluster gets none of the options of local mode."""
+    monkeypatch.setenv(session.MASTER, "spark://host:7077")
+    asked = {}
+    monkeypatch.setattr(
+        session,
+        "_start",
+        lambda master, name, options: asked.update(options, master=master) or Stopped(),
+    )
+    with session.session("x"):
+        pass
+    assert "spark://host:7077" == asked["master"]
+    assert "spark.local.dir" not in asked
+    assert "false" == asked["spark.ui.enabled"]
+
+
+class Stopped:
+    """A session that only knows how to stop."""
+
+    def stop(self) -> None:
+        """Stop."""
