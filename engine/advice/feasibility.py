@@ -85,7 +85,11 @@ def feasibility(
     if kip_848 != (strategy in SERVER_SIDE):
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=_wrong_side(kip_848))
     if runs(group, strategy):
-        return Judgement(feasibility=Feasibility.CAN_RUN, reason="the strategy it runs")
+        return Judgement(
+            feasibility=Feasibility.CAN_RUN,
+            reason="the strategy it runs",
+            how="It runs this strategy already: restart one member, the rebalance brings the assignment.",
+        )
     if kip_848:
         setting = f"group.remote.assignor={SERVER_SIDE[strategy]}"
         return Judgement(

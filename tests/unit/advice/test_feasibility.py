@@ -113,6 +113,14 @@ def test_a_double_bounce_names_both_classes():
     assert "then org.apache.kafka.clients.consumer.RoundRobinAssignor alone" in how
 
 
+def test_a_group_that_runs_the_strategy_needs_a_rebalance_only() -> None:
+    """An assignment that drifted is mended without any setting."""
+    how = feasibility(_group(assignor="range"), "range", Reach.SETTING, None).how
+
+    assert how is not None
+    assert "restart one member" in how
+
+
 def test_the_server_side_range_is_not_the_client_side_one():
     """A KIP-848 group that says `range` on the wire runs range-server."""
     served = _group(group_type="consumer", assignor="range")
