@@ -26,20 +26,20 @@ RACKS = ("rack-a", "rack-b", "rack-c")
 
 @dataclass(frozen=True)
 class Shape:
-    """What kind of groups to make."""
+    """What kind of groups to make; *together*: equal subscriptions, topics of one size, and racks."""
 
     most_members: int = 8
     most_topics: int = 5
     most_partitions: int = 7
     fewest_members: int = 0
+    together: bool = False
 
 
 @st.composite
 def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
     """Any group a broker could describe, and some it could not."""
     topics = draw(st.lists(st.sampled_from(TOPICS), unique=True, max_size=shape.most_topics))
-    count = st.integers(min_value=0, max_value=shape.most_partitions)
-    counts = [draw(st.none() | count | st.just(shape.most_partitions)) for _ in topics]
+    counts = draw(_counts(len(topics), shape))
     members = draw(
         st.lists(
             st.sampled_from(MEMBERS),
@@ -54,11 +54,11 @@ def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
     return build_spec(
         members=members,
         instance_ids=draw(_instance_ids(len(members))),
-        member_racks=draw(_member_racks(len(members))),
-        subscriptions=draw(_subscriptions(len(members), topics)),
+        member_racks=draw(_member_racks(len(members), shape)),
+        subscriptions=draw(_subscriptions(len(members), topics, shape)),
         topics=topics,
         partition_counts=counts,
-        replica_racks=draw(_replicas(len(partitions))),
+        replica_racks=draw(_replicas(len(partitions), shape)),
         owner=[held.get(pair, NONE) for pair in partitions],
         claims=claims,
         generation=[draw(st.none() | st.integers(0, 3)) for _ in members],
@@ -66,13 +66,24 @@ def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
     )
 
 
-def _subscriptions(count: int, topics: list[str]) -> st.SearchStrategy[list[list[str]]]:
+def _counts(count: int, shape: Shape) -> st.SearchStrategy[list[int | None]]:
+    """Numbers of partitions, None where a topic does not exist; often several alike."""
+    size = st.integers(min_value=0, max_value=shape.most_partitions)
+    if shape.together:
+        return size.map(lambda n: [n] * count)
+    one = st.none() | size | st.just(shape.most_partitions)
+    return st.lists(one, min_size=count, max_size=count)
+
+
+def _subscriptions(
+    count: int, topics: list[str], shape: Shape
+) -> st.SearchStrategy[list[list[str]]]:
     """Half of them equal for all; any may be empty, unsorted, or name a topic twice."""
     if not topics:
         return st.just([[]] * count)
     one = st.lists(st.sampled_from(topics), max_size=len(topics) + 1)
     alike = st.permutations(topics).map(lambda order: [order] * count)
-    return alike | st.lists(one, min_size=count, max_size=count)
+    return alike if shape.together else alike | st.lists(one, min_size=count, max_size=count)
 
 
 def _instance_ids(count: int) -> st.SearchStrategy[list[str | None]]:
@@ -83,17 +94,19 @@ def _instance_ids(count: int) -> st.SearchStrategy[list[str | None]]:
     return st.just([None] * count) | some
 
 
-def _member_racks(count: int) -> st.SearchStrategy[list[str | None]]:
+def _member_racks(count: int, shape: Shape) -> st.SearchStrategy[list[str | None]]:
     """No racks at all, or any, some of them missing or empty."""
     one = st.sampled_from([*RACKS, *RACKS, "", None])
-    return st.just([None] * count) | st.lists(one, min_size=count, max_size=count)
+    racked = st.lists(one, min_size=count, max_size=count)
+    return racked if shape.together else st.just([None] * count) | racked
 
 
-def _replicas(count: int) -> st.SearchStrategy[list[list[str | None]]]:
+def _replicas(count: int, shape: Shape) -> st.SearchStrategy[list[list[str | None]]]:
     """Replicas unknown, all alike, or any racks, with rackless brokers among them."""
     one = st.lists(st.sampled_from([*RACKS, *RACKS, None]), max_size=3)
     alike = one.map(lambda racks: [racks] * count)
-    return alike | st.lists(one, min_size=count, max_size=count)
+    mixed = st.lists(one, min_size=count, max_size=count)
+    return mixed if shape.together else alike | mixed
 
 
 @st.composite

@@ -133,6 +133,12 @@ def test_range_agrees_with_the_literal_algorithm(group):
     assert RANGE.assign(group).owner.tolist() == plain_range(group)
 
 
+@given(groups(Shape(most_topics=3, fewest_members=2, together=True)))
+def test_range_agrees_with_the_literal_algorithm_on_co_partitioned_topics(group):
+    """Equal topics in racks are matched line by line as the description says."""
+    assert RANGE.assign(group).owner.tolist() == plain_range(group)
+
+
 @settings(max_examples=50)
 @given(groups(Shape(most_partitions=24, fewest_members=3)))
 def test_range_agrees_with_the_literal_algorithm_on_long_topics(group):

@@ -87,6 +87,44 @@ def test_co_partitioned_topics_stay_together(situation, of_u, expected):
     assert owned(RANGE, group) == expected
 
 
+def test_a_member_without_rack_takes_co_partitioned_lines_too():
+    """Who has no rack fits every line, and goes before others that stand behind it."""
+    together = [["a"], ["b"]]
+    group = spec(
+        {"c": ["t", "u"], "d": ["t", "u"]},
+        {"t": 2, "u": 2},
+        racks={"d": "a"},
+        replicas={"t": together, "u": together},
+    )
+
+    assert owned(RANGE, group) == {"c": "t-0 u-0", "d": "t-1 u-1"}
+
+
+def test_the_extra_line_goes_to_one_member_only():
+    """Once a member has the extra line, the next one stops at its share although more would fit."""
+    together = [["a"], ["a"], ["b"], ["b"]]
+    group = spec(
+        {m: ["t", "u"] for m in "cde"},
+        {"t": 4, "u": 4},
+        racks={"c": "a", "d": "b", "e": "x"},
+        replicas={"t": together, "u": together},
+    )
+
+    assert owned(RANGE, group) == {"c": "t-0 t-1 u-0 u-1", "d": "t-2 u-2", "e": "t-3 u-3"}
+
+
+def test_the_extra_partition_goes_to_one_member_only():
+    """The same holds for a topic matched alone."""
+    group = spec(
+        {m: ["t"] for m in "cde"},
+        {"t": 4},
+        racks={"c": "a", "d": "b", "e": "x"},
+        replicas={"t": [["a"], ["a"], ["b"], ["b"]]},
+    )
+
+    assert owned(RANGE, group) == {"c": "t-0 t-1", "d": "t-2", "e": "t-3"}
+
+
 def test_topics_of_unequal_size_are_matched_alone():
     """A topic that is not co-partitioned follows its own racks."""
     group = spec(
