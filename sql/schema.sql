@@ -154,7 +154,7 @@ CREATE TABLE group_metrics (
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
 
-CREATE INDEX group_metrics_history ON group_metrics (cluster, group_id, snapshot_id);
+CREATE INDEX group_metrics_history ON group_metrics (group_id, cluster, snapshot_id);
 
 COMMENT ON TABLE group_metrics IS 'How each group fared in each snapshot.';
 COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot was measured.';
@@ -443,7 +443,7 @@ CREATE TABLE advice (
     CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged'))
 );
 
-CREATE INDEX advice_history ON advice (cluster, group_id, snapshot_id);
+CREATE INDEX advice_history ON advice (group_id, cluster, snapshot_id);
 
 COMMENT ON TABLE advice IS 'What each group was told after each snapshot, "stay" included. Never rewritten.';
 COMMENT ON COLUMN advice.advice_id IS 'Number of the advice.';

@@ -10,8 +10,12 @@ SELECT
     -- the time in which a group could move between its first offset and its last
     extract(epoch FROM snapshot.last_read_at - snapshot.first_read_at)::double precision AS reading_seconds,
     extract(
-        epoch FROM snapshot.started_at
-        - lag(snapshot.started_at) OVER (PARTITION BY snapshot.cluster ORDER BY snapshot.started_at, snapshot.snapshot_id)
+        epoch FROM snapshot.started_at - (
+            SELECT max(previous.started_at) FROM snapshot AS previous
+            WHERE
+                previous.cluster = snapshot.cluster
+                AND (previous.started_at, previous.snapshot_id) < (snapshot.started_at, snapshot.snapshot_id)
+        )
     )::double precision AS seconds_since_previous,
     extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
     snapshot.snapshot_id = newest.taken AS is_newest,
