@@ -267,22 +267,32 @@ def test_expiry_takes_snapshots_with_all_that_belongs_to_them(
 ) -> None:
     """What began before the moment goes, from every table; open incidents and unsent messages stay."""
     old, new = fill(history, 0), fill(history, 10)
-    for key, snapshot_id in (("old", old), ("new", new)):
-        history.execute(
-            "insert_alert",
-            key=key,
-            cluster="demo",
-            snapshot_id=snapshot_id,
-            kind="advice",
-            channel="#kafka",
-            message="{}",
-        )
+    with psycopg.connect(database_url) as connection:
+        for key, snapshot_id, state in (
+            ("of the old snapshot", old, "pending"),
+            ("of the new snapshot", new, "pending"),
+            ("sent", None, "sent"),
+            ("unsent", None, "pending"),
+        ):
+            connection.execute(
+                "INSERT INTO alert (key, cluster, snapshot_id, kind, channel, message, state, created_at)"
+                " VALUES (%s, 'demo', %s, 'advice', '#kafka', '{}', %s, %s)",
+                (key, snapshot_id, state, FIRST),
+            )
+        for kind, closed_at in (("over", FIRST), ("open", None)):
+            connection.execute(
+                "INSERT INTO incident (cluster, kind, severity, opened_at, last_seen_at, closed_at)"
+                " VALUES ('demo', %s, 'warning', %s, %s, %s)",
+                (kind, FIRST, FIRST, closed_at),
+            )
     gone = history.execute("expire", before=FIRST + timedelta(minutes=5))
     assert [row["snapshot_id"] for row in gone] == [old]
     for table in TABLES[1:-1]:
         assert {r["snapshot_id"] for r in ask(database_url, f"SELECT * FROM {table}")} == {new}
     assert len(ask(database_url, "SELECT * FROM advice_move")) == 1
-    assert [r["key"] for r in ask(database_url, "SELECT key FROM alert")] == ["new"]
+    left = ask(database_url, "SELECT key FROM alert ORDER BY key")
+    assert [row["key"] for row in left] == ["of the new snapshot", "unsent"]
+    assert [row["kind"] for row in ask(database_url, "SELECT kind FROM incident")] == ["open"]
 
 
 @pytest.mark.parametrize(

@@ -97,11 +97,13 @@ def test_two_that_migrate_at_once_wait_for_each_other(empty_database: str) -> No
 
 def test_a_changed_migration_is_refused_by_its_name(database_url: str) -> None:
     """A migration whose file is not what was applied stops everything; so does one that is unknown."""
-    run(database_url, "UPDATE schema_migrations SET sha256 = 'other'")
+    run(database_url, f"UPDATE schema_migrations SET sha256 = 'other' WHERE name = '{NAMES[0]}'")
     for ask in (migrate, pending):
         with pytest.raises(HistoryError, match=rf"{NAMES[0]}.* was changed.*Restore the file"):
             ask(database_url)
-    run(database_url, "UPDATE schema_migrations SET name = '9999_future'")
+    run(
+        database_url, f"UPDATE schema_migrations SET name = '9999_future' WHERE name = '{NAMES[0]}'"
+    )
     with pytest.raises(HistoryError, match=r"unknown here: 9999_future.*newer evenkeel"):
         migrate(database_url)
 
