@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -83,14 +83,8 @@ def test_migrating_again_does_nothing(empty_database: str) -> None:
 
 def test_two_that_migrate_at_once_wait_for_each_other(empty_database: str) -> None:
     """Each migration is applied by exactly one of them, and neither fails."""
-    applied: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: applied.extend(migrate(empty_database))) for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as pool:
+        applied = [name for names in pool.map(migrate, [empty_database] * 3) for name in names]
     assert sorted(applied) == NAMES
     assert pending(empty_database) == []
 
