@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from engine.datasets import SNAPSHOT, ClusterSnapshot, groups_of, rows_to_table
+from engine.datasets import SNAPSHOT, ClusterSnapshot, facts_of, groups_of, rows_to_table
 from engine.model import GroupSnapshot
 from engine.ports import Lake
 
@@ -237,21 +237,10 @@ def groups(
     return list(groups_of(snapshot.tables, snapshot.started_at, read_committed))
 
 
-def facts(snapshot: ClusterSnapshot) -> dict[str, Any]:
-    """What the manifest of a snapshot says beside its row counts."""
-    return {
-        "kafka_cluster_id": snapshot.kafka_cluster_id,
-        "started_at": snapshot.started_at.isoformat(),
-        "finished_at": snapshot.finished_at.isoformat(),
-        "problems": list(snapshot.problems),
-        "requests": dict(snapshot.requests),
-    }
-
-
 def store(lake: Lake, *snapshots: ClusterSnapshot) -> list[str]:
     """Write snapshots as `take_snapshot` does; their ids in the order given."""
     for snapshot in snapshots:
-        lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts(snapshot))
+        lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
     return [snapshot.snapshot_id for snapshot in snapshots]
 
 

@@ -42,7 +42,9 @@ def test_an_expectation_that_cannot_be_evaluated_is_our_fault():
     table = pa.table({"group_id": ["a"]})
     missing = expect(gxe.ExpectColumnValuesToNotBeNull, "It is there.", "gone", column="nowhere")
     suite = gx.ExpectationSuite(name="x", expectations=[missing])
-    with pytest.raises(EvenkeelError, match=r"'x: It is there\.' could not be evaluated: .*nowhere"):
+    with pytest.raises(
+        EvenkeelError, match=r"'x: It is there\.' could not be evaluated: .*nowhere"
+    ):
         check({"x": Frame(name="x", table=table)}, {"x": suite})
 
 
