@@ -1,0 +1,32 @@
+"""Kafka's own `kafka-consumer-groups --describe`, as rows."""
+
+from __future__ import annotations
+
+import subprocess
+
+from tests.helpers.local.jars import classpath, resolve_jars
+from tests.helpers.local.process import find_java
+
+_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+
+
+def described(bootstrap: str, *groups: str) -> list[dict[str, str]]:
+    """
+    What the tool prints of these groups (all without any): one dictionary per line, by its own headings.
+
+    Lines without a partition are left out; `-` stands as printed.
+    """
+    java, _ = find_java()
+    argv = [str(java), "-cp", classpath(resolve_jars()), _COMMAND]
+    argv += ["--bootstrap-server", bootstrap, "--describe"]
+    argv += [word for group in groups for word in ("--group", group)] or ["--all-groups"]
+    out = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout
+    table: list[dict[str, str]] = []
+    header: list[str] = []
+    for line in out.splitlines():
+        words = line.split()
+        if words[:1] == ["GROUP"]:
+            header = words
+        elif header and len(words) >= len(header):
+            table.append(dict(zip(header, words, strict=False)))
+    return [row for row in table if row["PARTITION"] != "-"]
