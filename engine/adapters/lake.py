@@ -66,9 +66,10 @@ class FileLake:
 
     @classmethod
     def around(cls, path: str | Path) -> FileLake | None:
-        """The lake a local path lies in: its folder itself, or any file of it; None without."""
+        """The lake a local path lies in: its folder, or a table or manifest in it; else None."""
         place = Path(path).absolute()
-        for folder in (place, *place.parents):
+        inside = place.suffix in (".parquet", ".json")
+        for folder in (place, *place.parents) if inside else (place,):
             if (folder / MANIFESTS).is_dir():
                 return cls(folder)
         return None

@@ -93,14 +93,6 @@ def test_a_crash_before_the_manifest_leaves_nothing_to_read(
 ) -> None:
     """Tables without a manifest do not exist for any reader."""
     snapshot = one_snapshot()
-
-    def crash(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(lake_module.FileLake, "_remove", crash)
-    with pytest.raises(KeyboardInterrupt):
-        store(lake, snapshot)
-    monkeypatch.undo()
     written = pq.write_table
     calls: list[str] = []
 

@@ -1,0 +1,383 @@
+"""Real brokers read over the wire: every kind and state of group, agreement with Kafka's own tool."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient
+from kafka.structs import OffsetAndMetadata
+
+from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.replay import Recording, write_recording
+from engine.config import ClusterSettings, Filter
+from engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
+from engine.model import REBALANCING, GroupSnapshot, utc_now
+from tests.helpers.local.jars import classpath, resolve_jars
+from tests.helpers.local.process import find_java, spawn, stop, wait_until
+from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
+
+pytest_plugins = ("tests.helpers.local.fixtures",)
+pytestmark = pytest.mark.kafka
+
+GROUP_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+SHARE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
+
+
+def take(bootstrap: str, prefix: str = "", **settings: Any) -> ClusterSnapshot:
+    """A snapshot of the groups and topics of this prefix."""
+    only = Filter(allow=(f"{prefix}*",))
+    whole = ClusterSettings(bootstrap=bootstrap, **{"groups": only, "topics": only} | settings)
+    with closing(KafkaClusterReader("test", whole)) as reader:
+        return reader.take_snapshot(new_snapshot_id("test", utc_now()))
+
+
+def by_name(snapshot: ClusterSnapshot, prefix: str) -> dict[str, GroupSnapshot]:
+    """Its groups as values, by their names without the prefix."""
+    groups = groups_of(snapshot.tables, snapshot.started_at)
+    return {group.group.removeprefix(prefix): group for group in groups}
+
+
+def rows(snapshot: ClusterSnapshot, dataset: str, **wanted: Any) -> list[dict[str, Any]]:
+    """Rows of a table in which these columns have these values."""
+    found = snapshot.tables[dataset].to_pylist()
+    return [row for row in found if all(row[k] == v for k, v in wanted.items())]
+
+
+@pytest.fixture(scope="module")
+def snapshot(workload: RunningWorkload) -> ClusterSnapshot:
+    """The workload's groups, read once."""
+    return take(workload.bootstrap, workload.prefix)
+
+
+@pytest.fixture
+def stage(kafka_cluster: ClusterInUse, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """Topics and groups of one test, removed at its end."""
+    name = request.node.name.removeprefix("test_")[:40]
+    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}{name}-") as stage:
+        yield stage
+
+
+class Stage:
+    """A place to put topics, commits and members under one prefix."""
+
+    def __init__(self, bootstrap: str, prefix: str, admin: KafkaAdminClient) -> None:
+        self.bootstrap, self.prefix, self.admin = bootstrap, prefix, admin
+        self.ending = ExitStack()
+
+    @classmethod
+    @contextmanager
+    def on(cls, bootstrap: str, prefix: str) -> Iterator[Stage]:
+        """Everything made on it is removed afterwards."""
+        with closing(KafkaAdminClient(bootstrap_servers=bootstrap.split(","))) as admin:
+            stage = cls(bootstrap, prefix, admin)
+            try:
+                with stage.ending:
+                    yield stage
+            finally:
+                stage.remove()
+
+    def remove(self) -> None:
+        """Delete the groups and topics of the prefix."""
+        mine = [g["group_id"] for g in self.admin.list_groups()]
+        self.admin.delete_groups([g for g in mine if g.startswith(self.prefix)])
+        topics = [t for t in self.admin.list_topics() if t.startswith(self.prefix)]
+        if topics:
+            self.admin.delete_topics(topics)
+
+    def topic(self, name: str, records: list[int]) -> str:
+        """A topic with this many records in each partition."""
+        full = self.prefix + name
+        self.admin.create_topics({full: {"num_partitions": len(records)}})
+        producer = Producer({"bootstrap.servers": self.bootstrap, "log_level": 1})
+        for partition, count in enumerate(records):
+            for _ in range(count):
+                producer.produce(full, b"x", partition=partition)
+        assert producer.flush(60) == 0
+        return full
+
+    def commit(self, group: str, topic: str, offsets: dict[int, int]) -> str:
+        """An idle group with these committed offsets."""
+        values = {
+            TopicPartition(topic, p): OffsetAndMetadata(o, "", -1) for p, o in offsets.items()
+        }
+        self.admin.alter_group_offsets(self.prefix + group, values)
+        return self.prefix + group
+
+    def member(self, group: str, topics: list[str], owned: int, **settings: Any) -> Consumer:
+        """A live member that has got so many partitions."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": self.prefix + group,
+                "client.id": f"{self.prefix}{group}-client",
+                "enable.auto.commit": False,
+                "log_level": 1,
+                **settings,
+            }
+        )
+        self.ending.callback(consumer.close)
+        consumer.subscribe(topics)
+        wait_until(
+            lambda: consumer.poll(0.1) or len(consumer.assignment()) == owned,
+            60,
+            f"{owned} partitions for {group}",
+        )
+        return consumer
+
+
+def test_every_group_of_the_workload_is_read(
+    snapshot: ClusterSnapshot, workload: RunningWorkload
+) -> None:
+    """All groups are there with their type, none has an error, nothing is reported as missing."""
+    groups = by_name(snapshot, workload.prefix)
+    assert snapshot.problems == ()
+    assert set(groups) == {name.removeprefix(workload.prefix) for name in workload.groups}
+    kinds = {"consumer": "consumer", "streams": "streams"}
+    for name, plan in workload.groups.items():
+        group = groups[name.removeprefix(workload.prefix)]
+        assert group.type == kinds.get(plan["kind"], "classic"), name
+        assert group.error is None
+
+
+def test_members_and_what_they_own(snapshot: ClusterSnapshot, workload: RunningWorkload) -> None:
+    """Each settled group has its members, and every member as many partitions as planned."""
+    groups = by_name(snapshot, workload.prefix)
+    checked = 0
+    for name, plan in workload.groups.items():
+        if not plan["owned"]:
+            continue
+        group = groups[name.removeprefix(workload.prefix)]
+        counts = Counter(group.partitions.owner.tolist())
+        assert -1 not in counts, name
+        assert sorted((counts[m] for m in range(len(group.members))), reverse=True) == sorted(
+            plan["owned"], reverse=True
+        ), name
+        checked += 1
+    assert checked >= 8
+
+
+def test_states_of_groups(snapshot: ClusterSnapshot, workload: RunningWorkload) -> None:
+    """Empty, never committed, rebalancing and static groups look as they should."""
+    groups = by_name(snapshot, workload.prefix)
+    empty, never = groups["empty-with-commits"], groups["never-committed"]
+    assert (empty.state, empty.members) == ("Empty", ())
+    assert None not in empty.partitions.committed.tolist()
+    assert never.partitions.committed.tolist() == [None] * len(never.partitions)
+    restless = groups["keeps-rebalancing"]
+    assert restless.state in REBALANCING
+    assert [m.subscription for m in restless.members] == [None] * len(restless.members)
+    assert len(restless.partitions) > 0
+    static = groups["static-members"].members
+    assert [m.instance_id for m in static] == [m.client_id for m in static]
+
+
+def test_racks_come_from_the_subscription_or_the_description(
+    snapshot: ClusterSnapshot, workload: RunningWorkload
+) -> None:
+    """Classic members write their rack into their subscription, KIP-848 members tell the broker."""
+    groups = by_name(snapshot, workload.prefix)
+    for name, source in (("balanced", "subscription"), ("racks-ignored", "describe")):
+        members = groups[name].members
+        assert {m.rack_source for m in members} == {source}
+        assert len({m.rack for m in members}) == 3
+    assert {m.rack for m in groups["hot-partition"].members} == {None}
+
+
+def test_streams_groups_of_both_protocols(
+    snapshot: ClusterSnapshot, workload: RunningWorkload
+) -> None:
+    """Both tell process and tasks; every partition of the sources has exactly one owner."""
+    streams = [n for n, plan in workload.groups.items() if plan["kind"].startswith("streams")]
+    assert streams or workload.left_out
+    for name in streams:
+        group = by_name(snapshot, workload.prefix)[name.removeprefix(workload.prefix)]
+        members = rows(snapshot, "members", group_id=name)
+        assert len({m["process_id"] for m in members}) == 2, name
+        tasks = [task for m in members for task in m["active_tasks"]]
+        assert len(tasks) == len(set(tasks)) == len(group.partitions), name
+        assert -1 not in group.partitions.owner.tolist(), name
+        assert group.assignor == (None if group.type == "streams" else "stream")
+        assert (group.topology is not None) == (group.type == "streams")
+
+
+def test_each_reading_has_its_time_and_requests_are_few(snapshot: ClusterSnapshot) -> None:
+    """Commits are read before begins, begins before ends; requests are counted and batched."""
+    first = {name: snapshot.tables[t][name].to_pylist() for t, name in TIMES}
+    assert snapshot.started_at.timestamp() - 1 < min(first["read_at"]).timestamp()
+    assert max(first["read_at"]) <= min(first["begin_at"]) <= min(first["end_at"])
+    assert max(first["end_at"]) <= snapshot.finished_at
+    assert snapshot.requests["ListGroups"] == len(rows(snapshot, "brokers"))
+    assert sum(snapshot.requests.values()) < 40
+
+
+TIMES = (("commits", "read_at"), ("partitions", "begin_at"), ("partitions", "end_at"))
+
+
+def test_topics_have_ids_replicas_and_offsets(
+    snapshot: ClusterSnapshot, workload: RunningWorkload
+) -> None:
+    """Each partition has its leader among its replicas and a begin that is not above its end."""
+    partitions = rows(snapshot, "partitions")
+    assert {row["topic"] for row in partitions} >= {workload.prefix + "orders"}
+    for row in partitions:
+        assert row["error"] is None
+        assert row["leader"] in row["replicas"]
+        assert set(row["in_sync"]) <= set(row["replicas"])
+        assert 0 <= row["begin_offset"] <= row["last_stable_offset"] <= row["end_offset"]
+    ids = {(row["topic"], row["topic_id"]) for row in partitions}
+    assert len(ids) == len({topic for topic, _ in ids}) == len({i for _, i in ids})
+
+
+def test_a_recording_of_the_cluster_is_small(
+    snapshot: ClusterSnapshot, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The workload's snapshot fits into a repository many times over."""
+    lake = Recording()
+    lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
+    path = tmp_path_factory.mktemp("recording") / "cluster.recording"
+    assert write_recording(path, lake, lake.snapshot_ids) < 60_000
+
+
+def group_tool(bootstrap: str, *groups: str) -> list[dict[str, str]]:
+    """What Kafka's own command-line tool prints of these groups, one dictionary per line."""
+    java, _ = find_java()
+    argv = [str(java), "-cp", classpath(resolve_jars()), GROUP_COMMAND]
+    argv += ["--bootstrap-server", bootstrap, "--describe"]
+    argv += [word for group in groups for word in ("--group", group)]
+    out = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout
+    table, header = [], []
+    for line in out.splitlines():
+        words = line.split()
+        if words[:1] == ["GROUP"]:
+            header = words
+        elif header and len(words) >= len(header):
+            table.append(dict(zip(header, words, strict=False)))
+    return table
+
+
+def test_offsets_agree_with_the_command_line_tool_row_by_row(stage: Stage) -> None:
+    """Committed offset, end, lag and owner of every row are those Kafka's own tool prints."""
+    topic = stage.topic("orders", [10, 20, 30])
+    groups = [
+        stage.commit("done", topic, {0: 10, 1: 20, 2: 30}),
+        stage.commit("behind", topic, {0: 4, 2: 0}),
+        stage.commit("live", topic, {0: 1, 1: 2, 2: 3}),
+    ]
+    stage.member("live", [topic], owned=3)
+    printed = group_tool(stage.bootstrap, *groups)
+    snapshot = take(stage.bootstrap, stage.prefix)
+    ours = []
+    for group in groups_of(snapshot.tables, snapshot.started_at):
+        table = group.partitions
+        for row, name in enumerate(table.names):
+            owner = int(table.owner[row])
+            committed, end = table.committed.tolist()[row], table.end.tolist()[row]
+            assert committed is not None
+            assert end is not None
+            ours.append(
+                {
+                    "GROUP": group.group,
+                    "TOPIC": name,
+                    "PARTITION": str(table.partition[row]),
+                    "CURRENT-OFFSET": str(committed),
+                    "LOG-END-OFFSET": str(end),
+                    "LAG": str(end - committed),
+                    "CONSUMER-ID": group.members[owner].id if owner >= 0 else "-",
+                }
+            )
+    key: Callable[[dict[str, str]], Any] = lambda row: sorted(row.items())  # noqa: E731
+    wanted = [{name: row[name] for name in ours[0]} for row in printed]
+    assert sorted(ours, key=key) == sorted(wanted, key=key)
+    assert len(ours) == 8
+
+
+def test_an_open_transaction_holds_the_last_stable_offset_back(stage: Stage) -> None:
+    """The end counts records of an open transaction, the last stable offset does not."""
+    topic = stage.topic("paid", [5])
+    settings = {"bootstrap.servers": stage.bootstrap, "transactional.id": stage.prefix + "t"}
+    producer = Producer({**settings, "log_level": 1})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(topic, b"x", partition=0)
+    assert producer.flush(60) == 0
+    try:
+        (row,) = rows(take(stage.bootstrap, stage.prefix), "partitions", topic=topic)
+    finally:
+        producer.abort_transaction(60)
+    assert (row["begin_offset"], row["last_stable_offset"], row["end_offset"]) == (0, 5, 6)
+
+
+def test_a_regex_subscription_shows_the_topics_it_stands_for(stage: Stage) -> None:
+    """A KIP-848 member that subscribes by pattern counts as subscribed to what it got."""
+    names = [stage.topic("rx-a", [1]), stage.topic("rx-b", [1, 1])]
+    pattern = f"^{stage.prefix}rx-.*"
+    stage.member("regex", [pattern], owned=3, **{"group.protocol": "consumer"})
+    (member,) = rows(take(stage.bootstrap, stage.prefix), "members")
+    assert member["subscription"] == names
+    assert pattern in member["subscription_regex"]
+    assert (member["kind"], member["target_partitions"]) == ("consumer", [0, 0, 1])
+
+
+def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: ClusterInUse) -> None:
+    """It has a row of its own type, no members, no offsets and no error."""
+    topic, group = stage.topic("shared", [1]), stage.prefix + "share"
+    java, _ = find_java()
+    argv = [str(java), "-Xmx128m", "-cp", classpath(resolve_jars()), SHARE_CONSUMER]
+    argv += ["--bootstrap-server", stage.bootstrap, "--topic", topic, "--group", group]
+    log = kafka_cluster.directory / "share.log"
+    process = spawn(argv, None, log, "a share consumer", home=kafka_cluster.directory)
+    stage.ending.callback(stop, process)
+    wait_until(
+        lambda: any(g["group_id"] == group for g in stage.admin.list_groups()),
+        60,
+        "the share group",
+        process=process,
+    )
+    snapshot = take(stage.bootstrap, stage.prefix)
+    (row,) = rows(snapshot, "groups")
+    assert (row["group_type"], row["error"]) == ("share", None)
+    assert snapshot.tables["members"].num_rows == snapshot.tables["commits"].num_rows == 0
+    assert snapshot.problems == ()
+
+
+def test_filters_apply_before_any_group_is_asked(stage: Stage) -> None:
+    """A group or topic left out is neither described nor read."""
+    kept, dropped = stage.topic("kept", [1]), stage.topic("dropped", [1])
+    stage.commit("mine", kept, {0: 1})
+    stage.commit("mine", dropped, {0: 1})
+    stage.commit("other", kept, {0: 1})
+    groups = Filter(allow=(f"{stage.prefix}*",), deny=("*-other",))
+    topics = Filter(allow=(f"{stage.prefix}kept",))
+    snapshot = take(stage.bootstrap, groups=groups, topics=topics)
+    assert [row["group_id"] for row in rows(snapshot, "groups")] == [stage.prefix + "mine"]
+    assert [row["topic"] for row in rows(snapshot, "commits")] == [kept]
+    assert [row["topic"] for row in rows(snapshot, "partitions")] == [kept]
+    assert snapshot.requests["OffsetFetch"] == snapshot.requests["DescribeGroups"] == 1
+
+
+def test_internal_topics_are_left_out_unless_a_group_uses_them(stage: Stage) -> None:
+    """Kafka's own topics appear when somebody has committed offsets of them."""
+    assert rows(take(stage.bootstrap), "partitions", topic="__consumer_offsets") == []
+    group = stage.commit("curious", "__consumer_offsets", {0: 0})
+    wanted = Filter(allow=(group,))
+    snapshot = take(stage.bootstrap, groups=wanted, topics=Filter())
+    assert rows(snapshot, "partitions", topic="__consumer_offsets")
+
+
+def test_a_healthy_cluster_is_found_so(workload: RunningWorkload) -> None:
+    """Every finding is fine and says what was seen; the snapshot has the same cluster id."""
+    only = Filter(allow=(f"{workload.prefix}*",))
+    settings = ClusterSettings(bootstrap=workload.bootstrap, groups=only)
+    health = KafkaClusterReader("test", settings).ping()
+    assert {f.what for f in health.findings} == {"brokers", "racks", "versions", "groups", "topics"}
+    assert [f for f in health.findings if f.what in ("groups", "topics") and not f.ok] == []
+    assert health.kafka_cluster_id == take(workload.bootstrap).kafka_cluster_id
+    assert json.dumps([f.seen for f in health.findings])

@@ -1,0 +1,157 @@
+"""A cluster in trouble: groups that may not be read, brokers that die; the rest is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient
+from kafka.structs import OffsetAndMetadata
+
+from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.kafka.topics import NO_LEADER
+from engine.config import ClusterSettings
+from engine.datasets import ClusterSnapshot
+from tests.helpers.local.brokers import RACKS, KafkaCluster
+from tests.helpers.local.process import sweep, wait_until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+ANYBODY, SOMEBODY = "User:ANONYMOUS", "User:somebody-else"
+GROUPS = [f"app-{n}" for n in range(12)]
+"""Enough that each broker coordinates some."""
+
+
+class GuardedCluster(KafkaCluster):
+    """Brokers that check rights; what has no rule is open to all."""
+
+    def _write_properties(self, node_id: int) -> None:
+        super()._write_properties(node_id)
+        with self._properties_path(node_id).open("a") as file:
+            file.write(
+                "\nauthorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+                "\nallow.everyone.if.no.acl.found=true\n"
+            )
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
+    """A cluster of our own with topics, idle groups and rules."""
+    directory = tmp_path_factory.mktemp("guarded")
+    try:
+        with GuardedCluster(directory / "brokers", home=directory) as cluster:
+            _fill(cluster.bootstrap)
+            _restrict(cluster.bootstrap)
+            yield cluster
+    finally:
+        sweep(directory)
+
+
+def _fill(bootstrap: str) -> None:
+    """A topic on two brokers per partition, one on the third broker alone, and idle groups."""
+    with closing(KafkaAdminClient(bootstrap_servers=bootstrap.split(","))) as admin:
+        placed = {0: [1, 2], 1: [2, 3], 2: [3, 1]}
+        admin.create_topics(
+            {
+                "orders": {"assignments": placed},
+                "fragile": {"assignments": {0: [3], 1: [1]}},
+            }
+        )
+        wait_until(
+            lambda: {"orders", "fragile"} <= set(admin.list_topics()), 30, "the topics to appear"
+        )
+        pairs = [TopicPartition("orders", p) for p in placed]
+        offsets = {pair: OffsetAndMetadata(0, "", -1) for pair in pairs}
+        for group in [*GROUPS, "secret", "described-only"]:
+            admin.alter_group_offsets(group, offsets)
+
+
+def _restrict(bootstrap: str) -> None:
+    """One group is somebody else's; of one group and one topic we may see the description only."""
+    rules = [
+        (ResourceType.GROUP, "secret", SOMEBODY, AclOperation.READ),
+        (ResourceType.GROUP, "described-only", ANYBODY, AclOperation.DESCRIBE),
+        (ResourceType.TOPIC, "orders", ANYBODY, AclOperation.DESCRIBE),
+    ]
+    bindings = [
+        AclBinding(kind, name, ResourcePatternType.LITERAL, who, "*", what, AclPermissionType.ALLOW)
+        for kind, name, who, what in rules
+    ]
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 1})
+    for future in admin.create_acls(bindings, request_timeout=30).values():
+        future.result()
+    wait_until(lambda: "secret" in _errors(take(bootstrap)), 30, "the rules to apply")
+
+
+def take(bootstrap: str) -> ClusterSnapshot:
+    """A snapshot of everything."""
+    settings = ClusterSettings(bootstrap=bootstrap)
+    return KafkaClusterReader("test", settings).take_snapshot("test-20260301T120000Z-000000")
+
+
+def _errors(snapshot: ClusterSnapshot) -> dict[str, str]:
+    """Group -> error."""
+    groups = snapshot.tables["groups"].to_pylist()
+    return {row["group_id"]: row["error"] for row in groups if row["error"]}
+
+
+def _commits(snapshot: ClusterSnapshot) -> set[str]:
+    """Groups with commits of all three partitions of `orders`."""
+    read = snapshot.tables["commits"].to_pylist()
+    found = [row["group_id"] for row in read if row["committed_offset"] == 0]
+    return {group for group in found if found.count(group) == 3}
+
+
+def test_an_unreadable_group_is_recorded_with_its_cause(guarded: KafkaCluster) -> None:
+    """It has a row that says what to grant, and a line; DESCRIBE rights are enough for the rest."""
+    snapshot = take(guarded.bootstrap)
+    remedy = "GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
+    assert _errors(snapshot) == {"secret": f"members: {remedy}; committed offsets: {remedy}"}
+    assert snapshot.problems == (
+        f"group secret: members: {remedy}",
+        f"group secret: committed offsets: {remedy}",
+    )
+    assert _commits(snapshot) == {*GROUPS, "described-only"}
+    ends = [row["end_offset"] for row in snapshot.tables["partitions"].to_pylist()]
+    assert ends == [0] * 5
+
+
+def test_doctor_says_which_right_is_missing(guarded: KafkaCluster) -> None:
+    """The finding about groups fails with the number, the cause and the remedy."""
+    health = KafkaClusterReader("test", ClusterSettings(bootstrap=guarded.bootstrap)).ping()
+    (groups,) = (finding for finding in health.findings if finding.what == "groups")
+    assert not groups.ok
+    assert "14 seen, 2 not readable: secret: members: GROUP_AUTHORIZATION_FAILED" in groups.seen
+    assert groups.fix == "Grant this client DESCRIBE on the groups."
+    assert not health.ok
+
+
+def test_a_broker_that_dies_costs_what_it_alone_had(guarded: KafkaCluster) -> None:
+    """Read right after a kill: all groups are there, only the partition without replica is lost."""
+    guarded.kill(3)
+    try:
+        snapshot = take(guarded.bootstrap)
+    finally:
+        guarded.restart(3)
+    assert set(_errors(snapshot)) == {"secret"}
+    assert _commits(snapshot) == {*GROUPS, "described-only"}
+    partitions = snapshot.tables["partitions"].to_pylist()
+    lost = [row for row in partitions if row["error"]]
+    assert [(row["topic"], row["partition"], row["error"]) for row in lost] == [
+        ("fragile", 0, NO_LEADER)
+    ]
+    assert lost[0]["end_offset"] is None
+    assert {row["leader"] for row in partitions if row["topic"] == "orders"} <= {1, 2}
+    assert f"partition fragile-0: {NO_LEADER}" in snapshot.problems
+    racks = {row["node_id"]: row["rack"] for row in snapshot.tables["brokers"].to_pylist()}
+    assert racks == RACKS
