@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from engine.assignor import build_spec
@@ -26,9 +27,9 @@ STRATEGIES = ("range", "roundrobin")
 
 HEADINGS = (
     *("members", "partitions", "topics", "racks", "what"),
-    *("ms", "million/s", "peak MiB"),
+    *("ms", "M/s", "MiB"),
 )
-"""The columns before the peers'; millions of partitions per second."""
+"""The columns before the peers'; millions of partitions per second, and peak memory."""
 
 
 def rows(
@@ -38,7 +39,7 @@ def rows(
     for case in cases:
         arguments = names(case)
         measured = measure(lambda given: build_spec(**given), lambda given=arguments: given, repeat)
-        yield _row(case, "build the input", measured, [None for _ in peers])
+        yield _row(case, "build", measured, [None for _ in peers])
         group = build(case)
         for strategy in strategies:
             call: Callable[[Any], object] = by_name(strategy).assign
@@ -68,11 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     cases = [c for c in CASES if options.at_most is None or c.partitions <= options.at_most]
-    table = Table(title="Medians of warm calls on this machine")
+    table = Table(title="Medians of warm calls on this machine", box=SIMPLE_HEAD)
     for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading == "what" else "right")
+        justify: JustifyMethod = "left" if heading == "what" else "right"
+        table.add_column(heading, justify=justify, no_wrap=True)
     for peer in PEERS:
-        table.add_column(f"{peer.name} ms", justify="right")
+        table.add_column(f"{peer.name} ms", justify="right", no_wrap=True)
     console = Console()
     with console.status("measuring"):
         for row in rows(cases, STRATEGIES, PEERS, options.repeat):

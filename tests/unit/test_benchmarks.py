@@ -44,7 +44,7 @@ def test_each_row_has_a_column_per_peer():
     table = list(rows([SMALL], ["range", "roundrobin"], [Peer()], repeat=1))
 
     assert [(row[4], row[-1]) for row in table] == [
-        ("build the input", "-"),
+        ("build", "-"),
         ("range", "12.5"),
         ("roundrobin", "-"),
     ]
