@@ -525,7 +525,8 @@ def _claims(members: Sequence[Mapping[str, Any]], what: str) -> dict[tuple[str, 
     held: dict[tuple[str, int], int] = {}
     for index, row in enumerate(members):
         topics, partitions = row[f"{what}_topics"] or (), row[f"{what}_partitions"] or ()
-        for pair in zip(topics, partitions, strict=True):
+        # lists of unequal length are damage; validation withholds such a group, reading must not stop at it
+        for pair in zip(topics, partitions, strict=False):
             held[pair] = index
     return held
 

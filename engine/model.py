@@ -104,6 +104,11 @@ class GroupType(enum.StrEnum):
     SHARE = "share"
     UNKNOWN = "unknown"
 
+    @classmethod
+    def _missing_(cls, value: object) -> GroupType:
+        """A type that a newer broker may name is not known here."""
+        return cls.UNKNOWN
+
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 """Group states in which nothing said about ownership would still hold a moment later."""

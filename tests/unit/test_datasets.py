@@ -150,3 +150,20 @@ def test_every_dataset_says_snapshot_and_cluster():
         for schema in datasets.values():
             assert schema.names[:2] == ["snapshot_id", "cluster"]
     assert set(SNAPSHOT) == {"brokers", "groups", "members", "partitions", "commits"}
+
+
+def test_damaged_rows_do_not_stop_the_reading_of_others():
+    """A group type nobody knows and lists of unequal length are for validation to judge."""
+
+    def damage(rows):
+        rows[0]["assigned_partitions"] = []
+
+    snapshot = make_snapshot(
+        topics=[topic("a", 1)],
+        groups=[group("g", members=1, topics=["a"], group_type="swarm"), group("h")],
+    )
+    found = groups(change(snapshot, "members", damage))
+
+    assert found[0].type is GroupType.UNKNOWN
+    assert found[0].partitions.owner.tolist() == [NONE]
+    assert found[1].group == "h"
