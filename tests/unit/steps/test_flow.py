@@ -294,6 +294,8 @@ def test_an_unknown_snapshot_is_named(lake):
 def test_a_history_that_was_down_catches_up(lake):
     """The snapshot's own row is noted again from its manifest before anything refers to it."""
     history = FakeHistory()
-    steps.record_validation(lake, history, snapshot_id(1), "snapshot", rows_to_table([], VALIDATION))
+    steps.record_validation(
+        lake, history, snapshot_id(1), "snapshot", rows_to_table([], VALIDATION)
+    )
 
     assert history.stored["snapshot"].snapshot_id == snapshot_id(1)
