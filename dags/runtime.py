@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -24,12 +24,13 @@ from airflow.sdk.exceptions import (
     AirflowException,
     AirflowNotFoundException,
     AirflowSkipException,
+    AirflowTaskTimeout,
 )
 
 from engine import steps, wiring
 from engine.config import Settings, cluster_names
 from engine.datasets import split_snapshot_id
-from engine.errors import ClusterBusy, EvenkeelError, InputError
+from engine.errors import ClusterBusy, EvenkeelError, HistoryUnreachable, InputError
 from engine.model import utc_now
 from engine.ports import Lake
 
@@ -46,7 +47,7 @@ REPEATED_UNTIL = timedelta(days=1)
 
 ADVISING = "advise_assignments"
 
-REPEATED_AT_ONCE = 5
+REPEATED_AT_ONCE = 2
 """How many snapshots without advice one run of `watch_pipeline` starts again."""
 
 
@@ -175,7 +176,11 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
     except EvenkeelError as problem:
         note(_one_line(problem))
         raise AirflowException(_one_line(problem)) from None
-    except BaseException as problem:  # a timeout, too, is not an Exception
+    except AirflowTaskTimeout:
+        seconds = (utc_now() - started).total_seconds()
+        note(f"given up after {seconds:.0f} s, the time limit of the task.")
+        raise
+    except BaseException as problem:
         note(f"{type(problem).__name__}: {_one_line(problem)}")
         raise
     note(None)
@@ -249,44 +254,58 @@ def take_snapshot(name: str, *, run: str) -> str:
         run: Id of the Airflow run, kept in the snapshot's manifest.
     """
     with running("take_snapshot", cluster=name) as ports, _only_one(ports, name):
-        stored = _stored_by(ports.lake, name, run)
-        if stored is not None:
-            log.info("an earlier try of this run has stored %s", stored)
-            ports.history.store_snapshot(
-                ports.lake.manifest("snapshot", stored), {"config_version": ports.settings.version}
-            )
-            return stored
-        cluster = wiring.cluster(ports.settings, name)
-        try:
-            return steps.take_snapshot(
-                cluster, ports.lake, ports.history, ports.settings, name, facts={"run": run}
-            )
-        finally:
-            cluster.close()
+        snapshot_id = _stored_by(ports.lake, name, run) or _take(ports, name, run)
+        _note_missed(ports, name)
+    return snapshot_id
+
+
+def _take(ports: Ports, name: str, run: str) -> str:
+    cluster = wiring.cluster(ports.settings, name)
+    try:
+        return steps.take_snapshot(
+            cluster, ports.lake, ports.history, ports.settings, name, facts={"run": run}
+        )
+    finally:
+        cluster.close()
 
 
 def _stored_by(lake: Lake, name: str, run: str) -> str | None:
     for snapshot_id in lake.snapshots(name, limit=3):
         if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
+            log.info("an earlier try of this run has stored %s", snapshot_id)
             return snapshot_id
     return None
+
+
+def _note_missed(ports: Ports, name: str) -> None:
+    """Tell the history of snapshots that the lake took while the history was down."""
+    limit = ports.settings.lookback
+    stored = ports.lake.snapshots(name, limit=limit)
+    noted = ports.history.query("snapshot_health", cluster=name, limit=limit)
+    for snapshot_id in set(stored) - {row["snapshot_id"] for row in noted}:
+        manifest = ports.lake.manifest("snapshot", snapshot_id)
+        ports.history.store_snapshot(manifest, {"config_version": ports.settings.version})
+        log.info("the history missed %s and has it now", snapshot_id)
 
 
 @contextmanager
 def _only_one(ports: Ports, name: str) -> Iterator[None]:
     """
-    Hold the cluster's lock.
+    Hold the cluster's lock. With the history down there is none: the lake still takes the snapshot.
 
     Raises:
         AirflowSkipException: The previous snapshot is still being taken; that it is late is noted.
     """
     started = utc_now()
-    try:
-        with ports.history.lock(f"take_snapshot:{name}"):
-            yield
-    except ClusterBusy as problem:
-        _record(ports, "take_snapshot", name, None, started, f"late: {problem}")
-        raise AirflowSkipException(str(problem)) from None
+    with ExitStack() as held:
+        try:
+            held.enter_context(ports.history.lock(f"take_snapshot of {name}"))
+        except HistoryUnreachable as problem:
+            log.warning("without the history there is no lock: %s", problem)
+        except ClusterBusy as problem:
+            _record(ports, "take_snapshot", name, None, started, f"late: {problem}")
+            raise AirflowSkipException(str(problem)) from None
+        yield
 
 
 def validate_snapshot(snapshot_id: str) -> bool:
@@ -375,15 +394,8 @@ def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
 
 def _late_for_advice() -> list[str]:
     """Snapshots of the last day whose advice is overdue, oldest first."""
-    now = utc_now()
+    oldest = utc_now() - REPEATED_UNTIL
     with running("find_unadvised", cluster=None) as ports:
-        due = now - timedelta(seconds=ports.settings.late_after_seconds)
-        rows = [
-            row
-            for cluster in ports.settings.clusters
-            for row in ports.history.execute(
-                "snapshots_without_advice", cluster=cluster, after=now - REPEATED_UNTIL
-            )
-            if row["finished_at"] < due
-        ]
-    return [row["snapshot_id"] for row in sorted(rows, key=lambda row: row["started_at"])]
+        overdue = ports.settings.late_after_seconds
+        rows = ports.history.execute("snapshots_without_advice", older_than_seconds=overdue)
+    return [row["snapshot_id"] for row in rows if row["started_at"] > oldest]

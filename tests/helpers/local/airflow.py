@@ -1,8 +1,9 @@
-"""A whole Airflow on this machine: scheduler, DAG processor, triggerer and API server.
+"""A real Airflow on this machine: scheduler, DAG processor and API server.
 
-``airflow standalone`` with the LocalExecutor on a Postgres database of its own, on free loopback
-ports. It runs in one session; stopping it means ending that whole session, because the standalone
-command leaves its children behind.
+LocalExecutor, a Postgres database of its own, free loopback ports. The three parts are started side
+by side; ``airflow standalone`` would start the same after some ten seconds of its own, and a
+triggerer, for which these DAGs have no use. Stopping means ending each part's whole session: tasks
+have process groups of their own.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import json
 import os
 import signal
 import sys
-import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 
@@ -31,10 +32,59 @@ from tests.helpers.local.process import (
 )
 
 DAGS = Path(__file__).resolve().parents[3] / "dags"
-START_TIMEOUT_SECONDS = 120
-MIGRATE_TIMEOUT_SECONDS = 120
+# ten seconds on an idle machine
+START_TIMEOUT_SECONDS = 240
+MIGRATE_TIMEOUT_SECONDS = 240
 STOP_GRACE_SECONDS = 10
+PARTS = ("scheduler", "dag-processor", "api-server")
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
+
+
+class AirflowApi:
+    """The public API of an Airflow with the simple auth manager."""
+
+    def __init__(self, url: str, user: str, password: str) -> None:
+        self._url = url
+        self._login = {"username": user, "password": password}
+        self._token = ""
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Ask it, e.g. ``call("GET", "dags")``; raises HTTPError as it answers."""
+        if not self._token:
+            answer = _request("POST", f"{self._url}/auth/token", self._login)
+            self._token = answer["access_token"]
+        return _request(method, f"{self._url}/api/v2/{path}", body, self._token)
+
+    def pause(self, dag_ids: Iterable[str], *, paused: bool) -> None:
+        """Let DAGs run by their schedules, or not."""
+        for dag_id in dag_ids:
+            self.call("PATCH", f"dags/{dag_id}", {"is_paused": paused})
+
+    def runs(self, dag_id: str = "~", *states: str) -> list[dict[str, Any]]:
+        """The newest hundred runs of a DAG (of all), of these states if any are given."""
+        query = "&".join(["order_by=-run_after", "limit=100", *(f"state={s}" for s in states)])
+        return list(self.call("GET", f"dags/{dag_id}/dagRuns?{query}")["dag_runs"])
+
+    def trigger(self, dag_id: str, **conf: Any) -> str:
+        """Run a DAG now, with these params; the id of the run."""
+        body = {"logical_date": None, "conf": conf}
+        return str(self.call("POST", f"dags/{dag_id}/dagRuns", body)["dag_run_id"])
+
+    def give_up(self, run: Mapping[str, Any]) -> None:
+        """Mark a run as failed."""
+        path = f"dags/{run['dag_id']}/dagRuns/{quote(run['dag_run_id'], safe='')}"
+        self.call("PATCH", path, {"state": "failed"})
+
+
+def _request(method: str, url: str, body: Mapping[str, Any] | None = None, token: str = "") -> Any:
+    headers = {"Content-Type": "application/json"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, headers, method=method)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        text = answer.read()
+    return json.loads(text) if text else None
 
 
 class LocalAirflow:
@@ -57,8 +107,7 @@ class LocalAirflow:
         self.directory = directory.resolve()
         self.directory.mkdir(parents=True, exist_ok=True)
         self._home = home
-        self._process: Process | None = None
-        self._token: str | None = None
+        self._parts: list[Process] = []
         self.port, *log_ports = self._ports()
         self._environment = {
             **_settings(self.directory, database, self.port, log_ports, dags),
@@ -78,14 +127,9 @@ class LocalAirflow:
         return user, password
 
     @property
-    def pid(self) -> int | None:
-        """Process id of the standalone command, which is also that of its process group."""
-        return self._process.pid if self._process else None
-
-    @property
     def running(self) -> bool:
-        """Whether the standalone command has not ended."""
-        return self._process is not None and self._process.running
+        """Whether it was started, and none of its parts has ended."""
+        return bool(self._parts) and all(part.running for part in self._parts)
 
     def migrate(self, pools: Mapping[str, int] | None = None) -> None:
         """Bring the metadata database up to date and make pools; once per folder and version."""
@@ -102,55 +146,39 @@ class LocalAirflow:
 
     def start(self, timeout: float = START_TIMEOUT_SECONDS) -> None:
         """Start it and return when the API answers and the scheduler and DAG processor are well."""
-        self._process = spawn(
-            [str(_bin() / "airflow"), "standalone"],
-            self._environment,
-            self.directory / "standalone.log",
-            "Airflow",
-            home=self._home,
-        )
-        wait_until(self._well, timeout, "Airflow", process=self._process, interval=0.5)
+        for name in PARTS:
+            argv, log = [str(_bin() / "airflow"), name], self.directory / f"{name}.log"
+            title = f"Airflow's {name}"
+            self._parts.append(spawn(argv, self._environment, log, title, home=self._home))
+        api_server = self._parts[-1]
+        wait_until(self._well, timeout, "Airflow", process=api_server, interval=0.5)
 
     def stop(self, grace: float = STOP_GRACE_SECONDS) -> None:
-        """End everything in its session: SIGTERM, wait up to ``grace`` seconds, SIGKILL.
+        """End everything in its sessions: SIGTERM, wait up to ``grace`` seconds, SIGKILL.
 
         Tasks are told as well, so that they end what they started elsewhere (Spark).
         """
-        if self._process is None:
-            return
-        session = self._process.pid
-        _signal_all(_members(session), signal.SIGTERM)
-        psutil.wait_procs(_members(session), timeout=grace)
-        while left := _members(session):
+        sessions = {part.pid for part in self._parts}
+        _signal_all(_members(sessions), signal.SIGTERM)
+        psutil.wait_procs(_members(sessions), timeout=grace)
+        while left := _members(sessions):
             _signal_all(left, signal.SIGKILL)
             psutil.wait_procs(left, timeout=1)
-        self._process.popen.wait()
-        self._process = None
+        while self._parts:
+            self._parts.pop().popen.wait()
 
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Ask the public API, e.g. ``call("GET", "dags")``; raises HTTPError as it answers."""
-        if self._token is None:
-            user, password = self.login
-            answer = self._request("POST", "/auth/token", {"username": user, "password": password})
-            self._token = answer["access_token"]
-        return self._request(method, f"/api/v2/{path}", body, self._token)
-
-    def _request(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, token: str = ""
-    ) -> Any:
-        headers = {"Content-Type": "application/json"}
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
+    @property
+    def api(self) -> AirflowApi:
+        """Its public API, as its administrator."""
+        return AirflowApi(self.url, *self.login)
 
     def _well(self) -> bool:
+        if not self.running:
+            gone = ", ".join(part.name for part in self._parts if not part.running)
+            raise LocalClusterError(f"{gone} ended, see the logs in {self.directory}")
         try:
-            health = self._request("GET", "/api/v2/monitor/health")
-        except (OSError, urllib.error.URLError, ValueError):
+            health = _request("GET", f"{self.url}/api/v2/monitor/health")
+        except (OSError, ValueError):
             return False
         parts = ("scheduler", "dag_processor")
         return all((health.get(part) or {}).get("status") == "healthy" for part in parts)
@@ -176,12 +204,12 @@ class LocalAirflow:
         return ports
 
 
-def _members(session: int) -> list[psutil.Process]:
-    """The processes of a session; tasks have process groups of their own, but stay in it."""
+def _members(sessions: set[int]) -> list[psutil.Process]:
+    """The processes of these sessions."""
     found = []
     for process in psutil.process_iter():
         try:
-            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
+            if os.getsid(process.pid) in sessions and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
         except (psutil.NoSuchProcess, ProcessLookupError):
             continue

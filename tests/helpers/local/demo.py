@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from typing import Any
 import psutil
 
 from tests.helpers.local import demo_report
-from tests.helpers.local.demo_services import Demo
+from tests.helpers.local.airflow import AirflowApi
+from tests.helpers.local.demo_services import LATER, Demo
+from tests.helpers.local.postgres import LocalPostgres
 from tests.helpers.local.process import (
     HOME_MARKER,
     LocalClusterError,
@@ -42,7 +44,7 @@ OURS = {
 """Variables that shape the demo."""
 
 LAUNCH_TIMEOUT_SECONDS = 60
-READY_TIMEOUT_SECONDS = 300
+READY_TIMEOUT_SECONDS = 420
 ADVICE_TIMEOUT_SECONDS = 420
 STOP_TIMEOUT_SECONDS = 40
 SNAPSHOTS_WANTED = 2
@@ -102,16 +104,23 @@ def start(demo: Demo) -> None:
     """
     progress = Progress()
     with _alone(demo.home):
-        state = _running(demo)
-        if state is None:
-            stop(demo)
-            _launch(demo)
-        _await_services(demo, progress)
-        _await_advice(demo, progress)
-        state = _running(demo)
-        if state is None:
-            raise _failure(demo)
+        bring_up(demo, progress)
+        state = await_advice(demo, progress, SNAPSHOTS_WANTED)
+        api_of(state).pause(LATER, paused=False)
     demo_report.show(demo, state)
+
+
+def bring_up(demo: Demo, progress: Progress) -> None:
+    """Start the daemon unless it runs, and wait until all its services are ready."""
+    if _running(demo) is None:
+        stop(demo)
+        _launch(demo)
+    _await_services(demo, progress)
+
+
+def api_of(state: Mapping[str, Any]) -> AirflowApi:
+    """The API of the Airflow that a state tells of."""
+    return AirflowApi(state["airflow_url"], state["airflow_user"], state["airflow_password"])
 
 
 def stop(demo: Demo) -> None:
@@ -124,7 +133,9 @@ def stop(demo: Demo) -> None:
             daemon.wait(STOP_TIMEOUT_SECONDS)
         except psutil.TimeoutExpired:
             daemon.kill()
+    # whatever a daemon that was killed could not end itself
     sweep(demo.home)
+    LocalPostgres(demo.home / "postgres").stop()
 
 
 @contextmanager
@@ -145,6 +156,13 @@ def _running(demo: Demo) -> dict[str, Any] | None:
     if state is None or state["error"] or state["cluster"] != demo.cluster:
         return None
     return state if state["phase"] in ("starting", "running") else None
+
+
+def _sure(demo: Demo) -> dict[str, Any]:
+    state = _running(demo)
+    if state is None:
+        raise _failure(demo)
+    return state
 
 
 def _launch(demo: Demo) -> None:
@@ -183,9 +201,7 @@ def _await_services(demo: Demo, progress: Progress) -> None:
     told: set[str] = set()
 
     def look() -> bool:
-        state = _running(demo)
-        if state is None:
-            raise _failure(demo)
+        state = _sure(demo)
         services = state["services"]
         for name, service in services.items():
             if service["state"] == "ready" and name not in told:
@@ -198,13 +214,17 @@ def _await_services(demo: Demo, progress: Progress) -> None:
     _poll(look, READY_TIMEOUT_SECONDS, "everything to start", demo)
 
 
-def _await_advice(demo: Demo, progress: Progress) -> None:
+def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
+    """
+    Wait for so many snapshots with advice, the newest of which is of this demo.
+
+    Returns:
+        The state of the daemon.
+    """
     told: set[str] = set()
 
     def look() -> bool:
-        state = _running(demo)
-        if state is None:
-            raise _failure(demo)
+        state = _sure(demo)
         snapshots = demo_report.snapshots(state)
         for snapshot_id in reversed([s["snapshot_id"] for s in snapshots if s["advised"]]):
             if snapshot_id not in told:
@@ -213,9 +233,10 @@ def _await_advice(demo: Demo, progress: Progress) -> None:
         progress.waiting(demo_report.stage(state, snapshots))
         advised = [s for s in snapshots if s["advised"]]
         fresh = [s for s in advised if s["started_at"].timestamp() > state["settled_at"] - 1]
-        return len(advised) >= SNAPSHOTS_WANTED and bool(fresh)
+        return len(advised) >= wanted and bool(fresh)
 
-    _poll(look, ADVICE_TIMEOUT_SECONDS, "two snapshots with advice", demo)
+    _poll(look, ADVICE_TIMEOUT_SECONDS, "advice", demo)
+    return _sure(demo)
 
 
 def _poll(condition: Callable[[], bool], timeout: float, what: str, demo: Demo) -> None:

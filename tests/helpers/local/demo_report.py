@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from engine.adapters.postgres import PostgresHistory
-
 from engine.cli.tables import Table, number, ratio, share, text
 from engine.cli.tables import show as show_tables
-from tests.helpers.local import slack
+from tests.helpers.local import slack_workspace as slack
 from tests.helpers.local.demo_services import Demo
 
 QUERIES = (
@@ -112,5 +110,4 @@ def _ways(demo: Demo, state: dict[str, Any]) -> str:
 
 
 def _ask(state: dict[str, Any], name: str, **parameters: Any) -> list[dict[str, Any]]:
-    with closing(PostgresHistory(state["database_url"])) as history:
-        return history.query(name, **parameters)
+    return PostgresHistory(state["database_url"]).query(name, **parameters)

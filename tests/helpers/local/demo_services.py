@@ -14,14 +14,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from engine.adapters.postgres import migrate
 from tests.helpers.local import slack
-from tests.helpers.local.airflow import LocalAirflow
+from tests.helpers.local.airflow import AirflowApi, LocalAirflow
 from tests.helpers.local.brokers import KafkaCluster
 from tests.helpers.local.jars import resolve_jars
 from tests.helpers.local.postgres import LocalPostgres
@@ -34,14 +34,18 @@ from tests.helpers.local.process import (
     sweep,
     wait_until,
 )
+from tests.helpers.local.slack_workspace import Workspace
 from tests.helpers.local.supervisor import Facts, Service, StateFile, Supervisor
 
-SCHEDULE = "60s"
+# Longer than the steps take: only the newest snapshot of a cluster is spoken of in Slack.
+SCHEDULE = "90s"
 WATCH_SCHEDULE = "3m"
 OWN_CLUSTER = "demo"
 SETTLE_SECONDS = 150
-EVERY_DAG = "dags?dag_id_pattern=~"
-DAG_IDS = {"snapshot_offsets", "advise_assignments", "history_upkeep", "watch_pipeline"}
+FIRST = ("snapshot_offsets", "advise_assignments")
+LATER = ("watch_pipeline", "history_upkeep")
+"""They look back; the first thing the watch would notice is that the last demo was stopped."""
+
 # A token the stand-in accepts; nothing is secret about it.
 LOCAL_TOKEN = "xoxb-local"
 
@@ -65,7 +69,7 @@ groups = "never-committed"
 auto_offset_reset = "latest"
 
 [[rules]]
-groups = "{range}"
+groups = "slow-member"
 assignors = ["range", "roundrobin"]
 
 [[rules]]
@@ -127,7 +131,7 @@ class Demo:
     def _postgres(self, facts: Mapping[str, Any]) -> Iterator[Facts]:
         with LocalPostgres(self.home / "postgres") as server:
             database_url = server.database("evenkeel")
-            _migrate_history(database_url)
+            migrate(database_url)
             airflow = server.database("airflow")
             yield {"database_url": database_url, "airflow_database": _psycopg2(airflow)}
 
@@ -136,7 +140,7 @@ class Demo:
         if os.environ.get("EVENKEEL_SLACK_TOKEN"):
             yield {"slack": "Slack itself"}
             return
-        workspace = slack.Workspace(store=self.messages)
+        workspace = Workspace(store=self.messages)
         with slack.running(workspace, self._kept_port("slack")) as server:
             yield {"slack": str(self.messages), "slack_base_url": server.base_url}
 
@@ -165,7 +169,7 @@ class Demo:
         try:
             wait_until(settled.exists, SETTLE_SECONDS, "the groups to settle", process=process)
             groups = json.loads(settled.read_text())["groups"]
-            yield {"groups": len(groups), "alive": lambda: process.running}
+            yield {"groups": len(groups), "_alive": lambda: process.running}
         finally:
             stop(process, grace=10)
 
@@ -188,27 +192,25 @@ class Demo:
             airflow.start()
             user, password = airflow.login
             found = {"airflow_url": airflow.url, "airflow_user": user}
-            secret = {"airflow_password": password, "alive": lambda: airflow.running}
-            self._airflow_now = airflow
-            yield found | secret
+            secret = {"airflow_password": password, "_alive": lambda: airflow.running}
+            yield found | secret | {"_airflow": airflow}
         finally:
             airflow.stop()
 
     @contextmanager
     def _schedule(self, facts: Mapping[str, Any]) -> Iterator[Facts]:
         """The DAGs run by their schedules as long as this; what an earlier demo left is given up."""
-        airflow = self._airflow_now
-        for run in _unfinished(airflow):
-            path = f"dags/{run['dag_id']}/dagRuns/{quote(run['dag_run_id'], safe='')}"
-            airflow.call("PATCH", path, {"state": "failed"})
-        wait_until(lambda: _all_known(airflow), 60, "Airflow to read the DAGs", interval=0.5)
-        airflow.call("PATCH", EVERY_DAG, {"is_paused": False})
+        api: AirflowApi = facts["_airflow"].api
+        for run in api.runs("~", "running", "queued"):
+            api.give_up(run)
+        wait_until(lambda: _all_known(api), 120, "Airflow to read the DAGs", interval=0.5)
+        api.pause(FIRST, paused=False)
         try:
             yield {"settled_at": time.time()}
         finally:
             # the next demo starts them when its groups have settled
             with suppress(OSError):
-                airflow.call("PATCH", EVERY_DAG, {"is_paused": True})
+                api.pause(FIRST + LATER, paused=True)
 
     @property
     def _airflow_home(self) -> Path:
@@ -246,28 +248,17 @@ class Demo:
         return port
 
 
-def _migrate_history(database_url: str) -> None:
-    from engine.adapters.postgres import PostgresHistory
-
-    with closing(PostgresHistory(database_url)) as history:
-        history.migrate()
-
-
 def _psycopg2(url: str) -> str:
     """The URL as Airflow's driver takes it."""
     return "postgresql+psycopg2" + url[url.index("://") :]
 
 
-def _unfinished(airflow: LocalAirflow) -> list[dict[str, Any]]:
-    query = "dags/~/dagRuns?state=running&state=queued&limit=100"
-    return list(airflow.call("GET", query)["dag_runs"])
-
-
-def _all_known(airflow: LocalAirflow) -> bool:
-    for problem in airflow.call("GET", "importErrors")["import_errors"]:
+def _all_known(api: AirflowApi) -> bool:
+    for problem in api.call("GET", "importErrors")["import_errors"]:
         last = problem["stack_trace"].strip().splitlines()[-1]
         raise LocalClusterError(f"{problem['filename']} cannot be imported: {last}")
-    return {dag["dag_id"] for dag in airflow.call("GET", "dags")["dags"]} == DAG_IDS
+    known = {dag["dag_id"] for dag in api.call("GET", "dags")["dags"]}
+    return known == {*FIRST, *LATER}
 
 
 def run(demo: Demo) -> None:

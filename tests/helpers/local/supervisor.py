@@ -28,8 +28,9 @@ CHECK_SECONDS = 1.0
 class Service:
     """A thing to run: its name, the names of what it needs, and how to run it.
 
-    ``run`` gets the facts of all that is ready and yields its own. A fact ``alive``, if there is
-    one, is a function that says whether it still runs; it does not go into the file.
+    ``run`` gets the facts of all that is ready and yields its own. Those whose names begin with an
+    underscore do not go into the file; ``_alive``, if there is one, is a function that says whether
+    the service still runs.
     """
 
     name: str
@@ -144,9 +145,10 @@ class Supervisor:
     def _hold(self, service: Service) -> None:
         self._state.service(service.name, "starting")
         with service.run(dict(self._facts)) as found:
-            alive = found.pop("alive", lambda: True)
+            alive = found.pop("_alive", lambda: True)
             self._facts.update(found)
-            self._state.service(service.name, "ready", found)
+            told = {name: fact for name, fact in found.items() if name[0] != "_"}
+            self._state.service(service.name, "ready", told)
             self._ready[service.name].set()
             while not self.asked_to_end.wait(CHECK_SECONDS):
                 if not alive():

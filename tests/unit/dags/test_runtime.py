@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from airflow.sdk import Connection
-from airflow.sdk.exceptions import AirflowException, AirflowSkipException
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowSkipException,
+    AirflowTaskTimeout,
+)
 
 from dags import runtime
+from engine.adapters.lake import FileLake
 from engine.config import Settings, load
+from engine.datasets import SNAPSHOT
 from engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+from engine.ports import Lake, Manifest
 
 pytestmark = pytest.mark.airflow
 
@@ -119,17 +128,42 @@ class History:
     def __init__(self, *, down: bool = False, waiting: Sequence[dict[str, Any]] = ()) -> None:
         self.down, self.waiting = down, waiting
         self.notes: list[dict[str, Any]] = []
+        self.stored: list[str] = []
+        self.busy = False
 
-    def record_step(self, **note: Any) -> None:
-        """Keep a note, unless the server is down."""
+    def _answer(self) -> None:
         if self.down:
             raise HistoryUnreachable("no answer from db.")
+
+    def record_step(self, **note: Any) -> None:
+        """Keep a note."""
+        self._answer()
         self.notes.append(note)
+
+    def store_snapshot(self, manifest: Manifest, cluster_settings: Any) -> None:
+        """Keep the id."""
+        self._answer()
+        self.stored.append(manifest.snapshot_id)
+
+    def query(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """The snapshots that are known."""
+        self._answer()
+        assert name == "snapshot_health"
+        return [{"snapshot_id": snapshot_id} for snapshot_id in self.stored]
+
+    @contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """Free, unless the test says that it is busy."""
+        self._answer()
+        if self.busy:
+            raise ClusterBusy(f"{key} is still running.")
+        yield
 
     def execute(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """The snapshots that wait for advice."""
         assert name == "snapshots_without_advice"
-        return [row for row in self.waiting if row["cluster"] == parameters["cluster"]]
+        due = datetime.now(tz=UTC) - timedelta(seconds=parameters["older_than_seconds"])
+        return [row for row in self.waiting if row["started_at"] < due]
 
 
 @pytest.fixture
@@ -178,6 +212,15 @@ def test_a_fault_of_ours_keeps_its_traceback(history: History) -> None:
     assert history.notes[0]["error"] == "ZeroDivisionError: division by zero"
 
 
+def test_a_step_that_takes_too_long_is_noted_as_such(history: History) -> None:
+    """Airflow's timeout is told as what it is, and still ends the task as a timeout."""
+    with pytest.raises(AirflowTaskTimeout), runtime.running("take_snapshot", cluster="eu"):
+        raise AirflowTaskTimeout("Timeout, PID: 1")
+    assert [n["error"] for n in history.notes] == [
+        "given up after 0 s, the time limit of the task."
+    ]
+
+
 def test_a_history_that_is_down_hides_nothing(history: History) -> None:
     """When the note cannot be written, the error that was to be noted still comes out."""
     history.down = True
@@ -200,13 +243,65 @@ def test_what_is_no_snapshot_id_is_told() -> None:
 def test_a_cluster_whose_snapshot_is_under_way_is_skipped_and_late(history: History) -> None:
     """The lock is held: the task is skipped, which is noted as late."""
 
-    def busy(key: str) -> Any:
-        raise ClusterBusy("a snapshot of eu is still being taken.")
-
-    history.lock = busy  # type: ignore[attr-defined]
+    history.busy = True
     with pytest.raises(AirflowSkipException):
         runtime.take_snapshot("eu", run="scheduled__1")
-    assert [n["error"] for n in history.notes] == ["late: a snapshot of eu is still being taken."]
+    assert [n["error"] for n in history.notes] == ["late: take_snapshot of eu is still running."]
+
+
+class Cluster:
+    """A cluster of which nobody knows what is in it."""
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileLake:
+    """The lake that every task gets, in which each snapshot is one table of brokers."""
+    found = FileLake(tmp_path)
+    monkeypatch.setattr(runtime.wiring, "lake", lambda settings: found)
+    monkeypatch.setattr(runtime.wiring, "cluster", lambda settings, name: Cluster())
+
+    def take(cluster: Any, lake: Lake, history: History, *_: Any, facts: dict[str, Any]) -> str:
+        number = len(found.snapshots("eu", limit=9))
+        snapshot_id = f"eu-20260301T12000{number}Z-0a1b2c"
+        tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
+        manifest = lake.write("snapshot", snapshot_id, tables, facts)
+        history.store_snapshot(manifest, {})
+        return snapshot_id
+
+    monkeypatch.setattr(runtime.steps, "take_snapshot", take)
+    return found
+
+
+def test_a_retry_returns_what_its_own_run_has_stored(lake: FileLake, history: History) -> None:
+    """The lake had the snapshot, the history was down: the retry notes that one, takes no other."""
+    history.down = True
+    with pytest.raises(AirflowException, match="no answer from db"):
+        runtime.take_snapshot("eu", run="scheduled__1")
+    history.down = False
+    stored = lake.snapshots("eu", limit=9)
+    assert [runtime.take_snapshot("eu", run="scheduled__1")] == stored
+    assert lake.snapshots("eu", limit=9) == history.stored == stored
+
+
+def test_another_run_takes_another_snapshot(lake: FileLake, history: History) -> None:
+    """What an earlier run has stored is not taken for this one's."""
+    first = runtime.take_snapshot("eu", run="scheduled__1")
+    assert runtime.take_snapshot("eu", run="scheduled__2") != first
+
+
+def test_snapshots_that_the_history_missed_are_noted_by_the_next(
+    lake: FileLake, history: History
+) -> None:
+    """With the history down for a whole run, the next run tells it of both."""
+    history.down = True
+    with pytest.raises(AirflowException):
+        runtime.take_snapshot("eu", run="scheduled__1")
+    history.down = False
+    runtime.take_snapshot("eu", run="scheduled__2")
+    assert sorted(history.stored) == sorted(lake.snapshots("eu", limit=9))
 
 
 class Runs:
@@ -233,14 +328,15 @@ def waiting(cluster: str, hours: float) -> dict[str, Any]:
     """A snapshot without advice, taken so many hours ago."""
     at = datetime.now(tz=UTC) - timedelta(hours=hours)
     row = {"snapshot_id": f"{cluster}-{hours}", "cluster": cluster}
-    return row | {"started_at": at, "finished_at": at}
+    return row | {"started_at": at}
 
 
 def test_snapshots_without_advice_are_run_again_oldest_first(history: History) -> None:
-    """Those of all clusters, in the order in which they were taken, but not the very newest."""
-    history.waiting = [waiting("eu", 3), waiting("eu", 1), waiting("eu", 0.01), waiting("us", 2)]
+    """Those of all clusters, as the history orders them; neither the very newest nor ancient ones."""
+    history.waiting = [waiting("eu", hours) for hours in (25, 3, 1, 0.01)]
+    history.waiting.insert(2, waiting("us", 2))
     found = runtime.runs_to_repeat(Runs())
-    assert [run["conf"]["snapshot_id"] for run in found] == ["eu-3", "us-2", "eu-1"]
+    assert [run["conf"]["snapshot_id"] for run in found] == ["eu-3", "us-2"]
     assert found[0]["trigger_run_id"] == "again__eu-3__1"
 
 

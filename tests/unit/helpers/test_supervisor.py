@@ -91,9 +91,11 @@ def test_what_is_needed_comes_first_and_goes_last(stage: Stage, tmp_path: Path) 
 
 
 def test_a_service_gets_the_facts_of_what_it_needs(stage: Stage, tmp_path: Path) -> None:
-    """What one yields is known to those that need it, and stands in the file."""
-    state = run(tmp_path / "state", stage.service("base", port=7), stage.service("top", "base"))
-    assert (stage.facts["top"], state["port"]) == ({"port": 7}, 7)
+    """What one yields is known to those that need it, and stands in the file unless private."""
+    base = stage.service("base", port=7, _handle=stage)
+    state = run(tmp_path / "state", base, stage.service("top", "base"))
+    assert stage.facts["top"] == {"port": 7, "_handle": stage}
+    assert (state["port"], "_handle" in state) == (7, False)
 
 
 def test_a_failure_is_told_and_ends_everything(stage: Stage, tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_a_failure_is_told_and_ends_everything(stage: Stage, tmp_path: Path) -> 
 
 def test_a_service_that_ends_by_itself_is_a_failure(stage: Stage, tmp_path: Path) -> None:
     """What reports not to be alive any more ends everything."""
-    dead = stage.service("base", alive=lambda: False)
+    dead = stage.service("base", _alive=lambda: False)
 
     @contextmanager
     def never_ready(known: Mapping[str, Any]) -> Iterator[Facts]:

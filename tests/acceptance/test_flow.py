@@ -1,0 +1,200 @@
+"""
+The whole flow, with every part real: brokers with a workload, Airflow, Spark, Postgres, and a
+server that speaks Slack's API.
+
+It goes the way of `CLUSTER=host:port make demo`, so that is tested, too. The schedule takes the
+first snapshot; the test asks for the second one, instead of waiting for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.helpers.local import demo, demo_report
+from tests.helpers.local.airflow import AirflowApi
+from tests.helpers.local.demo_services import Demo
+from tests.helpers.local.process import wait_until
+from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
+from tests.helpers.local.slack_workspace import as_seen, read_store
+
+pytest_plugins = ("tests.helpers.local.fixtures",)
+
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.kafka,
+    pytest.mark.postgres,
+    pytest.mark.slow,
+    pytest.mark.spark,
+    # starting everything counts as part of the first test
+    pytest.mark.timeout(900),
+]
+
+WHOLE = "advise_assignments"
+RUN_SECONDS = 400
+
+# What steps leave for a snapshot, and columns that count rows or tell when one was written.
+TABLES = (
+    "advice",
+    "advice_move",
+    "candidate",
+    "group_metrics",
+    "member_metrics",
+    "partition_worst",
+    "validation",
+)
+BOOKKEEPING = {"validation_id", "candidate_id", "written_at", "partition_worst_id"}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A demo that has advised on two snapshots."""
+
+    demo: Demo
+    state: dict[str, Any]
+
+    @property
+    def api(self) -> AirflowApi:
+        """Its Airflow."""
+        return demo.api_of(self.state)
+
+    def rows(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
+        """What its history holds."""
+        url = self.state["database_url"]
+        with psycopg.connect(url, row_factory=psycopg.rows.dict_row) as connection:
+            return connection.execute(statement.encode(), parameters).fetchall()
+
+    def left_by(self, snapshot_id: str) -> dict[str, list[str]]:
+        """All rows of a snapshot, table by table, in an order of their own."""
+        found = {}
+        for table in TABLES:
+            where = "snapshot_id = %s"
+            if table == "advice_move":
+                where = "advice_id in (select advice_id from advice where snapshot_id = %s)"
+            query = sql.SQL(f"select * from {{}} where {where}").format(sql.Identifier(table))
+            rows = self.rows(query.as_string(), snapshot_id)
+            kept = [{k: v for k, v in row.items() if k not in BOOKKEEPING} for row in rows]
+            found[table] = sorted(map(repr, kept))
+        return found
+
+    def await_run(self, dag_id: str, run_id: str) -> str:
+        """The state in which a run ends."""
+
+        def ended() -> str | None:
+            (state,) = [r["state"] for r in self.api.runs(dag_id) if r["dag_run_id"] == run_id]
+            return state if state in ("success", "failed") else None
+
+        return str(wait_until(ended, RUN_SECONDS, f"{dag_id} {run_id} to end", interval=1))
+
+
+@pytest.fixture(scope="module")
+def flow(
+    kafka_cluster: ClusterInUse,
+    workload: RunningWorkload,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Flow]:
+    """Everything started, two snapshots advised on."""
+    ours = Demo(tmp_path_factory.mktemp("flow") / "demo", kafka_cluster.bootstrap)
+    ours.home.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EVENKEEL_SCHEDULE", "24h")
+        try:
+            demo.bring_up(ours, demo.Progress())
+            state = demo.await_advice(ours, demo.Progress(), 1)
+            demo.api_of(state).trigger("snapshot_offsets", cluster=ours.name)
+            yield Flow(ours, demo.await_advice(ours, demo.Progress(), 2))
+        finally:
+            demo.stop(ours)
+
+
+def test_every_group_of_the_cluster_has_its_advice(flow: Flow, workload: RunningWorkload) -> None:
+    """Each group of the workload ends with metrics and an advice that says why."""
+    told = {r["group_id"]: r for r in flow.rows("select * from latest_advice")}
+    measured = {r["group_id"] for r in flow.rows("select group_id from latest_lag")}
+    assert workload.groups.keys() <= told.keys()
+    assert told.keys() <= measured
+    assert all(row["reason"] for row in told.values())
+    prefix = workload.prefix
+    assert told[f"{prefix}keeps-rebalancing"]["verdict"] == "not judged"
+    assert told[f"{prefix}racks-avoidable"]["verdict"] == "switch"
+    assert told[f"{prefix}balanced"]["verdict"] == "stay"
+
+
+def test_each_snapshot_has_a_run_of_its_own(flow: Flow) -> None:
+    """The runs' partition keys are the snapshots' ids."""
+    taken = {row["snapshot_id"] for row in flow.rows("select snapshot_id from snapshot")}
+    runs = [r for r in flow.api.runs(WHOLE) if r["run_type"] == "asset_triggered"]
+    assert {run["partition_key"] for run in runs} == taken
+    assert len(runs) == len(taken) == 2
+
+
+def test_slack_hears_of_the_new_advice_once(flow: Flow, workload: RunningWorkload) -> None:
+    """One message, which names a group that should switch and to what."""
+    (message,) = read_store(flow.demo.messages)
+    seen = as_seen(message)
+    assert f"{workload.prefix}racks-avoidable" in seen
+    assert "range" in seen
+
+
+def test_every_step_is_noted(flow: Flow) -> None:
+    """Each step of each snapshot has a note that it went well."""
+    notes = flow.rows("select step, outcome, error from step_run where snapshot_id is not null")
+    steps = ["validate_snapshot", "compute_metrics", "propose_candidates"]
+    steps += ["validate_candidates", "advise", "alert"]
+    assert sorted(note["step"] for note in notes) == sorted(steps * 2)
+    assert {(note["outcome"], note["error"]) for note in notes} == {("ok", None)}
+
+
+def test_a_second_run_leaves_the_same_rows(flow: Flow) -> None:
+    """Run by hand over a snapshot that has its advice, the flow changes no row and says nothing."""
+    (row,) = flow.rows("select snapshot_id from snapshot order by started_at desc limit 1")
+    before, messages = flow.left_by(row["snapshot_id"]), read_store(flow.demo.messages)
+    run_id = flow.api.trigger(WHOLE, snapshot_id=row["snapshot_id"])
+    assert flow.await_run(WHOLE, run_id) == "success"
+    assert flow.left_by(row["snapshot_id"]) == before
+    assert read_store(flow.demo.messages) == messages
+    assert all(before.values())
+
+
+def test_the_report_shows_it_all(flow: Flow, capfd: pytest.CaptureFixture[str]) -> None:
+    """The demo prints the groups, the message, three answers, the login and how to stop."""
+    demo_report.show(flow.demo, flow.state)
+    shown = capfd.readouterr().out
+    expected = [
+        "racks-avoidable",
+        "$ evenkeel query worst_partitions",
+        "$ evenkeel query scoreboard",
+    ]
+    expected += ["$ evenkeel query snapshot_health", flow.state["airflow_password"], "make stop"]
+    assert [text for text in expected if text not in shown] == []
+
+
+def test_it_creates_nothing_on_a_cluster_that_is_not_its_own(
+    flow: Flow, kafka_cluster: ClusterInUse
+) -> None:
+    """Only our own brokers get a workload; the demo that was given an address has none."""
+    services = flow.state["services"]
+    assert ("workload" in services, flow.state["bootstrap"]) == (False, kafka_cluster.bootstrap)
+    assert not (flow.demo.home / "kafka").exists()
+
+
+def test_after_the_end_no_process_is_left(flow: Flow) -> None:
+    """Stopping ends daemon, Airflow, Spark and Postgres, all of them."""
+    demo.stop(flow.demo)
+    left = [p.cmdline() for p in psutil.process_iter() if _belongs(p, flow.demo.home)]
+    assert left == []
+
+
+def _belongs(process: psutil.Process, home: Path) -> bool:
+    try:
+        words = [*process.cmdline(), process.environ().get("EVENKEEL_HOME", "")]
+    except (psutil.Error, OSError):
+        return False
+    return any(str(home) in word for word in words)
