@@ -14,12 +14,11 @@ import pytest
 
 from engine.adapters import lake as lake_module
 from engine.adapters.lake import FileLake
-from engine.datasets import SNAPSHOT, STEPS, new_snapshot_id, split_snapshot_id
+from engine.datasets import SNAPSHOT, STEPS, facts_of, new_snapshot_id, split_snapshot_id
 from engine.errors import InputError, LakeError, SnapshotNotFound
 from tests.helpers.snapshots import (
     EVERY,
     FIRST,
-    facts,
     group,
     make_snapshot,
     snapshot_id,
@@ -48,7 +47,7 @@ def test_what_is_written_is_read_again(lake: FileLake) -> None:
         assert lake.read(name, [snapshot.snapshot_id]).equals(table)
     manifest = lake.manifest("snapshot", snapshot.snapshot_id)
     assert manifest.rows == {name: table.num_rows for name, table in snapshot.tables.items()}
-    assert manifest.facts == facts(snapshot)
+    assert manifest.facts == facts_of(snapshot)
     assert manifest.written_at.tzinfo is not None
 
 
