@@ -8,6 +8,8 @@ first snapshot; the test asks for the second one, instead of waiting for it.
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ from tests.helpers.local.demo_services import Demo
 from tests.helpers.local.process import wait_until
 from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
 from tests.helpers.local.slack_workspace import as_seen, read_store
+from tests.helpers.local.supervisor import read_state
 
 pytest_plugins = ("tests.helpers.local.fixtures",)
 
@@ -59,6 +62,8 @@ class Flow:
 
     demo: Demo
     state: dict[str, Any]
+    survivors: list[list[str]]
+    """Processes that outlived a start whose daemon was killed half way, once it was stopped."""
 
     @property
     def api(self) -> AirflowApi:
@@ -100,18 +105,48 @@ def flow(
     workload: RunningWorkload,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Flow]:
-    """Everything started, two snapshots advised on."""
+    """Everything started, after a first attempt that was killed; two snapshots advised on."""
     ours = Demo(tmp_path_factory.mktemp("flow") / "demo", kafka_cluster.bootstrap)
     ours.home.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVENKEEL_SCHEDULE", "24h")
         try:
+            survivors = killed_half_way(ours)
             demo.bring_up(ours, demo.Progress())
             state = demo.await_advice(ours, demo.Progress(), 1)
             demo.api_of(state).trigger("snapshot_offsets", cluster=ours.name)
-            yield Flow(ours, demo.await_advice(ours, demo.Progress(), 2))
+            yield Flow(ours, demo.await_advice(ours, demo.Progress(), 2), survivors)
         finally:
             demo.stop(ours)
+    assert processes_of(ours) == []
+
+
+def killed_half_way(ours: Demo) -> list[list[str]]:
+    """Kill the daemon while its services start, and stop what is left; what survives that."""
+    demo.launch(ours)
+
+    def half_way() -> dict[str, Any] | None:
+        state = read_state(ours.state)
+        assert state is not None
+        assert not state["error"]
+        return state if state["services"].get("metadata", {}).get("state") == "starting" else None
+
+    os.kill(wait_until(half_way, 120, "Postgres to be there")["pid"], signal.SIGKILL)
+    demo.stop(ours)
+    return processes_of(ours)
+
+
+def processes_of(ours: Demo) -> list[list[str]]:
+    """The command lines of all processes that have to do with a demo."""
+    return [each.cmdline() for each in psutil.process_iter() if _belongs(each, ours.home)]
+
+
+def _belongs(process: psutil.Process, home: Path) -> bool:
+    try:
+        words = [*process.cmdline(), process.environ().get("EVENKEEL_HOME", "")]
+    except (psutil.Error, OSError):
+        return False
+    return any(str(home) in word for word in words)
 
 
 def test_every_group_of_the_cluster_has_its_advice(flow: Flow, workload: RunningWorkload) -> None:
@@ -185,16 +220,6 @@ def test_it_creates_nothing_on_a_cluster_that_is_not_its_own(
     assert not (flow.demo.home / "kafka").exists()
 
 
-def test_after_the_end_no_process_is_left(flow: Flow) -> None:
-    """Stopping ends daemon, Airflow, Spark and Postgres, all of them."""
-    demo.stop(flow.demo)
-    left = [p.cmdline() for p in psutil.process_iter() if _belongs(p, flow.demo.home)]
-    assert left == []
-
-
-def _belongs(process: psutil.Process, home: Path) -> bool:
-    try:
-        words = [*process.cmdline(), process.environ().get("EVENKEEL_HOME", "")]
-    except (psutil.Error, OSError):
-        return False
-    return any(str(home) in word for word in words)
+def test_a_killed_start_leaves_no_process_and_can_be_repeated(flow: Flow) -> None:
+    """What a daemon that was killed half way had started is gone, and the next start worked."""
+    assert flow.survivors == []

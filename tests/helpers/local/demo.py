@@ -114,7 +114,7 @@ def bring_up(demo: Demo, progress: Progress) -> None:
     """Start the daemon unless it runs, and wait until all its services are ready."""
     if _running(demo) is None:
         stop(demo)
-        _launch(demo)
+        launch(demo)
     _await_services(demo, progress)
 
 
@@ -165,7 +165,8 @@ def _sure(demo: Demo) -> dict[str, Any]:
     return state
 
 
-def _launch(demo: Demo) -> None:
+def launch(demo: Demo) -> None:
+    """Start the daemon, which starts all the rest; it outlives this process."""
     argv = [sys.executable, "-m", "tests.helpers.local.demo_services", str(demo.home)]
     argv += ["--cluster", demo.cluster] if demo.cluster else []
     demo.state.unlink(missing_ok=True)

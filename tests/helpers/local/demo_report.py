@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from engine.adapters.postgres import PostgresHistory
 from engine.cli.tables import Table, number, ratio, share, text
 from engine.cli.tables import show as show_tables
@@ -18,13 +20,16 @@ QUERIES = (
     ("What would each strategy do for a group?", "scoreboard", ["--param", "group={group}"]),
     ("Are the snapshots taken, whole, and worked on?", "snapshot_health", ["--param", "limit=3"]),
 )
-STEPS = 6
+TOLD = "select snapshot_id from step_run where step = 'alert' and outcome = 'ok'"
+"""`alert` is the last step."""
 
 
 def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """The snapshots of the cluster, newest first, and whether each has its advice."""
+    """The snapshots of the cluster, newest first, and whether all was said of each."""
     rows = _ask(state, "snapshot_health", cluster=state["name"], limit=10)
-    return [row | {"advised": row["seconds_to_advice"] is not None} for row in rows]
+    with psycopg.connect(state["database_url"]) as connection:
+        told = {row[0] for row in connection.execute(TOLD)}
+    return [row | {"advised": row["snapshot_id"] in told} for row in rows]
 
 
 def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
