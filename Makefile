@@ -79,8 +79,8 @@ bench: $(INSTALLED) ## Measure what has a budget
 	@$(BIN)/python -m tests.benchmarks
 
 .PHONY: kafka
-kafka: java $(INSTALLED) ## Start three brokers in the foreground and print their address; Ctrl-C stops them
-	@exec $(BIN)/python -m tests.helpers.local.brokers .evenkeel/kafka/standalone
+kafka: java $(INSTALLED) ## Run three brokers and a dozen groups in the foreground; Ctrl-C stops them
+	@exec $(BIN)/python -m tests.helpers.local.kafka .evenkeel/kafka/standalone
 
 .PHONY: clean
 clean: stop ## Stop everything, then remove .venv and .evenkeel
