@@ -77,7 +77,7 @@ def observe(
         consumption=consumption,
         time_lag=time_lag(table, past, production),
         time_to_loss=time_to_loss(table, log_start, consumption),
-        statuses=statuses(table, lags, commits),
+        statuses=statuses(table, lags, commits, rebalancing=group.rebalancing),
         capacity=capacity,
         capacity_basis=basis,
         findings=_findings(group, lag),

@@ -10,10 +10,11 @@ themselves). They are tried in this order:
 | 2 | the lag is unknown now | UNKNOWN |
 | 3 | lag was 0 at some sample of the window | OK |
 | 4 | fewer than three samples | UNKNOWN |
-| 5 | the commit never moved, and nobody owns the partition | STOP |
-| 6 | the commit never moved, though a member owns it | STALL |
-| 7 | the commit moves, and the lag grew at every step | WARN |
-| 8 | anything else | OK |
+| 5 | the commit never moved while the group is rebalancing | UNKNOWN |
+| 6 | the commit never moved, and nobody owns the partition | STOP |
+| 7 | the commit never moved, though a member owns it | STALL |
+| 8 | the commit moves, and the lag grew at every step | WARN |
+| 9 | anything else | OK |
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ WINDOW = 4
 
 
 def statuses(
-    table: PartitionTable, lags: Sequence[Column], commits: Sequence[Column]
+    table: PartitionTable,
+    lags: Sequence[Column],
+    commits: Sequence[Column],
+    *,
+    rebalancing: bool = False,
 ) -> list[Status]:
     """
     The status of each partition.
@@ -38,6 +43,7 @@ def statuses(
         table: The present partitions.
         lags: Their lag, newest first: now, then the earlier samples (unknown where there was none).
         commits: Their committed offsets, in the same order.
+        rebalancing: Whether ownership is in motion now, so that nobody can be said to own anything.
     """
     lags, commits = lags[:WINDOW], commits[:WINDOW]
     count = len(table)
@@ -57,6 +63,7 @@ def statuses(
             ~lags[0].known,
             ~never_zero,
             seen < 3,
+            ~moved & rebalancing,
             ~moved & ~owned,
             ~moved & owned,
             rising,
@@ -65,6 +72,7 @@ def statuses(
             Status.REWIND,
             Status.UNKNOWN,
             Status.OK,
+            Status.UNKNOWN,
             Status.UNKNOWN,
             Status.STOP,
             Status.STALL,

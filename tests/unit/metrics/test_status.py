@@ -9,7 +9,7 @@ from engine.model import Column, Status
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 
-def _status(lags, commits, owned=True):
+def _status(lags, commits, owned=True, rebalancing=False):
     """The status of one partition from its samples, oldest first."""
     snapshot = make_snapshot(
         topics=[topic("t", 1)], groups=[group("g", members=1 if owned else 0, committed={"t": 1})]
@@ -19,7 +19,7 @@ def _status(lags, commits, owned=True):
         [Column.of([lag]) for lag in reversed(lags)],
         [Column.of([c]) for c in reversed(commits)],
     )
-    return statuses(table, *newest)[0]
+    return statuses(table, *newest, rebalancing=rebalancing)[0]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,12 @@ def _status(lags, commits, owned=True):
 def test_rules(situation, lags, commits, owned, expected):
     """Each situation an operator knows has the status the table of rules gives it."""
     assert expected is _status(lags, commits, owned), situation
+
+
+def test_nobody_is_accused_while_the_group_rebalances():
+    """Without owners a commit that stands still may be anybody's, or about to move."""
+    assert _status([3, 6, 9], [5, 5, 5], rebalancing=True) is Status.UNKNOWN
+    assert _status([3, 6, 9], [5, 6, 7], rebalancing=True) is Status.WARN
 
 
 def test_a_group_has_its_worst_partitions_status():
