@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.metrics.balance import member_counts
 from engine.metrics.capacity import seen_capacity
 from engine.metrics.history import Floats, Rate, TimeLag, align, rate, time_lag, time_to_loss
 from engine.metrics.lag import Lag, LagBasis, measure_lag
@@ -102,6 +103,10 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
     found = []
     if group.rebalancing:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")
+    elif idle := int((member_counts(table.owner, len(group.members)) == 0).sum()):
+        found.append(
+            f"{idle} of {len(group.members)} members own none of the {len(table)} partitions"
+        )
     if lost:
         rows = int((lag.lost.known & (lag.lost.values > 0)).sum())
         found.append(f"retention removed {lost} records unread on {rows} partitions")

@@ -1,0 +1,53 @@
+"""The findings: what is odd about a group, in a sentence with its numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.metrics.observe import observe
+from tests.helpers.snapshots import group, groups, make_snapshot, topic
+
+TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
+
+
+@pytest.mark.parametrize(
+    ("situation", "columns", "words"),
+    [
+        ("idle", {"members": 3, "topics": ["t"]}, "1 of 3 members own none of the 2 partitions"),
+        (
+            "rebalancing",
+            {"members": 1, "topics": ["t"], "state": "PreparingRebalance"},
+            "rebalancing (PreparingRebalance)",
+        ),
+        (
+            "lost",
+            {"members": 1, "committed": {"t": [4, 50]}},
+            "retention removed 6 records unread on 1 partitions",
+        ),
+        (
+            "beyond",
+            {"members": 1, "committed": {"t": [101, 50]}},
+            "commit beyond end on 1 partitions",
+        ),
+        ("deleted", {"committed": {"gone": [1]}}, "commits for 1 topics that do not exist: gone"),
+        (
+            "unsubscribed",
+            {"members": 1, "topics": ["t"], "committed": {"u": [1]}},
+            "commits on 1 partitions nobody subscribes to",
+        ),
+    ],
+)
+def test_what_is_odd_is_said_once_with_its_numbers(situation, columns, words):
+    """One sentence for the one thing that is odd."""
+    found = groups(make_snapshot(topics=TOPICS, groups=[group("g", **columns)]))[0]
+    [finding] = observe(found, []).findings
+
+    assert words in finding, situation
+
+
+def test_an_ordinary_group_has_no_finding():
+    """Silence is the normal case."""
+    described = group("g", members=2, committed={"t": [60, 70]})
+    found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
+
+    assert observe(found, []).findings == ()
