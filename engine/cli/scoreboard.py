@@ -27,6 +27,13 @@ MOVES_SHOWN = 20
 """As many moves fit a screen; elsewhere all are printed."""
 
 
+def why(reason: str | None, yardstick: str | None, gains: str | None) -> str | None:
+    """The reason of an advice, and beside it the best strategy that the group cannot deploy."""
+    if yardstick is None:
+        return reason
+    return f"{reason}; possible, not deployable: {yardstick} ({gains})"
+
+
 def overview(groups: Sequence[Judged]) -> Table:
     """All groups, one line each."""
     return Table(
@@ -58,7 +65,7 @@ def _overview_row(metrics: Mapping[str, Any], one: Judged) -> list[str]:
         cross_rack(metrics),
         text(metrics["status"], "?"),
         text(one.advice.verdict.value),
-        text(one.advice.reason),
+        text(why(one.advice.reason, one.advice.yardstick, one.advice.yardstick_reason)),
     ]
 
 

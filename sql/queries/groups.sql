@@ -20,6 +20,8 @@ SELECT
     advice.verdict,
     advice.strategy,
     advice.reason,
+    advice.yardstick,
+    advice.yardstick_reason,
     lag.error,
     lag.findings,
     lag.taken_at

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 
 from engine.adapters.postgres import PostgresHistory
+from engine.cli.scoreboard import why
 from engine.cli.tables import Table, number, ratio, share, text
 from engine.cli.tables import show as show_tables
 from tests.helpers.local import slack_workspace as slack
@@ -80,7 +81,7 @@ def _row(group: dict[str, Any]) -> list[str]:
         share(group["cross_rack_share"]),
         text(group["status"], "?"),
         text(advice),
-        text(group["reason"] or group["error"]),
+        text(why(group["reason"] or group["error"], group["yardstick"], group["yardstick_reason"])),
     ]
 
 
