@@ -14,12 +14,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from engine import wiring
+from engine.config import load
+from engine.errors import EvenkeelError
 from tests.helpers.local import demo_report
 from tests.helpers.local.airflow import AirflowApi
 from tests.helpers.local.demo_services import LATER, Demo
@@ -103,11 +106,26 @@ def start(demo: Demo) -> None:
         LocalClusterError: Something did not come up; the message says what, and where its log is.
     """
     progress = Progress()
+    if demo.cluster:
+        _check_cluster(demo)
     with _alone(demo.home):
         bring_up(demo, progress)
         state = await_advice(demo, progress, SNAPSHOTS_WANTED)
         api_of(state).pause(LATER, paused=False)
     demo_report.show(demo, state)
+
+
+def _check_cluster(demo: Demo) -> None:
+    """A wrong address is told at once, before everything else is started."""
+    try:
+        settings = load(connections={"clusters": {demo.name: {"bootstrap": demo.cluster}}})
+        with closing(wiring.cluster(settings, demo.name)) as cluster:
+            findings = cluster.ping().findings
+    except EvenkeelError as problem:
+        raise LocalClusterError(f"CLUSTER={demo.cluster}: {problem}") from problem
+    for finding in findings:
+        if not finding.ok:
+            print(f"! {finding.what}: {finding.seen} {finding.fix or ''}")
 
 
 def bring_up(demo: Demo, progress: Progress) -> None:

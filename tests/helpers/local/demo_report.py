@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,12 @@ def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
-    """How far the snapshot that is worked on is."""
-    waiting = [row for row in found if not row["advised"]]
-    advised = sum(row["advised"] for row in found)
-    if not waiting:
-        return f"snapshot {advised + 1}"
-    oldest = waiting[-1]
-    failed = oldest["failed_steps"]
-    trouble = f", {failed} failed steps so far, see {state['airflow_url']}" if failed else ""
-    return f"the advice on snapshot {oldest['snapshot_id']}{trouble}"
+    """How far the snapshot that is worked on is, and what went wrong of late."""
+    waiting = [row["snapshot_id"] for row in found if not row["advised"]]
+    what = f"the advice on snapshot {waiting[-1]}" if waiting else "the next snapshot"
+    since = datetime.fromtimestamp(state["settled_at"], tz=UTC)
+    failed = [row for row in _ask(state, "failed_steps", hours=1) if row["started_at"] > since]
+    return what + "".join(f" (a try of {f['step']} failed: {f['error']})" for f in failed[:1])
 
 
 def show(demo: Demo, state: dict[str, Any]) -> None:
