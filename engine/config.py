@@ -286,9 +286,8 @@ def _read(file: Path) -> dict[str, Any]:
         ) from problem
     secrets = sorted(SECRET_KEYS & content.keys()) + [
         f"clusters.{name}.properties.{key}"
-        for name, cluster in content.get("clusters", {}).items()
-        if isinstance(cluster, dict)
-        for key in cluster.get("properties", {})
+        for name, cluster in _table(content, "clusters").items()
+        for key in _table(cluster, "properties")
         if is_secret(key)
     ]
     if secrets:
@@ -297,6 +296,12 @@ def _read(file: Path) -> dict[str, Any]:
             fix="Move it to an Airflow connection or an EVENKEEL_ environment variable.",
         )
     return content
+
+
+def _table(content: Any, key: str) -> Mapping[str, Any]:
+    """The table under a key; an empty one where something else stands, which validation names."""
+    found = content.get(key) if isinstance(content, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def is_secret(key: str) -> bool:

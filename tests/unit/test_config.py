@@ -156,3 +156,18 @@ def test_the_version_changes_with_what_shapes_results_only(write):
 def test_filters(allow, deny, name, admitted):
     """Deny beats allow; no allow list admits everything."""
     assert admitted is Filter(allow=allow, deny=deny).admits(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("clusters = 3\n", "clusters"),
+        ('[clusters.eu]\nbootstrap = "b:1"\nproperties = 3\n', r"clusters\.eu\.properties"),
+    ],
+)
+def test_a_value_where_a_table_belongs_is_named(write, text, named):
+    """Looking for secrets does not stumble over a file of the wrong shape."""
+    write(text)
+
+    with pytest.raises(ConfigError, match=named):
+        load()
