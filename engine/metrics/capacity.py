@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +18,8 @@ def seen_capacity(
     (M) offsets/s, nan where never seen.
 
     Between two consecutive snapshots, a member's consumption is the growth of the commits of the partitions it owned
-    in both; it counts when those partitions had lag at the start. A member is recognised by `Member.identity`.
+    in both; it counts when those partitions had lag at the start. A member is recognised by its id while it lives,
+    over restarts by `Member.identity`, unless another member has the same.
 
     Args:
         group: The group now.
@@ -25,10 +27,9 @@ def seen_capacity(
         past: Their partitions in the order of the present ones.
         lags: Lag of the present partitions now and at each earlier snapshot.
     """
-    index = {m.identity: i for i, m in enumerate(group.members)}
     owners = [group.partitions.owner]
     for sample, old in enumerate(earlier):
-        owners.append(_owners_now(old, past, sample, index))
+        owners.append(_owners_now(group, old, past, sample))
     commits = [group.partitions.committed]
     moments = [group.partitions.committed_at_ms]
     for sample in range(len(earlier)):
@@ -50,11 +51,24 @@ def seen_capacity(
     return best
 
 
-def _owners_now(old: GroupSnapshot, past: Past, sample: int, index: dict[str, int]) -> Indices:
+def _owners_now(now: GroupSnapshot, old: GroupSnapshot, past: Past, sample: int) -> Indices:
     """Owner of each present partition at an earlier snapshot, as an index into the present members."""
-    translated = np.array([*(index.get(m.identity, NONE) for m in old.members), NONE], np.int32)
+    by_id = {m.id: i for i, m in enumerate(now.members)}
+    by_identity = {m.identity: i for i, m in enumerate(now.members)}
+    several = _shared_identities(now) | _shared_identities(old)
+    same = [
+        by_id.get(m.id, NONE if m.identity in several else by_identity.get(m.identity, NONE))
+        for m in old.members
+    ]
+    translated = np.array([*same, NONE], np.int32)
     row = past.rows[sample]
     if not len(old.partitions):
         return np.full(len(row), NONE, np.int32)
     owner = translated[old.partitions.owner[row]]
     return np.where(row == NONE, np.int32(NONE), owner)
+
+
+def _shared_identities(group: GroupSnapshot) -> set[str]:
+    """Identities that more than one member has, as consumers of one program may."""
+    count = Counter(m.identity for m in group.members)
+    return {identity for identity, members in count.items() if members > 1}

@@ -70,3 +70,30 @@ def test_configured_capacity_beats_what_was_seen():
 
     assert capacity.tolist() == [7.0, 7.0]
     assert basis == ["configured", "configured"]
+
+
+def test_members_nothing_tells_apart_keep_their_own_capacity():
+    """Two consumers of one program share client id and host: while they live, their ids tell them apart."""
+    same = [
+        member("x-1", ["t"], {"t": [0]}, client_id="x"),
+        member("x-2", ["t"], {"t": [1]}, client_id="x"),
+    ]
+    capacity, _ = _capacity((same, [0, 0]), (same, [300, 30]), (same, [600, 60]))
+
+    assert capacity.tolist() == pytest.approx([300 / STEP, 30 / STEP])
+
+
+def test_a_restarted_member_nothing_tells_apart_is_not_guessed():
+    """Which of two equal clients came back nobody can say: its capacity is unknown."""
+    before = [
+        member("x-1", ["t"], {"t": [0]}, client_id="x"),
+        member("x-2", ["t"], {"t": [1]}, client_id="x"),
+    ]
+    after = [
+        member("x-3", ["t"], {"t": [0]}, client_id="x"),
+        member("x-4", ["t"], {"t": [1]}, client_id="x"),
+    ]
+    capacity, basis = _capacity((before, [0, 0]), (after, [300, 30]))
+
+    assert np.isnan(capacity).all()
+    assert basis == [None, None]
