@@ -48,14 +48,16 @@ def statuses(
     lags, commits = lags[:WINDOW], commits[:WINDOW]
     count = len(table)
     seen = sum((lag.known.astype(np.int64) for lag in lags), np.zeros(count, np.int64))
-    highest = np.max([c.filled(-1) for c in commits], axis=0) if commits else np.zeros(count)
+    highest = np.max([c.filled(-1) for c in commits], axis=0)
+    lowest = np.min([c.filled(np.iinfo(np.int64).max) for c in commits], axis=0)
     rewound = commits[0].known & (commits[0].values < highest)
     never_zero = np.all([~lag.known | (lag.values > 0) for lag in lags], axis=0)
-    moved = np.zeros(count, np.bool_)
+    moved = lowest < highest
     rising = np.ones(count, np.bool_)
-    for newer, older, lag, old_lag in zip(commits, commits[1:], lags, lags[1:], strict=False):
-        moved |= newer.known & older.known & (newer.values != older.values)
-        rising &= ~(lag.known & old_lag.known) | (lag.values > old_lag.values)
+    last, last_known = lags[0].values, lags[0].known
+    for lag in lags[1:]:  # a sample without lag is stepped over: its neighbours are compared
+        rising &= ~(last_known & lag.known) | (last > lag.values)
+        last, last_known = np.where(lag.known, lag.values, last), last_known | lag.known
     owned = table.owner != NONE
     chosen = np.select(
         [

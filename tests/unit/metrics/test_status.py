@@ -40,6 +40,9 @@ def _status(lags, commits, owned=True, rebalancing=False):
         ("rewound", [3, 3, 40], [50, 60, 20], True, Status.REWIND),
         ("rewound and recovered", [30, 90, 10], [50, 20, 60], True, Status.OK),
         ("quiet partition, read to its end", [0, 0, 0, 0], [5, 5, 5, 5], True, Status.OK),
+        ("moved while a sample was missing", [9, None, 9, 9], [5, None, 7, 7], True, Status.OK),
+        ("fell while a sample was missing", [9, None, 4, 5], [2, None, 7, 8], True, Status.OK),
+        ("rose over a missing sample", [3, None, 6, 9], [2, None, 7, 8], True, Status.WARN),
         ("older than the window", [3, 0, 4, 5, 6, 7], [9, 9, 1, 2, 3, 4], True, Status.WARN),
     ],
 )
