@@ -165,13 +165,16 @@ def time_to_loss(table: PartitionTable, log_start: Rate, consumption: Rate) -> F
     """
     Seconds until the moving log start reaches the committed offset; infinity if it never would; nan unknown.
 
-    The group's own consumption carries its commit away from the log start and is taken into account.
+    The group's own consumption carries its commit away from the log start and is taken into account. 0 where it has
+    reached it already; infinity where all is read, so that nothing is left to lose.
     """
-    begin, committed = table.begin, table.committed
+    begin, end, committed = table.begin, table.end, table.committed
     known = begin.known & committed.known & ~np.isnan(log_start.per_second)
     margin = np.maximum(committed.values - begin.values, 0)
+    lost = known & (committed.values < begin.values)
+    all_read = end.known & (committed.values >= end.values)
     closing = log_start.per_second - np.nan_to_num(consumption.per_second)
-    never = known & ~(closing > 0)
+    never = known & ~lost & (all_read | ~(closing > 0))
     seconds: Floats = np.where(known & ~never, margin / np.where(closing > 0, closing, 1), np.nan)
     return np.where(never, np.inf, seconds)
 

@@ -130,6 +130,22 @@ def test_a_log_start_that_does_not_gain_never_arrives():
     assert _loss(still, still) == math.inf
 
 
+def test_what_is_lost_already_is_not_never():
+    """A commit below the log start has no time left, however fast the group reads."""
+    old = {"begin": 200, "end": 900, "committed": 100}
+    new = {"begin": 200, "end": 900, "committed": 150}
+
+    assert _loss(old, new) == 0
+
+
+def test_what_is_read_to_its_end_cannot_be_lost():
+    """Retention that empties a quiet partition takes nothing the group has not read."""
+    old = {"begin": 0, "end": 900, "committed": 900}
+    new = {"begin": 500, "end": 900, "committed": 900}
+
+    assert _loss(old, new) == math.inf
+
+
 def test_history_finds_a_partition_whatever_else_the_group_held_before():
     """Rows are matched by topic and number, not by position."""
     topics = [topic("a", 2, end=10), topic("b", 1, end=20)]
