@@ -14,7 +14,7 @@ from engine.datasets import split_snapshot_id
 from engine.model import Advice, Move, utc_now
 from engine.ports import History, Lake
 from engine.steps.propose import candidate_of
-from engine.steps.validation import withheld_groups
+from engine.steps.validation import rejected_as_a_whole, withheld_groups
 
 
 def advise(
@@ -32,17 +32,26 @@ def advise(
     cluster, _ = split_snapshot_id(snapshot_id)
     before = history.execute("previous_advice", cluster=cluster, snapshot_id=snapshot_id)
     previous = {r["group_id"]: Previous(strategy=r["strategy"], seen=r["seen"]) for r in before}
+    candidates = lake.read("candidates", [snapshot_id])
     advice = advise_groups(
-        lake.read("candidates", [snapshot_id]),
+        candidates,
         lake.read("group_metrics", [snapshot_id]),
         settings,
         cluster,
         previous,
-        withheld_groups(lake, snapshot_id, "candidates"),
+        _withheld(lake, snapshot_id, candidates),
     )
     rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
     history.store_advice(snapshot_id, rows)
     return rows
+
+
+def _withheld(lake: Lake, snapshot_id: str, candidates: pa.Table) -> Mapping[str, str]:
+    """Groups that may not be judged, and why: all of them when the candidates are rejected as a whole."""
+    rejected = rejected_as_a_whole(lake, snapshot_id, "candidates")
+    if rejected is not None:
+        return dict.fromkeys(candidates["group_id"].to_pylist(), rejected)
+    return withheld_groups(lake, snapshot_id, "candidates")
 
 
 def advise_groups(

@@ -58,11 +58,22 @@ def withheld_groups(lake: Lake, snapshot_id: str, stage: str = "snapshot") -> Ma
 
     Empty when the stage has not run: the command line's plain form validates nothing.
     """
-    step = STEP_OF_STAGE[stage]
+    results = _results(lake, snapshot_id, stage)
+    return {} if results is None else _failed(results)
+
+
+def rejected_as_a_whole(lake: Lake, snapshot_id: str, stage: str) -> str | None:
+    """Why a validation stage rejected a whole snapshot; None when it did not, or has not run."""
+    results = _results(lake, snapshot_id, stage)
+    return None if results is None else rejection(results)
+
+
+def _results(lake: Lake, snapshot_id: str, stage: str) -> pa.Table | None:
+    """What a stage found, None when it has not run."""
     try:
-        return _failed(lake.read(step, [snapshot_id]))
+        return lake.read(STEP_OF_STAGE[stage], [snapshot_id])
     except SnapshotNotFound:
-        return {}
+        return None
 
 
 def _failed(results: pa.Table) -> dict[str, str]:

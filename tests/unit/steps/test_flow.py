@@ -264,6 +264,19 @@ def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
     assert "crossing" in lake.read("candidates", [wanted])["group_id"].to_pylist()
 
 
+def test_rejected_candidates_are_no_ground_for_advice(lake):
+    """When the candidates as a whole cannot be trusted, every group is told so and none to switch."""
+    history, wanted = FakeHistory(), snapshot_id(1)
+    steps.record_metrics(lake, history, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    steps.record_candidates(lake, history, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
+    failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
+    steps.record_validation(lake, history, wanted, "candidates", failed)
+    advice = _by(steps.advise(lake, history, SETTINGS, wanted), "group_id")
+
+    assert advice["crossing"]["verdict"] == "not judged"
+    assert {row["reason"] for row in advice.values()} == {"rows are missing"}
+
+
 def test_advice_remembers_what_came_before(lake):
     """With two confirmations asked for, the preceding snapshot's preference counts."""
     settings = Settings(rules=(Rule(policy=Policy(confirmations=2)),))
