@@ -20,6 +20,7 @@ help: ## List these commands
 
 .PHONY: install
 install: $(INSTALLED) ## Make .venv with everything the demo and the tests need
+	@echo "Installed in .venv; next: make demo"
 
 $(INSTALLED): pyproject.toml constraints.txt | java
 	@for each in $(PYTHON); do

@@ -1,0 +1,106 @@
+"""The commands of the Makefile: what it lists, and what it says of a machine that lacks something."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TARGETS = ["help", "install", "demo", "stop", "test", "test-fast", "lint", "bench", "kafka", "clean"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with what an installation reads, and a folder `bin` of fake programs."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(CHECKOUT / name, tmp_path)
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def program(checkout: Path, name: str, script: str) -> None:
+    """Put a fake program on the path."""
+    path = checkout / "bin" / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def make(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run make with the fake programs first on the path, and no JAVA_HOME."""
+    kept = {k: v for k, v in os.environ.items() if k != "JAVA_HOME" and not k.startswith("MAKE")}
+    return subprocess.run(
+        ["make", "--no-print-directory", *words],
+        cwd=checkout,
+        env={**kept, "PATH": f"{checkout / 'bin'}{os.pathsep}{kept['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_make_alone_lists_every_command(checkout: Path) -> None:
+    """Each target comes with a sentence on what it is for."""
+    lines = make(checkout).stdout.splitlines()
+    found = [re.fullmatch(r"  make (\S+) +(\S.+)", line) for line in lines]
+    assert [match[1] for match in found if match] == TARGETS
+    assert len(lines) == len(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("echo 'openjdk version \"11.0.2\" 2019' >&2", "11"),
+        ("echo 'java version \"1.8.0_392\"' >&2", "8"),
+        ("exit 127", "none"),
+    ],
+)
+def test_an_old_java_is_one_line(checkout: Path, answer: str, found: str) -> None:
+    """Java before 17, or none, ends at once with what to install."""
+    program(checkout, "java", answer)
+    done = make(checkout, "demo")
+    (line, *_) = done.stderr.splitlines()
+    assert f"needs Java >= 17 (found: {found}): install it" in line
+    assert done.returncode != 0
+    assert not (checkout / ".venv").exists()
+
+
+@pytest.mark.parametrize("banner", ['openjdk version "17.0.15" 2025', 'openjdk version "21" 2023'])
+def test_a_new_java_is_fine(checkout: Path, banner: str) -> None:
+    """Java 17 and newer go through, whatever the form of their version."""
+    program(checkout, "java", f"echo '{banner}' >&2")
+    assert make(checkout, "java").returncode == 0
+
+
+def test_an_old_python_is_one_line(checkout: Path) -> None:
+    """Python before 3.11 ends at once with what to install."""
+    program(checkout, "java", "echo 'openjdk version \"17.0.15\"' >&2")
+    program(checkout, "oldpython", "exit 1")
+    done = make(checkout, "install", "PYTHON=oldpython missingpython")
+    (line, *_) = done.stderr.splitlines()
+    assert "needs Python >= 3.11: install it" in line
+    assert done.returncode != 0
+    assert not (checkout / ".venv").exists()
+
+
+def test_what_is_installed_is_not_installed_again(checkout: Path) -> None:
+    """A second installation does nothing until what it depends on has changed."""
+    program(checkout, "java", "echo 'openjdk version \"17.0.15\"' >&2")
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "installed").touch()
+    done = make(checkout, "install", "PYTHON=missingpython")
+    assert (done.returncode, done.stdout) == (0, "Installed in .venv; next: make demo\n")
+    os.utime(checkout / "constraints.txt", (2**32, 2**32))
+    assert make(checkout, "install", "PYTHON=missingpython").returncode != 0
+
+
+def test_stopping_and_cleaning_need_no_installation(checkout: Path) -> None:
+    """Where nothing is installed there is nothing to stop, and only state to remove."""
+    (checkout / ".evenkeel").mkdir()
+    assert make(checkout, "stop").returncode == 0
+    assert make(checkout, "clean").returncode == 0
+    assert not (checkout / ".evenkeel").exists()
