@@ -62,7 +62,7 @@ def _lag(live: Score, other: Score, policy: Policy) -> _Part:
         return None, None, 0.0
     fall = (before - after) / before if before else 0.0
     words = f"largest member lag {before:,} -> {after:,} offsets"
-    if before and fall >= policy.lag_gain:
+    if fall > 0 and fall >= policy.lag_gain:
         return f"{words} ({-fall:+.0%})", None, fall
     worse = after > before and (not before or -fall >= policy.lag_gain / 2)
     return None, words if worse else None, fall
@@ -72,11 +72,11 @@ def _racks(live: Score, other: Score, policy: Policy) -> _Part:
     before, after = live.cross_rack_share, other.cross_rack_share
     if before is None or after is None:
         return None, None, 0.0
-    fall = before - after
+    fall = round(before - after, 9)  # 0.3 - 0.2 is less than 0.1 in binary
     words = f"cross-rack share {before:.0%} -> {after:.0%}"
-    if fall >= policy.rack_gain:
+    if fall > 0 and fall >= policy.rack_gain:
         return words, None, fall
-    return None, words if -fall >= policy.rack_gain / 2 else None, fall
+    return None, words if fall < 0 and -fall >= policy.rack_gain / 2 else None, fall
 
 
 def _spread(live: Score, other: Score, policy: Policy) -> _Part:

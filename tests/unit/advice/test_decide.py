@@ -118,6 +118,30 @@ def test_too_many_moves_are_a_loss():
     assert "4 partitions would move, the policy allows 3" in advice.reason
 
 
+def test_a_threshold_of_zero_still_asks_for_a_gain():
+    """Whoever wants every gain, however small, is not told to switch to what is no better."""
+    eager = Policy(confirmations=1, lag_gain=0, rack_gain=0)
+    same = {"largest_member_lag": 1000, "cross_rack_share": 0.5}
+
+    assert _decide(_live(**same), _candidate(**same), policy=eager).verdict is Verdict.STAY
+
+
+def test_no_rack_gained_is_no_loss_at_a_threshold_of_zero():
+    """What stays as it is does not stand against another gain."""
+    eager = Policy(confirmations=1, rack_gain=0)
+    live = _live(largest_member_lag=1000, cross_rack_share=0.5)
+    other = _candidate(largest_member_lag=400, cross_rack_share=0.5)
+
+    assert _decide(live, other, policy=eager).verdict is Verdict.SWITCH
+
+
+def test_a_fall_of_exactly_the_threshold_is_a_gain():
+    """30 % to 20 % are 10 points, whatever binary fractions make of them."""
+    live, other = _live(cross_rack_share=0.3), _candidate(cross_rack_share=0.2)
+
+    assert _decide(live, other).verdict is Verdict.SWITCH
+
+
 def test_small_lag_is_nobodys_problem():
     """Below the policy's worth, a relative gain means nothing."""
     advice = _decide(_live(largest_member_lag=90), _candidate(largest_member_lag=1))
