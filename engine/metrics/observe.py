@@ -87,7 +87,7 @@ def observe(
 
 def _counted(group: GroupSnapshot) -> Flags:
     table = group.partitions
-    told = any(m.subscription is not None for m in group.members)
+    told = any(m.subscription for m in group.members)
     return table.exists & table.subscribed if told else table.exists
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.metrics.observe import observe
-from tests.helpers.snapshots import group, groups, make_snapshot, topic
+from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
 
@@ -51,3 +51,12 @@ def test_an_ordinary_group_has_no_finding():
     found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
 
     assert observe(found, []).findings == ()
+
+
+def test_a_pattern_that_is_not_resolved_hides_no_lag():
+    """While no subscription is known by name, every partition the group has committed is in its totals."""
+    waiting = member("m", [], subscription_regex="t.*", kind="consumer")
+    described = group("g", members=[waiting], group_type="consumer", committed={"t": [60, 70]})
+    found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
+
+    assert observe(found, []).counted.tolist() == [True, True]
