@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.config import Settings
-from engine.datasets import ClusterSnapshot, new_snapshot_id
+from engine.datasets import facts_of, new_snapshot_id
 from engine.model import utc_now
 from engine.ports import Cluster, History, Lake
 
@@ -41,18 +41,8 @@ def take_snapshot(
         HistoryUnreachable: The lake has it, the history does not yet.
     """
     taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
-    manifest = lake.write("snapshot", taken.snapshot_id, taken.tables, _facts(taken, facts or {}))
+    noted = facts_of(taken) | (facts or {})
+    manifest = lake.write("snapshot", taken.snapshot_id, taken.tables, noted)
     if history is not None:
         history.store_snapshot(manifest, {"config_version": settings.version})
     return taken.snapshot_id
-
-
-def _facts(taken: ClusterSnapshot, more: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "kafka_cluster_id": taken.kafka_cluster_id,
-        "started_at": taken.started_at.isoformat(),
-        "finished_at": taken.finished_at.isoformat(),
-        "problems": list(taken.problems),
-        "requests": dict(taken.requests),
-        **more,
-    }
