@@ -48,7 +48,7 @@ class SparkStep(BaseOperator):
         with runtime.of_snapshot(self.task_id, self.snapshot_id) as ports:
             code, last = self._run(runtime.environment(ports.settings))
             if code:
-                raise EvenkeelError(last or f"{self.task_id} ended with code {code}.")
+                raise EvenkeelError(_ended_by(code) or last or f"it ended with code {code}.")
 
     def command(self) -> list[str]:
         """What is run."""
@@ -93,3 +93,9 @@ class SparkStep(BaseOperator):
             os.killpg(group, number)
         except ProcessLookupError:
             self.log.debug("Spark's processes have ended.")
+
+
+def _ended_by(code: int) -> str | None:
+    """What a signal did; shells and the steps themselves add 128 to its number."""
+    number = -code if code < 0 else code - 128
+    return f"it was ended by signal {number} before it was done." if number > 0 else None

@@ -68,6 +68,14 @@ def test_the_last_line_of_a_failure_is_the_error() -> None:
     assert str(raised.value) == "no such snapshot."
 
 
+@pytest.mark.parametrize("ending", ["os.kill(os.getpid(), 15)", "raise SystemExit(128 + 15)"])
+def test_being_killed_is_told_as_that(ending: str) -> None:
+    """What was printed before has nothing to do with it."""
+    with pytest.raises(AirflowException) as raised:
+        running(f"import os; print('Setting Spark log level'); {ending}").execute({})
+    assert str(raised.value) == "it was ended by signal 15 before it was done."
+
+
 def test_a_success_says_nothing() -> None:
     """Exit code 0 is a success, whatever was printed."""
     assert running("print('WARN spark')").execute({}) is None
