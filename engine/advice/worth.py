@@ -64,7 +64,9 @@ def _lag(live: Score, other: Score, policy: Policy) -> _Part:
     words = f"largest member lag {before:,} -> {after:,} offsets"
     if fall > 0 and fall >= policy.lag_gain:
         return f"{words} ({-fall:+.0%})", None, fall
-    worse = after > before and (not before or -fall >= policy.lag_gain / 2)
+    # lag on partitions that nobody owns now is on no member yet: who takes it is not to blame
+    owned = other.unowned >= live.unowned
+    worse = owned and after > before and (not before or -fall >= policy.lag_gain / 2)
     return None, words if worse else None, fall
 
 
@@ -93,7 +95,7 @@ def _spread(live: Score, other: Score, policy: Policy) -> _Part:
 def near_floor(score: Score, policy: Policy) -> str | None:
     """A sentence when no assignment could bring the largest member lag down much; None otherwise."""
     lag, floor = score.largest_member_lag, score.lag_floor
-    if lag is None or floor is None or lag < max(policy.lag_worth, 1):
+    if lag is None or floor is None or score.unowned or lag < max(policy.lag_worth, 1):
         return None
     if lag > floor * (1 + policy.near_floor):
         return None

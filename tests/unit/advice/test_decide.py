@@ -142,6 +142,16 @@ def test_a_fall_of_exactly_the_threshold_is_a_gain():
     assert _decide(live, other).verdict is Verdict.SWITCH
 
 
+def test_lag_that_nobody_owns_is_not_held_against_who_takes_it():
+    """What members have is less while partitions lie unowned: that is neither a loss nor a floor reached."""
+    live = _live(unowned=2, largest_member_lag=900, lag_floor=1000)
+    taken = _decide(live, _candidate(unowned=0, largest_member_lag=3000, lag_floor=1000))
+    alone = _decide(live)
+
+    assert (taken.verdict, taken.strategy) == (Verdict.SWITCH, "roundrobin")
+    assert "floor" not in alone.reason
+
+
 def test_small_lag_is_nobodys_problem():
     """Below the policy's worth, a relative gain means nothing."""
     advice = _decide(_live(largest_member_lag=90), _candidate(largest_member_lag=1))
