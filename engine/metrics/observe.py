@@ -95,15 +95,13 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
     table = group.partitions
     beyond = sum(b is LagBasis.BEYOND_END for b in lag.basis)
     lost = int(lag.lost.values[lag.lost.known].sum())
-    gone = sorted(
-        {name for name, e in zip(table.names, table.exists.tolist(), strict=True) if not e}
-    )
+    gone = np.flatnonzero(~table.exists & table.committed.known)
     stray = table.exists & ~table.subscribed & table.committed.known
     told = any(m.subscription for m in group.members)
     found = []
     if group.rebalancing:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")
-    elif idle := int((member_counts(table.owner, len(group.members)) == 0).sum()):
+    elif told and (idle := int((member_counts(table.owner, len(group.members)) == 0).sum())):
         found.append(
             f"{idle} of {len(group.members)} members own none of the {len(table)} partitions"
         )
@@ -112,8 +110,11 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
         found.append(f"retention removed {lost} records unread on {rows} partitions")
     if beyond:
         found.append(f"commit beyond end on {beyond} partitions")
-    if gone:
-        found.append(f"commits for {len(gone)} topics that do not exist: {', '.join(gone[:3])}")
+    if len(gone):
+        topics = sorted({table.topics[t] for t in table.topic[gone].tolist()})
+        found.append(
+            f"commits for {len(gone)} partitions that do not exist: {', '.join(topics[:3])}"
+        )
     if told and bool(stray.any()):
         found.append(
             f"commits on {int(stray.sum())} partitions nobody subscribes to, left out of totals"

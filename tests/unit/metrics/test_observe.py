@@ -29,7 +29,16 @@ TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
             {"members": 1, "committed": {"t": [101, 50]}},
             "commit beyond end on 1 partitions",
         ),
-        ("deleted", {"committed": {"gone": [1]}}, "commits for 1 topics that do not exist: gone"),
+        (
+            "deleted",
+            {"committed": {"gone": [1, 2]}},
+            "commits for 2 partitions that do not exist: gone",
+        ),
+        (
+            "recreated with fewer",
+            {"members": 1, "committed": {"t": [60, 70, 80]}},
+            "commits for 1 partitions that do not exist: t",
+        ),
         (
             "unsubscribed",
             {"members": 1, "topics": ["t"], "committed": {"u": [1]}},
@@ -49,6 +58,14 @@ def test_an_ordinary_group_has_no_finding():
     """Silence is the normal case."""
     described = group("g", members=2, committed={"t": [60, 70]})
     found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
+
+    assert observe(found, []).findings == ()
+
+
+def test_members_whose_share_is_not_told_are_not_called_idle():
+    """What a Connect worker holds is not in terms of partitions; that it holds none nobody knows."""
+    worker = member("w") | {"subscription": None}
+    found = groups(make_snapshot(groups=[group("g", members=[worker], protocol_type="connect")]))[0]
 
     assert observe(found, []).findings == ()
 
