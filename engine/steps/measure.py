@@ -116,7 +116,8 @@ def _group_row(seen: Observation) -> dict[str, Any]:
     group, counted = seen.group, seen.counted
     table, lag = group.partitions, seen.lag.shown.take(counted)
     has_members = bool(group.members)
-    judged = has_members and not group.rebalancing
+    judged = any(m.subscription for m in group.members) and not group.rebalancing
+    compared = bool(counted.any()) or not bool((table.committed.known & ~table.exists).any())
     score = live_score(seen) if judged else None
     owned = member_counts(table.owner, len(group.members))
     statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
@@ -133,7 +134,7 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum())
         if has_members
         else None,
-        "total_lag": lag.total(),
+        "total_lag": lag.total() if compared else None,
         "unknown_lag_partitions": int((~lag.known).sum()),
         "largest_partition_lag": lag.max(),
         "largest_member_lag": score.largest_member_lag if score else None,

@@ -164,6 +164,28 @@ def test_metrics_of_every_kind_of_group(lake):
     assert (rows["moving"]["total_lag"], rows["moving"]["largest_member_lag"]) == (20, None)
 
 
+def test_no_partition_that_could_be_read_is_no_lag_of_zero(tmp_path):
+    """A group with commits of which none can be compared with an end has an unknown lag."""
+    lake = FileLake(tmp_path / "lake")
+    store(lake, make_snapshot(groups=[group("g", committed={"gone": [5]}), group("new")]))
+    rows = _by(
+        steps.compute_metrics(lake, SETTINGS, snapshot_id(0))["group_metrics"].to_pylist(),
+        "group_id",
+    )
+
+    assert (rows["g"]["total_lag"], rows["new"]["total_lag"]) == (None, 0)
+
+
+def test_a_group_that_tells_no_subscription_has_no_idle_members(tmp_path):
+    """Of a Connect worker's share nothing is known: the judge's numbers are null, not 0."""
+    lake = FileLake(tmp_path / "lake")
+    worker = member("w") | {"subscription": None}
+    store(lake, make_snapshot(groups=[group("g", members=[worker], protocol_type="connect")]))
+    [row] = steps.compute_metrics(lake, SETTINGS, snapshot_id(0))["group_metrics"].to_pylist()
+
+    assert (row["members"], row["idle_members"], row["drain_seconds"]) == (1, None, None)
+
+
 def test_computing_twice_gives_the_same_tables(lake):
     """Metrics and candidates are pure functions of stored snapshots and configuration."""
     for compute in (steps.compute_metrics, steps.propose_candidates):
