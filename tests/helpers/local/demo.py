@@ -245,13 +245,12 @@ def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
     def look() -> bool:
         state = _sure(demo)
         snapshots = demo_report.snapshots(state)
-        for snapshot_id in reversed([s["snapshot_id"] for s in snapshots if s["advised"]]):
-            if snapshot_id not in told:
-                told.add(snapshot_id)
-                progress.done(f"snapshot {snapshot_id} has its advice")
-        progress.waiting(demo_report.stage(state, snapshots))
         advised = [s for s in snapshots if s["advised"]]
-        fresh = [s for s in advised if s["started_at"].timestamp() > state["settled_at"] - 1]
+        fresh = [s["snapshot_id"] for s in advised if demo_report.is_fresh(s, state)]
+        for snapshot_id in reversed([each for each in fresh if each not in told]):
+            told.add(snapshot_id)
+            progress.done(f"snapshot {snapshot_id} has its advice")
+        progress.waiting(demo_report.stage(state, snapshots))
         return len(advised) >= wanted and bool(fresh)
 
     _poll(look, ADVICE_TIMEOUT_SECONDS, "advice", demo)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +33,17 @@ def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
     return [row | {"advised": row["snapshot_id"] in told} for row in rows]
 
 
+def is_fresh(row: dict[str, Any], state: dict[str, Any]) -> bool:
+    """Whether something is of this demo, not of one that was stopped."""
+    return bool(row["started_at"].timestamp() > state["settled_at"] - 1)
+
+
 def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
     """How far the snapshot that is worked on is, and what went wrong of late."""
-    waiting = [row["snapshot_id"] for row in found if not row["advised"]]
+    fresh = [row for row in found if is_fresh(row, state)]
+    waiting = [row["snapshot_id"] for row in fresh if not row["advised"]]
     what = f"the advice on snapshot {waiting[-1]}" if waiting else "the next snapshot"
-    since = datetime.fromtimestamp(state["settled_at"], tz=UTC)
-    failed = [row for row in _ask(state, "failed_steps", hours=1) if row["started_at"] > since]
+    failed = [row for row in _ask(state, "failed_steps", hours=1) if is_fresh(row, state)]
     return what + "".join(f" (a try of {f['step']} failed: {f['error']})" for f in failed[:1])
 
 

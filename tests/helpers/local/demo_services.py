@@ -204,9 +204,9 @@ class Demo:
         for run in api.runs("~", "running", "queued"):
             api.give_up(run)
         wait_until(lambda: _all_known(api), 120, "Airflow to read the DAGs", interval=0.5)
-        was_here = bool(api.runs(FIRST[0]))
         api.pause(FIRST, paused=False)
-        if was_here:  # a schedule that went on before goes on with its next turn only
+        # a schedule that was stopped a moment ago has its next turn later than one would wait for
+        if not _soon(lambda: api.runs(FIRST[0], "queued", "running")):
             api.trigger(FIRST[0])
         try:
             yield {"settled_at": time.time()}
@@ -262,6 +262,12 @@ def _all_known(api: AirflowApi) -> bool:
         raise LocalClusterError(f"{problem['filename']} cannot be imported: {last}")
     known = {dag["dag_id"] for dag in api.call("GET", "dags")["dags"]}
     return known == {*FIRST, *LATER}
+
+
+def _soon(condition: Callable[[], Any]) -> bool:
+    with suppress(LocalClusterError):
+        return bool(wait_until(condition, 5, "a run", interval=0.5))
+    return False
 
 
 def run(demo: Demo) -> None:
