@@ -136,6 +136,10 @@ def secret_url(settings: Settings) -> str:
     return settings.database_url.get_secret_value()
 
 
+UNREADABLE = "an address that cannot be read"
+"""Said in place of one that is malformed: any part of it may be the password."""
+
+
 def place(url: str) -> str:
     """
     A database's name and server, without what is secret in its address.
@@ -152,7 +156,10 @@ def place(url: str) -> str:
         port = f":{parts.port}" if parts.port else ""
         user = parts.username or asked.get("user", [None])[0]
     except ValueError:
-        return "an address that cannot be read"
+        return UNREADABLE
+    # an @ behind the server is a password with a character in it that ought to be quoted
+    if not parts.scheme or "://" not in url or "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        return UNREADABLE
     return f"{parts.path.strip('/') or '(default)'} on {server}{port}" + (
         f" as {user}" if user else ""
     )

@@ -194,3 +194,17 @@ def test_migrate_says_what_it_applied(run, monkeypatch):
 def test_a_strange_address_is_named_without_failing(url):
     """Whatever is configured, what is shown of it holds no secret and raises nothing."""
     assert "p@" not in place(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "hunter2",
+        "postgresql:app:hunter2@db/x",
+        "postgres:/app:hunter2@db/x",
+        "postgresql://a:1/hunter2@db/x",
+    ],
+)
+def test_an_address_that_is_none_is_not_repeated(url):
+    """What stands where in a malformed address nobody knows: any part of it may be the password."""
+    assert place(url) == "an address that cannot be read"
