@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-TARGETS = ["help", "install", "demo", "stop", "test", "test-fast", "lint", "bench", "kafka", "clean"]
+TARGETS = [
+    "help",
+    "install",
+    "demo",
+    "stop",
+    "test",
+    "test-fast",
+    "lint",
+    "bench",
+    "kafka",
+    "clean",
+]
 
 
 @pytest.fixture
