@@ -436,9 +436,11 @@ def _partition_table(
 ) -> PartitionTable:
     owner = _claims(members, "assigned")
     target = _claims(members, "target")
-    committed = {(c["topic"], c["partition"]): c for c in commits.to_pylist() if c["error"] is None}
+    rows_of = {(c["topic"], c["partition"]): c for c in commits.to_pylist()}
+    committed = {key: c for key, c in rows_of.items() if c["error"] is None}
+    unread = rows_of.keys() - committed.keys()
     subscribed = {topic for m in members for topic in m["subscription"] or ()}
-    picked = _pick_rows(cluster, subscribed, owner.keys() | target.keys() | committed.keys())
+    picked = _pick_rows(cluster, subscribed, owner.keys() | target.keys() | rows_of.keys())
     topics, topic, partition, row = picked
     keys = list(zip([topics[t] for t in topic.tolist()], partition.tolist(), strict=True))
     at = np.maximum(row, 0)
@@ -471,6 +473,7 @@ def _partition_table(
         begin_at_ms=of_cluster(cluster.begin_at),
         end_at_ms=of_cluster(cluster.end_at),
         committed_at_ms=of_commits("read_at"),
+        commit_unread=np.array([key in unread for key in keys], np.bool_),
         leader_rack=np.where(exists, cluster.leader_rack[at], NONE).astype(np.int32)
         if len(cluster.leader_rack)
         else np.full(len(row), NONE, np.int32),

@@ -175,6 +175,7 @@ class PartitionTable:
     Sorted by (topic name, partition). *topics* and *topic_ids* are the name tables *topic* points into.
     Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
     indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
+    *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
     """
 
     topics: tuple[str, ...]
@@ -192,6 +193,7 @@ class PartitionTable:
     begin_at_ms: Column
     end_at_ms: Column
     committed_at_ms: Column
+    commit_unread: Flags
     leader_rack: Indices
     replica_start: Ints
     replica_rack: Indices

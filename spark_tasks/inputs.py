@@ -22,7 +22,7 @@ from engine.config import Settings
 from engine.datasets import SNAPSHOT, ClusterTables, assemble
 from engine.model import GroupSnapshot
 from engine.ports import Lake
-from engine.steps import GroupWithPast, withheld_groups
+from engine.steps import GroupWithPast, distrusted, withheld_groups
 from engine.steps.reading import lookback_ids, taken_at
 from spark_tasks.packing import costs_of
 
@@ -41,6 +41,7 @@ class Reading:
         taken_at: When each was taken.
         brokers: Each one's rows of `brokers`.
         withheld: Groups whose data cannot be trusted, and why.
+        distrusted: (snapshot id, group) of the past that cannot be trusted either.
     """
 
     settings: Settings
@@ -48,13 +49,19 @@ class Reading:
     taken_at: Mapping[str, datetime]
     brokers: Mapping[str, pa.Table]
     withheld: Mapping[str, str]
+    distrusted: frozenset[tuple[str, str]] = frozenset()
 
     def groups(self, rows: pa.RecordBatch) -> Iterator[GroupWithPast]:
         """The groups of a batch of `group_rows.group_rows`."""
         for index in range(len(rows)):
             tables = {name: _table(rows[name][index], name) for name in NESTED}
             past = {s: list(self._groups_at(s, tables)) for s in self.snapshot_ids}
-            earlier = tuple(g for s in self.snapshot_ids[1:] for g in past[s])
+            earlier = tuple(
+                g
+                for s in self.snapshot_ids[1:]
+                for g in past[s]
+                if (s, g.group) not in self.distrusted
+            )
             for group in past[self.snapshot_ids[0]]:
                 why = self.withheld.get(group.group)
                 yield GroupWithPast(group=group, earlier=earlier, withheld=why)
@@ -122,6 +129,7 @@ def open_inputs(
             taken_at={one: taken_at(lake, one) for one in ids},
             brokers={one: lake.read("brokers", [one]) for one in ids},
             withheld=dict(withheld_groups(lake, snapshot_id)),
+            distrusted=distrusted(lake, ids[1:]),
         ),
     )
 

@@ -19,6 +19,7 @@ class LagBasis(enum.StrEnum):
     RESET_LATEST = "no commit, reset latest"
     RESET_BEGIN = "no commit, reset to log start"
     NO_COMMIT = "no commit"
+    UNREAD = "commit unread"
     NO_END = "end unknown"
 
 
@@ -60,7 +61,7 @@ def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
 
     values = np.select([beyond, below], [0, backlog], end.values - committed.values)
     known = np.where(below, since_begin, committed.known) & end.known
-    without = ~committed.known
+    without = ~committed.known & ~table.commit_unread
     latest, resets = auto_offset_reset == "latest", auto_offset_reset is not None
     values = np.where(without, 0 if latest or not resets else backlog, values)
     known_without = end.known & latest if latest or not resets else since_begin
@@ -69,21 +70,32 @@ def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
     return Lag(
         shown=shown,
         for_strategies=Column(np.where(by_default, 0, values), shown.known | by_default),
-        basis=_bases(end.known, within, below, beyond, auto_offset_reset),
+        basis=_bases(end.known, table.commit_unread, within, below, beyond, auto_offset_reset),
         lost=Column(np.maximum(begin.values - committed.values, 0), committed.known & begin.known),
     )
 
 
 def _bases(
-    end_known: Flags, within: Flags, below: Flags, beyond: Flags, reset: str | None
+    end_known: Flags,
+    unread: Flags,
+    within: Flags,
+    below: Flags,
+    beyond: Flags,
+    reset: str | None,
 ) -> list[LagBasis]:
     if reset is None:
         otherwise = LagBasis.NO_COMMIT
     else:
         otherwise = LagBasis.RESET_LATEST if reset == "latest" else LagBasis.RESET_BEGIN
     chosen = np.select(
-        [~end_known, within, below, beyond],
-        [LagBasis.NO_END, LagBasis.COMMITTED, LagBasis.BELOW_BEGIN, LagBasis.BEYOND_END],
+        [~end_known, unread, within, below, beyond],
+        [
+            LagBasis.NO_END,
+            LagBasis.UNREAD,
+            LagBasis.COMMITTED,
+            LagBasis.BELOW_BEGIN,
+            LagBasis.BEYOND_END,
+        ],
         otherwise,
     )
     return [LagBasis(str(b)) for b in chosen.tolist()]

@@ -13,13 +13,14 @@ from engine.steps.propose import propose_candidates, propose_group, record_candi
 from engine.steps.reading import GroupWithPast, groups_with_past
 from engine.steps.snapshot import take_snapshot
 from engine.steps.upkeep import upkeep
-from engine.steps.validation import record_validation, withheld_groups
+from engine.steps.validation import distrusted, record_validation, withheld_groups
 
 __all__ = [
     "GroupWithPast",
     "advise",
     "alert",
     "compute_metrics",
+    "distrusted",
     "groups_with_past",
     "measure_group",
     "propose_candidates",

@@ -14,7 +14,7 @@ from engine.datasets import SNAPSHOT, groups_of, split_snapshot_id
 from engine.errors import SnapshotNotFound
 from engine.model import GroupSnapshot
 from engine.ports import Lake
-from engine.steps.validation import withheld_groups
+from engine.steps.validation import distrusted, rejected_as_a_whole, withheld_groups
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +28,7 @@ class GroupWithPast:
 
 def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     """
-    A snapshot and the earlier ones its metrics look back on, newest first.
+    A snapshot and the earlier ones its metrics look back on, newest first; rejected ones are passed over.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
@@ -37,7 +37,7 @@ def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     ids = lake.snapshots(cluster, until=snapshot_id, limit=settings.lookback + 1)
     if not ids or ids[0] != snapshot_id:
         raise SnapshotNotFound(f"the lake holds no snapshot {snapshot_id}.")
-    return ids
+    return [ids[0], *(one for one in ids[1:] if not rejected_as_a_whole(lake, one, "snapshot"))]
 
 
 def taken_at(lake: Lake, snapshot_id: str) -> datetime:
@@ -77,9 +77,11 @@ def groups_with_past(
     """
     ids = lookback_ids(lake, settings, snapshot_id)
     past: dict[str, list[GroupSnapshot]] = {}
+    bad = distrusted(lake, ids[1:])
     for earlier in ids[1:]:
         for group in groups_at(lake, settings, earlier, pattern):
-            past.setdefault(group.group, []).append(group)
+            if (earlier, group.group) not in bad:
+                past.setdefault(group.group, []).append(group)
     withheld = withheld_groups(lake, snapshot_id)
     for group in groups_at(lake, settings, snapshot_id, pattern):
         yield GroupWithPast(

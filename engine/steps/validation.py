@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,7 +38,8 @@ def record_validation(
         failed = pa.array(list(_failed(results)), pa.string())
         candidates = lake.read("candidates", [snapshot_id])
         passed = candidates.filter(pc.invert(pc.is_in(candidates["group_id"], value_set=failed)))
-        history.store_candidates(snapshot_id, passed.slice(0, 0) if rejected else passed)
+        if not rejected:
+            history.store_candidates(snapshot_id, passed)
     return rejected
 
 
@@ -60,6 +61,11 @@ def withheld_groups(lake: Lake, snapshot_id: str, stage: str = "snapshot") -> Ma
     """
     results = _results(lake, snapshot_id, stage)
     return {} if results is None else _failed(results)
+
+
+def distrusted(lake: Lake, snapshot_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """(snapshot id, group) pairs that validation withheld: they are nobody's past either."""
+    return frozenset((one, group) for one in snapshot_ids for group in withheld_groups(lake, one))
 
 
 def rejected_as_a_whole(lake: Lake, snapshot_id: str, stage: str) -> str | None:

@@ -62,7 +62,8 @@ def test_a_commit_that_could_not_be_read_is_no_commit():
     )
     found = _only(make_snapshot(topics=[topic("a", 2)], groups=[described]))
 
-    assert found.partitions.committed.tolist() == [7]
+    assert found.partitions.committed.tolist() == [7, None]
+    assert found.partitions.commit_unread.tolist() == [False, True]
 
 
 def test_racks_of_leader_and_replicas_follow_the_brokers():

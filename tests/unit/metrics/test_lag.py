@@ -49,6 +49,17 @@ def test_without_commit_the_configured_reset_decides(reset, expected):
     assert expected == _lag(reset, committed=None)[:2]
 
 
+@pytest.mark.parametrize("reset", [None, "latest", "earliest"])
+def test_a_commit_that_could_not_be_read_is_unknown_whatever_the_reset(reset):
+    """An error is not the absence of a commit."""
+    described = group("g", members=1, committed={"t": [7]}, commit_errors={("t", 0): "UNSTABLE"})
+    found = groups(make_snapshot(topics=[topic("t", 1)], groups=[described]))[0]
+    lag = measure_lag(found.partitions, reset)
+
+    assert (lag.shown.tolist(), lag.for_strategies.tolist()) == ([None], [None])
+    assert lag.basis == [LagBasis.UNREAD]
+
+
 def test_lag_from_the_log_start_is_unknown_while_the_log_start_is():
     """A reset to the log start needs the log start."""
     assert _lag("earliest", begin=None, committed=None)[0] is None

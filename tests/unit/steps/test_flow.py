@@ -334,3 +334,19 @@ def test_a_history_that_was_down_catches_up(lake):
     )
 
     assert history.stored["snapshot"].snapshot_id == snapshot_id(1)
+
+
+def test_a_past_that_was_withheld_is_nobodys_past(lake):
+    """What validation did not trust then makes no rate now; a rejected snapshot makes none at all."""
+    past = snapshot_id(0)
+
+    def rates(*failures):
+        table = rows_to_table(list(failures), VALIDATION)
+        steps.record_validation(lake, FakeHistory(), past, "snapshot", table)
+        rows = steps.compute_metrics(lake, SETTINGS, snapshot_id(1))["group_metrics"].to_pylist()
+        found = _by(rows, "group_id")
+        return [found[g]["production_per_second"] is None for g in ("crossing", "empty")]
+
+    assert rates() == [False, False]
+    assert rates(_failure("crossing")) == [True, False]
+    assert rates(_failure(None)) == [True, True]
