@@ -49,6 +49,7 @@ OURS = {
 LAUNCH_TIMEOUT_SECONDS = 60
 READY_TIMEOUT_SECONDS = 420
 ADVICE_TIMEOUT_SECONDS = 420
+PATIENCE_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 40
 SNAPSHOTS_WANTED = 2
 
@@ -235,7 +236,7 @@ def _await_services(demo: Demo, progress: Progress) -> None:
 
 def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
     """
-    Wait for so many snapshots with advice, the newest of which is of this demo.
+    Wait for so many snapshots with advice, and a while for one that is not of an earlier demo.
 
     Returns:
         The state of the daemon.
@@ -251,7 +252,8 @@ def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
             told.add(snapshot_id)
             progress.done(f"snapshot {snapshot_id} has its advice")
         progress.waiting(demo_report.stage(state, snapshots))
-        return len(advised) >= wanted and bool(fresh)
+        patient = time.time() < state["settled_at"] + PATIENCE_SECONDS
+        return len(advised) >= wanted and (bool(fresh) or not patient)
 
     _poll(look, ADVICE_TIMEOUT_SECONDS, "advice", demo)
     return _sure(demo)

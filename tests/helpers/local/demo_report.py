@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
 def show(demo: Demo, state: dict[str, Any]) -> None:
     """Print everything."""
     groups = _ask(state, "groups", cluster=state["name"])
-    _title("The consumer groups")
+    _title(f"The consumer groups{_when(groups)}")
     show_tables([_table(groups)])
     _title("The message in Slack")
     print(_message(demo, state))
@@ -61,6 +62,11 @@ def show(demo: Demo, state: dict[str, Any]) -> None:
         _query([name, *(argument.format(group=shown) for argument in arguments)])
     _title("Go on from here")
     print(_ways(demo, state))
+
+
+def _when(groups: list[dict[str, Any]]) -> str:
+    taken = max((group["taken_at"] for group in groups), default=None)
+    return f" at {taken.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if taken else ""
 
 
 def _title(words: str) -> None:

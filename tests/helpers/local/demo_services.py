@@ -204,12 +204,13 @@ class Demo:
         for run in api.runs("~", "running", "queued"):
             api.give_up(run)
         wait_until(lambda: _all_known(api), 120, "Airflow to read the DAGs", interval=0.5)
+        settled_at = time.time()
         api.pause(FIRST, paused=False)
         # a schedule that was stopped a moment ago has its next turn later than one would wait for
         if not _soon(lambda: api.runs(FIRST[0], "queued", "running")):
             api.trigger(FIRST[0])
         try:
-            yield {"settled_at": time.time()}
+            yield {"settled_at": settled_at}
         finally:
             # the next demo starts them when its groups have settled
             with suppress(OSError):
