@@ -15,8 +15,8 @@ while all others go on. Spark's own output is above the last line of `compute_me
 **How to run it again.** Clear the failed task: every step may be repeated and leaves the same rows;
 advice that is stored stays as it is. A snapshot that never got its advice is run again by
 `watch_pipeline`. By hand: trigger with `snapshot_id`. With `groups` only groups of matching names
-are computed, and only they are then in the metrics and candidates of that snapshot. Only the newest
-snapshot of a cluster is spoken of in Slack.
+are computed and replaced; advice is stored once all groups of the snapshot have candidates. Only
+the newest snapshot of a cluster is spoken of in Slack.
 
 **Where to look.**
 

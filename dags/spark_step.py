@@ -42,11 +42,11 @@ class SparkStep(BaseOperator):
         Raises:
             AirflowException: The step failed.
         """
-        from dags import runtime
+        from dags import connections, runtime
         from engine.errors import EvenkeelError
 
         with runtime.of_snapshot(self.task_id, self.snapshot_id) as ports:
-            code, last = self._run(runtime.environment(ports.settings))
+            code, last = self._run(connections.environment(ports.settings))
             if code:
                 raise EvenkeelError(_ended_by(code) or last or f"it ended with code {code}.")
 

@@ -34,7 +34,7 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 SECRET_KEYS = frozenset({"database_url", "slack_token"})
 """Top-level keys the file must not hold."""
 
-SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauth")
+SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauthbearer.config")
 """Parts of librdkafka property names whose values are secrets."""
 
 
@@ -134,7 +134,6 @@ class Rule(_Strict):
     assignors: tuple[str, ...] | None = None
     owner: str | None = None
     channel: str | None = None
-    price_per_gb: float | None = Field(default=None, ge=0)
     racks: dict[str, str] | None = None
     policy: Policy | None = None
 
@@ -210,12 +209,21 @@ class Settings(BaseSettings):
             if fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(
                 group, rule.groups
             ):
-                merged |= {key: getattr(rule, key) for key in rule.model_fields_set}
+                known = _given(rule)
+                below = merged.get("policy")
+                if below is not None and rule.policy is not None:
+                    known["policy"] = below.model_copy(update=_given(rule.policy))
+                merged |= known
         return Rule(**merged)
 
     def policy(self, cluster: str, group: str) -> Policy:
         """When advice pays for one group."""
         return self.rule(cluster, group).policy or Policy()
+
+
+def _given(model: BaseModel) -> dict[str, Any]:
+    """The keys that were written down, without the defaults."""
+    return {key: getattr(model, key) for key in model.model_fields_set}
 
 
 def load(

@@ -90,9 +90,8 @@ def _run(
     snapshot_id: str,
     pattern: str,
 ) -> None:
-    record_metrics(
-        lake, history, snapshot_id, metric_tables(spark, lake, settings, snapshot_id, pattern)
-    )
+    tables = metric_tables(spark, lake, settings, snapshot_id, pattern)
+    record_metrics(lake, history, snapshot_id, tables, pattern)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -76,7 +76,7 @@ def _run(
     pattern: str,
 ) -> None:
     tables = candidate_tables(spark, lake, settings, snapshot_id, pattern)
-    record_candidates(lake, history, snapshot_id, tables)
+    record_candidates(lake, history, snapshot_id, tables, pattern)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -188,9 +188,9 @@ WORDING: Mapping[IncidentKind, _Wording] = {
         opened="the newest snapshot is rejected",
         closed="snapshots are accepted again",
         what=_rejected,
-        effect="Nothing of this snapshot is measured or advised; earlier advice stays in force.",
+        effect="Nothing of this snapshot is advised; earlier advice stays in force.",
         todo=("See what failed: the critical rows of the table validation for this snapshot.",),
-        afterwards="The rejected snapshots stay in the lake, without metrics and advice.",
+        afterwards="The rejected snapshots stay in the lake, without advice.",
     ),
     IncidentKind.STUCK: _Wording(
         opened="snapshots wait for advice",

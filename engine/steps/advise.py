@@ -23,6 +23,9 @@ def advise(
     """
     Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
 
+    Advice is stored for all groups of a snapshot or for none: after a run by hand for some of them, on a snapshot
+    that has no candidates of the others, there is nothing to keep yet.
+
     Returns:
         The advice rows of this run (those kept earlier if this is a repetition with the same outcome).
 
@@ -42,7 +45,9 @@ def advise(
         _withheld(lake, snapshot_id, candidates),
     )
     rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
-    history.store_advice(snapshot_id, rows)
+    whole = set(lake.read("groups", [snapshot_id])["group_id"].to_pylist())
+    if whole <= {row["group_id"] for row in rows}:
+        history.store_advice(snapshot_id, rows)
     return rows
 
 

@@ -21,7 +21,7 @@ from engine.metrics.status import worst
 from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
 from engine.ports import History, Lake
 from engine.scoring import Judge
-from engine.steps.reading import groups_with_past
+from engine.steps.reading import groups_with_past, with_others
 
 Rows = list[dict[str, Any]]
 
@@ -44,12 +44,21 @@ def compute_metrics(
 
 
 def record_metrics(
-    lake: Lake, history: History | None, snapshot_id: str, tables: Mapping[str, pa.Table]
+    lake: Lake,
+    history: History | None,
+    snapshot_id: str,
+    tables: Mapping[str, pa.Table],
+    pattern: str = "*",
 ) -> None:
-    """Keep the metrics of a snapshot, replacing those of an earlier try."""
-    lake.write("metrics", snapshot_id, tables, {})
+    """
+    Keep the metrics of a snapshot, replacing those of an earlier try.
+
+    Computed for the groups of a pattern only, they replace only those groups' rows.
+    """
+    whole = with_others(lake, snapshot_id, tables, pattern)
+    lake.write("metrics", snapshot_id, whole, {})
     if history is not None:
-        history.store_metrics(snapshot_id, tables)
+        history.store_metrics(snapshot_id, whole)
 
 
 def observe_group(

@@ -18,7 +18,7 @@ from engine.model import Candidate, Feasibility, GroupSnapshot, Move, Reach, Sco
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
 from engine.steps.measure import observe_group
-from engine.steps.reading import groups_with_past
+from engine.steps.reading import groups_with_past, with_others
 
 
 def propose_candidates(
@@ -39,11 +39,19 @@ def propose_candidates(
 
 
 def record_candidates(
-    lake: Lake, history: History | None, snapshot_id: str, tables: Mapping[str, pa.Table]
+    lake: Lake,
+    history: History | None,
+    snapshot_id: str,
+    tables: Mapping[str, pa.Table],
+    pattern: str = "*",
 ) -> None:
-    """Keep the candidates in the lake; the history gets those that pass validation (`record_validation`)."""
+    """
+    Keep the candidates in the lake; the history gets those that pass validation (`record_validation`).
+
+    Proposed for the groups of a pattern only, they replace only those groups' rows.
+    """
     del history  # in the signature so that every recording step is called alike
-    lake.write("candidates", snapshot_id, tables, {})
+    lake.write("candidates", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
 
 
 def propose_group(

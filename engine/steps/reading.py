@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -89,3 +89,26 @@ def groups_with_past(
             earlier=tuple(past.get(group.group, ())),
             withheld=withheld.get(group.group),
         )
+
+
+def with_others(
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str
+) -> dict[str, pa.Table]:
+    """
+    Tables computed for the groups of a pattern, and below them the rows the lake has of all other groups.
+
+    So a run by hand for a few groups takes nothing away from the rest.
+    """
+    if pattern == "*":
+        return dict(tables)
+    joined = {}
+    for name, table in tables.items():
+        try:
+            kept = lake.read(name, [snapshot_id])
+        except SnapshotNotFound:
+            joined[name] = table
+            continue
+        names = kept["group_id"].to_pylist()
+        other = [not fnmatch.fnmatchcase(group, pattern) for group in names]
+        joined[name] = pa.concat_tables([table, kept.filter(pa.array(other, pa.bool_()))])
+    return joined

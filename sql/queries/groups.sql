@@ -1,5 +1,5 @@
--- How does every group fare now? One row per group of the newest measured snapshot, the worst first, with the advice
--- it was given. Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1; null is unknown.
+-- How does every group fare now? One row per group of the newest measured snapshot, the worst first, with the newest
+-- advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1; null is unknown.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
@@ -24,7 +24,8 @@ SELECT
     advice.yardstick_reason,
     lag.error,
     lag.findings,
-    lag.taken_at
+    lag.taken_at,
+    advice.taken_at AS advised_on
 FROM latest_lag AS lag
 LEFT JOIN latest_advice AS advice ON advice.cluster = lag.cluster AND advice.group_id = lag.group_id
 WHERE

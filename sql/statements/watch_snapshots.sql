@@ -33,7 +33,6 @@ LEFT JOIN LATERAL (
             SELECT string_agg(v.expectation || ': ' || coalesce(v.reason, 'failed'), '; ')
             FROM validation AS v
             WHERE v.snapshot_id = s.snapshot_id
-                AND v.stage = 'snapshot'
                 AND v.group_id IS NULL
                 AND v.severity = 'critical'
                 AND NOT v.success

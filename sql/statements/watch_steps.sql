@@ -1,9 +1,10 @@
--- The steps of some clusters whose newest runs failed: how many in a row, since when, and the last error.
+-- The steps of some clusters whose newest runs failed: how many in a row, since when, and the last error. A step that
+-- serves no single cluster (upkeep) is told with the first of them, so that it is told at all, and once.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
 SELECT
-    r.cluster,
+    coalesce(r.cluster, (CAST(:clusters AS text[]))[1]) AS cluster,
     r.step,
     count(*) AS failures,
     min(r.finished_at) AS failing_since,
@@ -15,9 +16,9 @@ LEFT JOIN (
     FROM step_run
     WHERE outcome = 'ok'
     GROUP BY cluster, step
-) AS good ON good.cluster = r.cluster AND good.step = r.step
-WHERE r.cluster = any(CAST(:clusters AS text[]))
+) AS good ON good.cluster IS NOT DISTINCT FROM r.cluster AND good.step = r.step
+WHERE (r.cluster IS NULL OR r.cluster = any(CAST(:clusters AS text[])))
     AND r.outcome = 'failed'
     AND (good.started_at IS NULL OR r.started_at > good.started_at)
 GROUP BY r.cluster, r.step
-ORDER BY r.cluster, failing_since, r.step;
+ORDER BY 1, failing_since, r.step;

@@ -34,7 +34,8 @@ SELECT
     snapshot.started_at AS taken_at,
     extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
     snapshot.partial,
-    metrics.config_version
+    metrics.config_version,
+    metrics.rates_since
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.measured
 INNER JOIN group_metrics AS metrics ON metrics.snapshot_id = newest.measured;

@@ -171,3 +171,24 @@ def test_a_value_where_a_table_belongs_is_named(write, text, named):
 
     with pytest.raises(ConfigError, match=named):
         load()
+
+
+def test_a_later_policy_overrides_an_earlier_one_key_by_key(write):
+    """What a special rule does not mention stays as the general one has it."""
+    write(
+        "[[rules]]\npolicy = {lag_gain = 0.5, confirmations = 4}\n"
+        '[[rules]]\ngroups = "pay-*"\npolicy = {confirmations = 1}\n'
+    )
+    policy = load().policy("eu", "pay-app")
+
+    assert (policy.lag_gain, policy.confirmations) == (0.5, 1)
+
+
+def test_an_oauth_endpoint_is_no_secret(write):
+    """Only what must not be seen is refused in the file."""
+    write(
+        '[clusters.eu]\nbootstrap = "b:1"\n[clusters.eu.properties]\n'
+        '"sasl.oauthbearer.token.endpoint.url" = "https://login.example/token"\n'
+    )
+
+    assert load().cluster("eu").properties

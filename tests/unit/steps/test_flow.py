@@ -350,3 +350,32 @@ def test_a_past_that_was_withheld_is_nobodys_past(lake):
     assert rates() == [False, False]
     assert rates(_failure("crossing")) == [True, False]
     assert rates(_failure(None)) == [True, True]
+
+
+def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
+    """By hand for a pattern, only matching groups' rows are replaced."""
+    wanted = snapshot_id(1)
+    steps.record_metrics(lake, None, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    before = lake.read("group_metrics", [wanted]).sort_by("group_id")
+    other = Settings(lookback=1)
+    some = steps.compute_metrics(lake, other, wanted, "cross*")
+    steps.record_metrics(lake, None, wanted, some, "cross*")
+    after = lake.read("group_metrics", [wanted]).sort_by("group_id")
+
+    assert after["group_id"].to_pylist() == before["group_id"].to_pylist()
+    changed = _by(after.to_pylist(), "group_id")
+    assert changed["crossing"]["config_version"] == other.version
+    assert changed["empty"]["config_version"] == SETTINGS.version
+
+
+def test_advice_waits_for_all_groups_of_a_snapshot(lake):
+    """Candidates of some groups only would close the snapshot for the rest."""
+    wanted, history = snapshot_id(1), FakeHistory()
+    some = steps.propose_candidates(lake, SETTINGS, wanted, "cross*")
+    steps.record_metrics(lake, None, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    steps.record_candidates(lake, None, wanted, some, "cross*")
+
+    assert [row["group_id"] for row in steps.advise(lake, history, SETTINGS, wanted)] == [
+        "crossing"
+    ]
+    assert "advice" not in history.stored
