@@ -395,6 +395,18 @@ def test_a_failing_step_counts_since_its_last_success(history: PostgresHistory) 
     assert (failing["step"], failing["failures"], failing["error"]) == ("advise", 2, "new")
 
 
+def test_a_step_without_a_cluster_is_told_once(history: PostgresHistory) -> None:
+    """The daily upkeep serves all clusters; its failure is one incident, and ends with a success."""
+    store(history, 0, advice("a", "stay"))
+    step(history, 1, "failed", step="upkeep", cluster=None, error="disk full")
+    assert queue_incidents(history, settings(), later(9)) == 1
+    [incident] = history.execute("open_incidents")
+    assert incident["facts"]["steps"][0]["step"] == "upkeep"
+    step(history, 10, "ok", step="upkeep", cluster=None)
+    queue_incidents(history, settings(), later(11))
+    assert history.execute("open_incidents") == []
+
+
 def test_alerts_that_wait_too_long_are_told_elsewhere(history: PostgresHistory) -> None:
     """A team's channel that takes nothing is told in the default channel, once."""
     rules = settings(Rule(groups="a", channel="#dead"))
