@@ -1,6 +1,5 @@
 """
-What the tasks of the DAGs do: settings from connections, one step of the engine, a line about how
-it went.
+What the tasks of the DAGs do: one step of the engine, and a note about how it went.
 
 A task imports this module when it runs, never when its DAG is parsed. Errors of the engine reach
 Airflow as one line (`AirflowException`); a failed step is also a row of `step_run`, which

@@ -1,0 +1,94 @@
+"""Settings from Airflow's connections: the file below them, the environment above."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from engine import wiring
+from engine.config import Settings, cluster_names
+
+
+def settings() -> Settings:
+    """
+    The configuration, with what the Airflow connections say laid over the file, and the environment
+    over both.
+
+    Raises:
+        ConfigError: A key is wrong.
+    """
+    return wiring.settings(from_connections(_connection, cluster_names()))
+
+
+def _connection(name: str) -> Connection | None:
+    try:
+        return Connection.get(name)
+    except AirflowNotFoundException:
+        return None
+
+
+def from_connections(
+    find: Callable[[str], Connection | None], clusters: list[str]
+) -> dict[str, Any]:
+    """
+    Values for the settings, from `evenkeel_postgres`, `evenkeel_slack` and one `evenkeel_<cluster>`
+    each.
+
+    Args:
+        find: The connection of a name, None when there is none.
+        clusters: Names of the configured clusters.
+    """
+    values: dict[str, Any] = {}
+    if postgres := find("evenkeel_postgres"):
+        values["database_url"] = _database_url(postgres)
+    if slack := find("evenkeel_slack"):
+        values |= _slack(slack)
+    kafka = {name: _kafka(found) for name in clusters if (found := find(f"evenkeel_{name}"))}
+    return values | ({"clusters": kafka} if kafka else {})
+
+
+def _database_url(connection: Connection) -> str:
+    login = quote(connection.login or "", safe="")
+    if connection.password:
+        login += ":" + quote(connection.password, safe="")
+    options = {k: v for k, v in connection.extra_dejson.items() if isinstance(v, str | int)}
+    host, port = connection.host or "", f":{connection.port}" if connection.port else ""
+    if host.startswith("/"):  # the folder of a Unix socket cannot stand where a host name does
+        options |= {"host": host} | ({"port": connection.port} if connection.port else {})
+        host, port = "", ""
+    query = f"?{urlencode(options)}" if options else ""
+    return f"postgresql://{login}@{host}{port}/{connection.schema or ''}{query}"
+
+
+def _slack(connection: Connection) -> dict[str, Any]:
+    extra = connection.extra_dejson
+    found = {
+        "slack_token": connection.password,
+        "slack_base_url": extra.get("base_url"),
+        "slack_channel": extra.get("channel"),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _kafka(connection: Connection) -> dict[str, Any]:
+    properties = {key: str(value) for key, value in connection.extra_dejson.items()}
+    bootstrap = properties.pop("bootstrap.servers", None)
+    return {"properties": properties} | ({"bootstrap": bootstrap} if bootstrap else {})
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """
+    What a program started by a task needs of the connections, as environment variables.
+
+    Kafka's secrets and Slack's token are not among them: such a program talks to neither.
+    """
+    addresses = {name: {"bootstrap": each.bootstrap} for name, each in settings.clusters.items()}
+    found = {"EVENKEEL_CLUSTERS": json.dumps(addresses)}
+    if settings.database_url is not None:
+        found["EVENKEEL_DATABASE_URL"] = settings.database_url.get_secret_value()
+    return found
