@@ -106,8 +106,8 @@ def drain_seconds(group: GroupSpec, owner: Indices, capacity: Floats) -> float |
     """
     Seconds until the slowest member has caught up: the largest lag / (capacity - production).
 
-    0 without lag; infinity when a member with lag cannot outrun its production; None when a lag, or the rate or
-    capacity of a member with lag, is unknown.
+    0 without lag; infinity when a member with lag is known not to outrun its production, whatever is unknown of
+    others; None when a lag, or the rate or capacity of a member with lag, is unknown.
     """
     lags = member_sums(owner, len(group.members), group.lag)
     if not bool(lags.known.all()):
@@ -117,10 +117,10 @@ def drain_seconds(group: GroupSpec, owner: Indices, capacity: Floats) -> float |
     np.add.at(production, owner[owned], group.rate[owned])
     behind = lags.values > 0
     margin = (capacity - production)[behind]
-    if bool(np.isnan(margin).any()):
-        return None
     if bool((margin <= 0).any()):
         return math.inf
+    if bool(np.isnan(margin).any()):
+        return None
     return float((lags.values[behind] / margin).max(initial=0.0))
 
 

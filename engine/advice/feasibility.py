@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.model import Feasibility, GroupSnapshot, GroupType, Reach
 
 JAVA_CLASS = {
@@ -55,7 +57,18 @@ def _unknown_subscription(group: GroupSnapshot) -> str | None:
         return f"the subscription of {untold} of {len(group.members)} members is not known"
     if not bool((group.partitions.subscribed & group.partitions.exists).any()):
         return "no member subscribes to a topic that exists"
-    return None
+    return _missing_rows(group)
+
+
+def _missing_rows(group: GroupSnapshot) -> str | None:
+    """Strategies number the partitions of a topic from 0 without a gap; a snapshot with a gap is damaged."""
+    table = group.partitions
+    rows = table.subscribed & table.exists
+    topic, number = table.topic[rows], table.partition[rows]
+    size = np.bincount(topic, minlength=len(table.topics))
+    place = np.arange(len(topic)) - (np.cumsum(size) - size)[topic]
+    holed = sorted({table.topics[t] for t in topic[number != place].tolist()})
+    return f"partition rows of {', '.join(holed[:3])} are missing" if holed else None
 
 
 def feasibility(

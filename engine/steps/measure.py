@@ -198,14 +198,19 @@ def _member_rows(seen: Observation) -> Rows:
             "rack_source": member.rack_source,
             "partitions": int(counts[i]),
             "lag": lags[i],
-            "production_per_second": any_sum(seen.production.per_second, table.owner == i),
-            "consumption_per_second": any_sum(seen.consumption.per_second, table.owner == i),
+            "production_per_second": _of_member(seen.production.per_second, table.owner == i),
+            "consumption_per_second": _of_member(seen.consumption.per_second, table.owner == i),
             "capacity_per_second": _number(seen.capacity[i]),
             "capacity_basis": seen.capacity_basis[i],
             "cross_rack_partitions": int(crossed[i]) if told[i] else None,
         }
         for i, member in enumerate(group.members)
     ]
+
+
+def _of_member(rates: Any, owned: Any) -> float | None:
+    """A member's offsets/s: 0 for one without partitions, None when a rate of its own is unknown."""
+    return any_sum(rates, owned) if bool(owned.any()) else 0.0
 
 
 def _owner_racks(group: GroupSnapshot) -> Indices:

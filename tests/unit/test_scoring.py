@@ -87,6 +87,7 @@ def test_members_without_an_existing_topic_do_not_count():
         ("slowest member decides", [100, 20], [1.0, 1.0], [11.0, 3.0], 10.0),
         ("no lag", [0, 0], [1.0, 1.0], [math.nan, math.nan], 0.0),
         ("cannot keep up", [100, 0], [5.0, 1.0], [5.0, 9.0], math.inf),
+        ("cannot keep up, another unknown", [100, 9], [5.0, 1.0], [5.0, math.nan], math.inf),
         ("capacity unknown", [100, 0], [5.0, 1.0], [math.nan, 9.0], None),
         ("rate unknown", [100, 0], [math.nan, 1.0], [9.0, 9.0], None),
         ("lag unknown", [None, 0], [1.0, 1.0], [9.0, 9.0], None),

@@ -6,7 +6,7 @@ import pytest
 
 from engine.advice import blocked, feasibility
 from engine.model import Feasibility, Reach
-from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
+from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 
 def _group(**columns):
@@ -45,6 +45,32 @@ def _group(**columns):
 def test_groups_on_which_nothing_can_be_replayed_say_why(situation, columns, reason):
     """The reason names the state, type or count that blocks it."""
     assert (blocked(_group(**columns)) or "").startswith(reason), situation
+
+
+def test_a_gap_in_a_topics_partitions_blocks_the_group():
+    """Strategies would take partition 2 for partition 1."""
+    snapshot = make_snapshot(topics=[topic("t", 3)], groups=[group("g", members=1, topics=["t"])])
+
+    def lose(rows):
+        return [row for row in rows if row["partition"] != 1]
+
+    damaged = groups(change(change(snapshot, "partitions", lose), "members", disown))[0]
+
+    assert blocked(damaged) == "partition rows of t are missing"
+
+
+def disown(rows):
+    """Members that own nothing."""
+    for row in rows:
+        row |= {
+            key: []
+            for key in (
+                "assigned_topics",
+                "assigned_partitions",
+                "target_topics",
+                "target_partitions",
+            )
+        }
 
 
 def test_an_ordinary_group_is_not_blocked():

@@ -379,3 +379,15 @@ def test_advice_waits_for_all_groups_of_a_snapshot(lake):
         "crossing"
     ]
     assert "advice" not in history.stored
+
+
+def test_an_idle_member_consumes_nothing_which_is_known(tmp_path):
+    """Without partitions its lag and its rates are 0, not unknown."""
+    lake = FileLake(tmp_path / "lake")
+    described = group("g", members=2, lag={"t": 5})
+    store(lake, make_snapshot(topics=[topic("t", 1)], groups=[described]))
+    rows = steps.compute_metrics(lake, SETTINGS, snapshot_id(0))["member_metrics"].to_pylist()
+    found = {row["partitions"]: row for row in rows}
+
+    assert (found[0]["lag"], found[0]["production_per_second"]) == (0, 0.0)
+    assert found[1]["production_per_second"] is None
