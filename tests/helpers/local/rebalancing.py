@@ -1,12 +1,13 @@
-"""A group that never finishes rebalancing: raw JoinGroup requests that no SyncGroup follows."""
+"""Members that speak the classic protocol request by request, and a group that never settles."""
 
 from __future__ import annotations
 
 import threading
 from contextlib import closing, suppress
+from typing import Any
 
 from kafka.admin import KafkaAdminClient, MemberToRemove
-from kafka.errors import KafkaError, MemberIdRequiredError, for_code
+from kafka.errors import KafkaError, MemberIdRequiredError, UnknownMemberIdError, for_code
 from kafka.protocol.consumer import JoinGroupRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
@@ -14,25 +15,24 @@ _SESSION_MS = 20_000
 _REJOIN_SECONDS = 2.0
 
 
-class RestlessMember:
-    """Joins its group every other second and never syncs.
+class RawMember:
+    """A member in a thread of its own that sends what its subclass's ``_take_part`` says.
 
-    The group is *CompletingRebalance* while its members have an answer to their JoinGroup and
-    *PreparingRebalance* while one of them waits for the other; it is never stable. A member has a
-    client and so a connection of its own, because a waiting JoinGroup holds its connection up.
+    It has a client and so a connection of its own, because a waiting JoinGroup holds its connection
+    up. ``protocol`` and ``metadata`` go into its JoinGroup.
     """
 
-    def __init__(self, bootstrap: str, group: str, topics: tuple[str, ...], number: int) -> None:
+    def __init__(
+        self, bootstrap: str, group: str, client_id: str, protocol: str, metadata: bytes
+    ) -> None:
         self._bootstrap = bootstrap
         self._group = group
-        self._topics = sorted(topics)
-        self._client_id = f"{group}-{number}"
+        self._client_id = client_id
+        self._protocol = protocol
+        self._metadata = metadata
         self._member_id = ""
-        self.joined = 0
-        """How many times it has joined."""
         self._asked_to_end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=self._client_id, daemon=True)
-        self._thread.start()
+        self._thread = threading.Thread(target=self._run, name=client_id, daemon=True)
 
     def ask_to_end(self) -> None:
         """Let it leave its group and end; returns at once."""
@@ -43,42 +43,48 @@ class RestlessMember:
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
+    def _take_part(self, client: KafkaAdminClient) -> None:
+        """Join and whatever follows; returns when it is asked to end."""
+        raise NotImplementedError
+
     def _run(self) -> None:
         while not self._asked_to_end.is_set():
             # A broker may be down for a while: then everything anew.
             with suppress(KafkaError), closing(self._connect()) as client:
-                self._keep_joining(client)
+                try:
+                    self._take_part(client)
+                finally:
+                    if self._asked_to_end.is_set():
+                        client.remove_group_members(self._group, [MemberToRemove(self._member_id)])
             self._asked_to_end.wait(_REJOIN_SECONDS)
 
     def _connect(self) -> KafkaAdminClient:
         servers = self._bootstrap.split(",")
         return KafkaAdminClient(bootstrap_servers=servers, client_id=self._client_id)
 
-    def _keep_joining(self, client: KafkaAdminClient) -> None:
-        try:
-            while not self._asked_to_end.is_set():
-                client._manager.run(self._join_once, client)
-                self._asked_to_end.wait(_REJOIN_SECONDS)
-        finally:
-            with suppress(KafkaError):
-                client.remove_group_members(self._group, [MemberToRemove(self._member_id)])
-
-    async def _join_once(self, client: KafkaAdminClient) -> None:
+    async def _send(self, client: KafkaAdminClient, request: Any) -> Any:
+        """The coordinator's answer; raises KafkaError where it is an error of the whole group."""
         coordinator = await client._find_coordinator_id(self._group)
-        answer = await client._manager.send(self._request(), node_id=coordinator)
-        error = for_code(answer.error_code)
-        if error is MemberIdRequiredError:
-            self._member_id = answer.member_id
-            answer = await client._manager.send(self._request(), node_id=coordinator)
-            error = for_code(answer.error_code)
-        if answer.error_code:
+        answer = await client._manager.send(request, node_id=coordinator)
+        if code := getattr(answer, "error_code", 0):
+            if for_code(code) is MemberIdRequiredError:
+                self._member_id = answer.member_id
+            raise for_code(code)(self._group)
+        return answer
+
+    async def _join_group(self, client: KafkaAdminClient) -> Any:
+        """The answer to its JoinGroup; under the id it had before, if it is still known."""
+        try:
+            answer = await self._send(client, self._request())
+        except MemberIdRequiredError:
+            answer = await self._send(client, self._request())
+        except UnknownMemberIdError:
             self._member_id = ""
-            raise error(self._group)
+            raise
         self._member_id = answer.member_id
-        self.joined += 1
+        return answer
 
     def _request(self) -> JoinGroupRequest:
-        subscription = ConsumerProtocolSubscription(version=1, topics=self._topics, user_data=b"")
         protocol = JoinGroupRequest.JoinGroupRequestProtocol
         return JoinGroupRequest(
             group_id=self._group,
@@ -87,6 +93,27 @@ class RestlessMember:
             member_id=self._member_id,
             group_instance_id=None,
             protocol_type="consumer",
-            protocols=[protocol(name="range", metadata=subscription.encode())],
+            protocols=[protocol(name=self._protocol, metadata=self._metadata)],
             max_version=9,
         )
+
+
+class RestlessMember(RawMember):
+    """Joins its group every other second and never syncs.
+
+    The group is *CompletingRebalance* while its members have an answer to their JoinGroup and
+    *PreparingRebalance* while one of them waits for the other; it is never stable.
+    """
+
+    def __init__(self, bootstrap: str, group: str, topics: tuple[str, ...], number: int) -> None:
+        said = ConsumerProtocolSubscription(version=1, topics=sorted(topics), user_data=b"")
+        super().__init__(bootstrap, group, f"{group}-{number}", "range", said.encode())
+        self.joined = 0
+        """How many times it has joined."""
+        self._thread.start()
+
+    def _take_part(self, client: KafkaAdminClient) -> None:
+        while not self._asked_to_end.is_set():
+            client._manager.run(self._join_group, client)
+            self.joined += 1
+            self._asked_to_end.wait(_REJOIN_SECONDS)

@@ -10,6 +10,7 @@ from kafka.admin import KafkaAdminClient, OffsetSpec
 from tests.helpers.local.groups import TOPICS_BY_NAME, GroupPlan
 from tests.helpers.local.members import Member
 from tests.helpers.local.rebalancing import RestlessMember
+from tests.helpers.local.recorded_streams import RecordedStreams
 from tests.helpers.local.streams_app import INSTANCES, StreamsApp
 from tests.helpers.local.topics import Placement
 
@@ -37,7 +38,7 @@ def shape_is_right(
     return tuple(counts) == plan.owned and (not plan.crosses or cross_rack_share(members) > 0.2)
 
 
-def streams_run(plan: GroupPlan, state: str | None, app: StreamsApp) -> bool:
+def streams_run(plan: GroupPlan, state: str | None, app: StreamsApp | RecordedStreams) -> bool:
     """Whether all instances of a Streams application run and their group is stable."""
     return state == "Stable" and app.running(plan) == INSTANCES
 

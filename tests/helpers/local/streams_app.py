@@ -27,11 +27,9 @@ class StreamsApp:
     @classmethod
     def start(
         cls, bootstrap: str, prefix: str, plans: list[GroupPlan], directory: Path
-    ) -> StreamsApp | None:
-        """Start them, or None where this machine's Java cannot run a source file."""
+    ) -> StreamsApp:
+        """Start them; needs a Java that can run a source file."""
         java, _ = find_java()
-        if not has_compiler(java):
-            return None
         protocols = {"streams": "streams", "streams-classic": "classic"}
         apps = [f"{prefix}{p.name}:{prefix}{p.topics[0]}:{protocols[p.kind]}" for p in plans]
         log = directory / "streams.log"
@@ -39,6 +37,11 @@ class StreamsApp:
         argv = [str(java), *_FLAGS, "-cp", classpath(resolve_jars()), str(SOURCE)]
         argv += [bootstrap, str(directory / "streams-state"), *apps]
         return cls(spawn(argv, None, log, "streams applications"), prefix, bootstrap)
+
+    @staticmethod
+    def can_run() -> bool:
+        """Whether this machine's Java can run a source file."""
+        return has_compiler(find_java()[0])
 
     @property
     def process(self) -> Process:

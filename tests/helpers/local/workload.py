@@ -27,6 +27,7 @@ from tests.helpers.local.groups import GROUPS, GROUPS_BY_NAME, GroupPlan
 from tests.helpers.local.members import Member, SteadyProducer, make_producer
 from tests.helpers.local.process import LocalClusterError, default_home
 from tests.helpers.local.rebalancing import RestlessMember
+from tests.helpers.local.recorded_streams import RecordedStreams
 from tests.helpers.local.streams_app import NO_COMPILER, StreamsApp
 from tests.helpers.local.topics import Placement
 
@@ -40,13 +41,22 @@ _FEATURES = {"consumer": "group.version", "streams": "streams.version"}
 class Workload:
     """The topics, members and producer on one cluster. Use from one thread, which must outlive it."""
 
-    def __init__(self, bootstrap: str, prefix: str = "", directory: Path | None = None) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        prefix: str = "",
+        directory: Path | None = None,
+        compiler: bool | None = None,
+    ) -> None:
+        """``compiler``: whether Java can run the Streams applications; None: as it is here."""
         topics.refuse_strangers(bootstrap, prefix)
         self.bootstrap = bootstrap
         self.prefix = prefix
         self.directory = directory or default_home() / "workload"
         self.left_out: dict[str, str] = {}
         """Why a group cannot be had here, by its plan's name."""
+        self.played: dict[str, str] = {}
+        """Why a group's members are played from a recording, by its plan's name."""
         self.settled: dict[str, float] = {}
         """Seconds from the start until each group was seen settled, by its plan's name."""
         self._began = time.monotonic()
@@ -54,7 +64,8 @@ class Workload:
         self._members: dict[str, list[Member]] = {}
         self._restless: list[RestlessMember] = []
         self._may_commit = {plan.name: threading.Event() for plan in GROUPS}
-        self._streams: StreamsApp | None = None
+        self._compiler = compiler
+        self._streams: StreamsApp | RecordedStreams | None = None
         self._producer: SteadyProducer | None = None
 
     def __enter__(self) -> Workload:
@@ -139,9 +150,14 @@ class Workload:
 
     def _start_streams(self) -> None:
         plans = [plan for plan in self.plans if plan.kind.startswith("streams")]
-        self._streams = StreamsApp.start(self.bootstrap, self.prefix, plans, self.directory)
-        if self._streams is None:
-            self.left_out |= {plan.name: NO_COMPILER for plan in plans}
+        if StreamsApp.can_run() if self._compiler is None else self._compiler:
+            self._streams = StreamsApp.start(self.bootstrap, self.prefix, plans, self.directory)
+            return
+        self.left_out |= {plan.name: NO_COMPILER for plan in plans if plan.kind == "streams"}
+        for plan in plans:
+            if plan.kind == "streams-classic":
+                self._streams = RecordedStreams(self._admin, self.bootstrap, self.prefix, plan)
+                self.played[plan.name] = NO_COMPILER
 
     def _seed(self, plan: GroupPlan) -> None:
         # Members of an earlier run that were killed are still there; then there are commits too.
@@ -179,6 +195,8 @@ def keep_alive(
     """Say which group has settled as it does, write the file after the last, stay until asked."""
     for name, reason in workload.left_out.items():
         print(f"left out {workload.prefix}{name}: {reason}", flush=True)
+    for name, reason in workload.played.items():
+        print(f"from a recording {workload.prefix}{name}: {reason}", flush=True)
     if _watch(workload, asked_to_end):
         if once_settled:
             _write_whole(once_settled, json.dumps(workload.describe(), indent=1))
