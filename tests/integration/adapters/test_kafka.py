@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,6 +16,7 @@ from engine.adapters.replay import Recording, write_recording
 from engine.config import ClusterSettings, Filter
 from engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
 from engine.model import REBALANCING, GroupSnapshot, utc_now
+from tests.helpers.group_tool import described
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.local.jars import classpath, resolve_jars
 from tests.helpers.local.process import find_java, spawn, stop, wait_until
@@ -25,7 +25,6 @@ from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
 pytest_plugins = ("tests.helpers.local.fixtures",)
 pytestmark = pytest.mark.kafka
 
-GROUP_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 SHARE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
 
 
@@ -176,23 +175,6 @@ def test_a_recording_of_the_cluster_is_small(
     assert write_recording(path, lake, lake.snapshot_ids) < 60_000
 
 
-def group_tool(bootstrap: str, *groups: str) -> list[dict[str, str]]:
-    """What Kafka's own command-line tool prints of these groups, one dictionary per line."""
-    java, _ = find_java()
-    argv = [str(java), "-cp", classpath(resolve_jars()), GROUP_COMMAND]
-    argv += ["--bootstrap-server", bootstrap, "--describe"]
-    argv += [word for group in groups for word in ("--group", group)]
-    out = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout
-    table, header = [], []
-    for line in out.splitlines():
-        words = line.split()
-        if words[:1] == ["GROUP"]:
-            header = words
-        elif header and len(words) >= len(header):
-            table.append(dict(zip(header, words, strict=False)))
-    return table
-
-
 def test_offsets_agree_with_the_command_line_tool_row_by_row(stage: Stage) -> None:
     """Committed offset, end, lag and owner of every row are those Kafka's own tool prints."""
     topic = stage.topic("orders", [10, 20, 30])
@@ -202,7 +184,7 @@ def test_offsets_agree_with_the_command_line_tool_row_by_row(stage: Stage) -> No
         stage.commit("live", topic, {0: 1, 1: 2, 2: 3}),
     ]
     stage.member("live", [topic], owned=3)
-    printed = group_tool(stage.bootstrap, *groups)
+    printed = described(stage.bootstrap, *groups)
     snapshot = take(stage.bootstrap, stage.prefix)
     ours = []
     for group in groups_of(snapshot.tables, snapshot.started_at):
