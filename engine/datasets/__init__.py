@@ -1,0 +1,45 @@
+"""
+The lake's tables, and how the rows of a snapshot become `GroupSnapshot` values.
+
+A snapshot is five tables: brokers, groups, members, partitions (of the cluster's topics) and commits (of groups).
+Everything derived from it has a table of its own. One reader serves the command line and Spark, because both
+hand it Arrow tables: the whole snapshot, or the rows of a single group.
+
+`schemas` (the tables), `reading` (one reading of a cluster, its name and manifest), `assemble` (rows -> groups).
+"""
+
+from engine.datasets.assemble import ClusterTables, assemble, groups_of
+from engine.datasets.reading import (
+    ClusterSnapshot,
+    facts_of,
+    new_snapshot_id,
+    snapshot_of,
+    split_snapshot_id,
+)
+from engine.datasets.schemas import (
+    CANDIDATES,
+    METRICS,
+    SCHEMA_VERSION,
+    SNAPSHOT,
+    STEPS,
+    VALIDATION,
+    rows_to_table,
+)
+
+__all__ = [
+    "CANDIDATES",
+    "METRICS",
+    "SCHEMA_VERSION",
+    "SNAPSHOT",
+    "STEPS",
+    "VALIDATION",
+    "ClusterSnapshot",
+    "ClusterTables",
+    "assemble",
+    "facts_of",
+    "groups_of",
+    "new_snapshot_id",
+    "rows_to_table",
+    "snapshot_of",
+    "split_snapshot_id",
+]

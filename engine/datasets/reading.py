@@ -1,0 +1,107 @@
+"""One reading of a cluster: its tables, how it is named, and what its manifest says of it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from engine.errors import InputError
+from engine.model import check_aware
+
+_SNAPSHOT_ID = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})-(\d{8}T\d{6}Z)-([0-9a-f]{6})")
+_SECOND = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClusterSnapshot:
+    """
+    One reading of one cluster: the five tables and how the reading went.
+
+    *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
+    *requests* counts protocol requests by API name.
+    """
+
+    snapshot_id: str
+    cluster: str
+    kafka_cluster_id: str | None
+    started_at: datetime
+    finished_at: datetime
+    tables: Mapping[str, pa.Table]
+    problems: tuple[str, ...] = ()
+    requests: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_aware(self.started_at, "started_at")
+        check_aware(self.finished_at, "finished_at")
+
+    @property
+    def partial(self) -> bool:
+        """Whether something that should be in it could not be read."""
+        return bool(self.problems)
+
+
+def new_snapshot_id(cluster: str, moment: datetime) -> str:
+    """
+    `<cluster>-<YYYYmmddTHHMMSSZ>-<6 hex>`: ids of one cluster sort by time.
+
+    Args:
+        cluster: The configured slug.
+        moment: When the reading starts, aware.
+    """
+    check_aware(moment, "moment")
+    return f"{cluster}-{moment.astimezone(UTC):{_SECOND}}-{secrets.token_hex(3)}"
+
+
+def split_snapshot_id(snapshot_id: str) -> tuple[str, datetime]:
+    """
+    The cluster and the second (aware, UTC) a snapshot id was made of.
+
+    >>> split_snapshot_id("eu-west-20260102T030405Z-0a1b2c")
+    ('eu-west', datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc))
+
+    Raises:
+        InputError: It is not a snapshot id.
+    """
+    match = _SNAPSHOT_ID.fullmatch(snapshot_id)
+    try:
+        if match:
+            return match[1], datetime.strptime(match[2], _SECOND).replace(tzinfo=UTC)
+    except ValueError:
+        pass
+    raise InputError(
+        f"{snapshot_id!r} is not a snapshot id.",
+        fix="Use <cluster>-<YYYYmmddTHHMMSSZ>-<6 hex digits>, as `evenkeel snapshot` prints it.",
+    )
+
+
+def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
+    """What the manifest of a snapshot says of how it was taken, JSON-able."""
+    return {
+        "kafka_cluster_id": snapshot.kafka_cluster_id,
+        "started_at": snapshot.started_at.isoformat(),
+        "finished_at": snapshot.finished_at.isoformat(),
+        "problems": list(snapshot.problems),
+        "requests": dict(snapshot.requests),
+    }
+
+
+def snapshot_of(
+    snapshot_id: str, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]
+) -> ClusterSnapshot:
+    """The reading a manifest and its tables describe; the inverse of `facts_of`."""
+    return ClusterSnapshot(
+        snapshot_id=snapshot_id,
+        cluster=split_snapshot_id(snapshot_id)[0],
+        kafka_cluster_id=facts.get("kafka_cluster_id"),
+        started_at=datetime.fromisoformat(facts["started_at"]),
+        finished_at=datetime.fromisoformat(facts["finished_at"]),
+        tables=tables,
+        problems=tuple(facts.get("problems", ())),
+        requests=dict(facts.get("requests", {})),
+    )
