@@ -66,7 +66,7 @@ test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow;
 
 .PHONY: test-fast
 test-fast: $(INSTALLED) ## Run the tests that need no service; under a minute
-	@$(BIN)/pytest -q -m '$(FAST)'
+	@$(BIN)/pytest -q tests/unit engine sql -m '$(FAST)'
 
 .PHONY: lint
 lint: $(INSTALLED) ## Check style, types and the direction of imports
