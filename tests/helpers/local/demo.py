@@ -26,7 +26,7 @@ from engine.errors import EvenkeelError
 from tests.helpers.local import demo_report
 from tests.helpers.local.airflow import AirflowApi
 from tests.helpers.local.demo_services import LATER, Demo
-from tests.helpers.local.postgres import LocalPostgres
+from tests.helpers.local.postgres import EmbeddedPostgres
 from tests.helpers.local.process import (
     HOME_MARKER,
     LocalClusterError,
@@ -154,7 +154,7 @@ def stop(demo: Demo) -> None:
             daemon.kill()
     # whatever a daemon that was killed could not end itself
     sweep(demo.home)
-    LocalPostgres(demo.home / "postgres").stop()
+    EmbeddedPostgres(demo.home / "postgres").stop()
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from tests.helpers.local import slack
 from tests.helpers.local.airflow import AirflowApi, LocalAirflow
 from tests.helpers.local.brokers import KafkaCluster
 from tests.helpers.local.jars import resolve_jars
-from tests.helpers.local.postgres import LocalPostgres
+from tests.helpers.local.postgres import EmbeddedPostgres
 from tests.helpers.local.process import (
     LocalClusterError,
     free_ports,
@@ -129,7 +129,7 @@ class Demo:
 
     @contextmanager
     def _postgres(self, facts: Mapping[str, Any]) -> Iterator[Facts]:
-        with LocalPostgres(self.home / "postgres") as server:
+        with EmbeddedPostgres(self.home / "postgres") as server:
             database_url = server.database("evenkeel")
             migrate(database_url)
             airflow = server.database("airflow")

@@ -253,7 +253,3 @@ class _Owner:
         folder.mkdir(mode=0o700, exist_ok=True)
         if self.user is not None:
             os.chown(folder, self.user.pw_uid, self.user.pw_gid)
-
-
-LocalPostgres = EmbeddedPostgres
-"""The same under the name that goes with `LocalAirflow`."""
