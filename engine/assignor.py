@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -26,6 +26,7 @@ from engine.model import (
     GroupSnapshot,
     Indices,
     Ints,
+    Lists,
     Reach,
     ragged,
 )
@@ -49,7 +50,10 @@ class GroupSpec:
         claim_start, claim_topic, claim_partition: Ragged, member -> what it says it owns, in its own order;
             two members may claim the same, and a partition number may no longer exist.
         generation: (M) generation of those claims; unknown where the member carries none.
-        user_data: (M) what the strategy's own blob carried, decoded; None without.
+        blob_start, blob_topic, blob_partition: Ragged, member -> what the strategy's own user data says it owns
+            (`sticky` reads its past from there), in blob order.
+        blob_generation: (M) the generation in that user data; unknown where it has none.
+        user_data: (M) what the strategy's own user data carried, decoded; None without.
         lag: (P) offsets; rate: (P) offsets/s produced, nan where unknown.
         config: (M) free settings of a member for custom strategies (weight, host ...).
     """
@@ -72,6 +76,10 @@ class GroupSpec:
     claim_topic: Indices
     claim_partition: Indices
     generation: Column
+    blob_start: Ints
+    blob_topic: Indices
+    blob_partition: Indices
+    blob_generation: Column
     user_data: tuple[Mapping[str, Any] | None, ...]
     lag: Column
     rate: npt.NDArray[np.float64]
@@ -117,14 +125,13 @@ class GroupSpec:
         """
         The assignment in names: member -> (topic, partition) pairs, every member present.
 
-        In the strategy's own order where it has one, else by (topic, partition).
+        Exactly what is sent where the answer says so, in the strategy's own order where it has one, else by
+        (topic, partition). A partition that must be given up first is in nobody's list.
         """
+        if assignment.sent is not None:
+            return self.named(assignment.sent)
         owner, number, topic_of = assignment.owner, self.number_of, self.topic_of
-        if assignment.order is None:
-            by_name = np.argsort(np.argsort(np.array(self.topics, dtype=object)))
-            order = np.lexsort((number, by_name[topic_of])) if len(owner) else np.zeros(0, np.int64)
-        else:
-            order = assignment.order
+        order = self.by_name if assignment.order is None else assignment.order
         lists: dict[str, list[tuple[str, int]]] = {member: [] for member in self.members}
         held = order[owner[order] != NONE]
         rows = zip(
@@ -133,6 +140,20 @@ class GroupSpec:
         for member, topic, partition in rows:
             lists[self.members[member]].append((self.topics[topic], partition))
         return lists
+
+    def named(self, lists: Lists) -> dict[str, list[tuple[str, int]]]:
+        """Lists of indices in names: member -> (topic, partition) pairs, every member present."""
+        names = [self.topics[t] for t in lists.topic.tolist()]
+        pairs = list(zip(names, lists.partition.tolist(), strict=True))
+        bounds = itertools.pairwise(lists.start.tolist())
+        return {m: pairs[a:b] for m, (a, b) in zip(self.members, bounds, strict=True)}
+
+    @cached_property
+    def by_name(self) -> Ints:
+        """(P) the partitions by (topic name, number); Kafka's topic names are ASCII, so any string order will do."""
+        names = sorted(range(len(self.topics)), key=self.topics.__getitem__)
+        spans = [np.arange(*self.topic_start[t : t + 2]) for t in names]
+        return np.concatenate([np.zeros(0, np.int64), *spans])
 
 
 class Promise(enum.StrEnum):
@@ -257,7 +278,7 @@ def build_spec(
     A group from parallel lists of names: one entry per member, per topic, or per partition in topic order.
 
     A topic with a partition count of None does not exist. Topics must include every name a subscription mentions.
-    An empty rack string is no rack.
+    An empty rack string is no rack. Of user data, `owned` (pairs) and `generation` also become arrays.
     """
     rack_names = sorted(
         {r for r in member_racks if r}
@@ -276,9 +297,9 @@ def build_spec(
     replica_start, replica_rack = ragged(
         [[rack_of.get(r, NONE) for r in racks] for racks in replica_racks]
     )
-    claimed = claims or [()] * count
-    claim_start, claim_topic = ragged([[topic_of.get(t, NONE) for t, _ in c] for c in claimed])
-    _, claim_partition = ragged([[p for _, p in c] for c in claimed])
+    claim_start, claim_topic, claim_partition = _pairs(claims or [()] * count, topic_of)
+    told = user_data or [None] * count
+    blob_start, blob_topic, blob_partition = _pairs([_past(u, "owned", ()) for u in told], topic_of)
     return GroupSpec(
         members=tuple(members),
         instance_ids=tuple(instance_ids),
@@ -300,14 +321,98 @@ def build_spec(
         claim_topic=claim_topic,
         claim_partition=claim_partition,
         generation=Column.of(generation or [None] * count),
-        user_data=tuple(user_data or [None] * count),
+        blob_start=blob_start,
+        blob_topic=blob_topic,
+        blob_partition=blob_partition,
+        blob_generation=Column.of([_past(u, "generation", None) for u in told]),
+        user_data=tuple(told),
         lag=lag if lag is not None else Column.unknown(size),
         rate=np.array([np.nan if r is None else r for r in rate or [None] * size], np.float64),
         config=tuple(config or [{}] * count),
     )
 
 
-def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) -> GroupSpec:
+def _past(user_data: Mapping[str, Any] | None, name: str, missing: Any) -> Any:
+    """What user data says of a member's past; *missing* where it says nothing."""
+    found = (user_data or {}).get(name)
+    return missing if found is None else found
+
+
+def _pairs(
+    lists: Sequence[Sequence[tuple[str, int]]], topic_of: Mapping[str, int]
+) -> tuple[Ints, Indices, Indices]:
+    """Lists of (topic, partition number) as ragged arrays; NONE for a topic that is not in the tables."""
+    start, topics = ragged([[topic_of.get(t, NONE) for t, _ in pairs] for pairs in lists])
+    return start, topics, ragged([[p for _, p in pairs] for pairs in lists])[1]
+
+
+def fresh(group: GroupSpec) -> GroupSpec:
+    """
+    The group as after a restart of all its members: nobody reports a past, though *owner* still says what they have.
+
+    >>> group = spec({"a": ["t"]}, {"t": 1}, owned={"a": [("t", 0)]})
+    >>> fresh(group).claim_topic.tolist(), fresh(group).owner.tolist()
+    ([], [0])
+    """
+    count = len(group.members)
+    nothing, nobody = np.zeros(count + 1, np.int64), np.zeros(0, np.int32)
+    return replace(
+        group,
+        claim_start=nothing,
+        claim_topic=nobody,
+        claim_partition=nobody,
+        generation=Column.unknown(count),
+        blob_start=nothing,
+        blob_topic=nobody,
+        blob_partition=nobody,
+        blob_generation=Column.unknown(count),
+        user_data=(None,) * count,
+    )
+
+
+def rejoining(group: GroupSpec, owner: Indices, generation: int = 1) -> GroupSpec:
+    """
+    The group as its members would rejoin while they own *owner*: all report that, with one generation.
+
+    Both ways of reporting are filled in, the subscription's (`cooperative-sticky`, server side) and the user data's
+    (`sticky`), each list by (topic, partition) as the Java client writes it.
+
+    Args:
+        group: The group.
+        owner: (P) who owns what when they rejoin, NONE for nobody.
+        generation: What all of them report.
+
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3})
+    >>> again = rejoining(group, np.array([1, 0, 1]))
+    >>> again.claim_start.tolist(), again.claim_partition.tolist(), again.generation.tolist()
+    ([0, 1, 3], [1, 0, 2], [1, 1])
+    """
+    count = len(group.members)
+    held = group.by_name[owner[group.by_name] != NONE]
+    held = held[np.argsort(owner[held], kind="stable")]
+    start = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(owner[held], minlength=count), out=start[1:])
+    topic, partition = group.topic_of[held], group.number_of[held].astype(np.int32)
+    generations = Column(np.full(count, generation, np.int64))
+    return replace(
+        group,
+        claim_start=start,
+        claim_topic=topic,
+        claim_partition=partition,
+        generation=generations,
+        blob_start=start,
+        blob_topic=topic,
+        blob_partition=partition,
+        blob_generation=generations,
+    )
+
+
+def spec_of(
+    group: GroupSnapshot,
+    lag: Column,
+    rate: npt.NDArray[np.float64],
+    config: Sequence[Mapping[str, Any]] | None = None,
+) -> GroupSpec:
     """
     The strategies' input for a live group: its subscribed, existing partitions; current owners as claims.
 
@@ -315,11 +420,11 @@ def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) ->
         group: The group as snapshot.
         lag: Per row of the group's partition table, as strategies shall see it.
         rate: Offsets/s produced per row, nan where unknown.
+        config: Per member, what configuration says of it (weight, host ...).
     """
     table = group.partitions
     rows = np.flatnonzero(table.subscribed & table.exists)
     names = [table.topics[t] for t in table.topic[rows].tolist()]
-    numbers = table.partition[rows].tolist()
     topics = list(dict.fromkeys(names))
     missing = dict.fromkeys(
         t for m in group.members for t in m.subscription or () if t not in topics
@@ -328,11 +433,6 @@ def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) ->
     owner = table.owner[rows]
     if group.type.value == "consumer":
         owner = table.target_owner[rows]
-    pairs = list(zip(names, numbers, strict=True))
-    claims: list[list[tuple[str, int]]] = [[] for _ in group.members]
-    for pair, member in zip(pairs, owner.tolist(), strict=True):
-        if member != NONE:
-            claims[member].append(pair)
     counts = {t: 0 for t in topics}
     for name in names:
         counts[name] += 1
@@ -340,7 +440,7 @@ def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) ->
     bounds = zip(
         table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True
     )
-    return build_spec(
+    built = build_spec(
         members=[m.id for m in group.members],
         instance_ids=[m.instance_id for m in group.members],
         member_racks=[m.rack for m in group.members],
@@ -351,8 +451,8 @@ def spec_of(group: GroupSnapshot, lag: Column, rate: npt.NDArray[np.float64]) ->
         replica_racks=[racks[table.replica_rack[a:b]].tolist() for a, b in bounds],
         leader_racks=racks[table.leader_rack[rows]].tolist(),
         owner=owner.tolist(),
-        claims=claims,
-        generation=[1] * len(group.members),
         lag=lag.take(rows),
         rate=[None if np.isnan(r) else r for r in rate[rows].tolist()],
+        config=config,
     )
+    return rejoining(built, built.owner)

@@ -4,7 +4,8 @@ The promises every strategy keeps, as checks that run on any class with the shap
 `check` asks a strategy about one group and lists what it broke; an empty list is a pass for that
 group, so run it over many. Each check works on copies of its own: a strategy that spoils its input
 spoils nothing else. What a strategy promises stands in its *promises*, else `USUAL_PROMISES` hold.
-`Infeasible` is an answer, any other exception a violation.
+`Infeasible` is an answer, any other exception a violation. An answer that lists findings owns up: what
+it gives to whom is not held against it, because an answer with findings is never advised.
 
 >>> from engine.assignor import spec
 >>> from engine.assignors import ASSIGNORS
@@ -64,6 +65,8 @@ def check(
         if promise not in promised:
             continue
         try:
+            if promise in _OF_WHO_OWNS_WHAT and _owns_up(ask(assignor, group)):
+                continue
             violations += [Violation(promise=promise, found=f) for f in examine(assignor, group)]
         except NoAnswer as problem:
             return [*violations, Violation(promise=None, found=str(problem))]
@@ -77,6 +80,8 @@ def complete(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         return
     subscribed = np.array([len(s) > 0 for s in group.subscribers], np.bool_)[group.topic_of]
     left = subscribed & (answer.owner == NONE)
+    if answer.transferring is not None:  # waits for its owner to give it up
+        left &= answer.transferring == NONE
     if left.any():
         share = f"{left.sum()} of {subscribed.sum()} partitions"
         yield f"{share} without owner, first {_first(group, left)}"
@@ -115,7 +120,7 @@ def untouched(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         yield f"it changed {name}"
     if isinstance(answer, Infeasible):
         return
-    parts = {"owner": answer.owner, "order": answer.order}
+    parts = {"owner": answer.owner, "order": answer.order, "transferring": answer.transferring}
     for name, array in parts.items():
         for field_name, value in _arrays(given).items():
             if array is not None and np.shares_memory(array, value):
@@ -163,6 +168,10 @@ def even_group(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
 
 Check = Callable[[Assignor, GroupSpec], Iterator[str]]
 
+_OF_WHO_OWNS_WHAT = frozenset(
+    {Promise.COMPLETE, Promise.SUBSCRIBED, Promise.EVEN_TOPICS, Promise.EVEN_GROUP}
+)
+
 CHECKS: Mapping[Promise, Check] = MappingProxyType(
     {
         Promise.COMPLETE: complete,
@@ -195,6 +204,10 @@ def ask(assignor: Assignor, group: GroupSpec, *, own_copy: bool = True) -> Answe
     return answer
 
 
+def _owns_up(answer: Answer) -> bool:
+    return isinstance(answer, Assignment) and bool(answer.findings)
+
+
 def changed_fields(before: GroupSpec, after: GroupSpec) -> list[str]:
     """The fields and derived values of a group that differ."""
     own = [f.name for f in fields(before)]
@@ -210,6 +223,11 @@ def _misfit(answer: object, group: GroupSpec) -> str | None:
         return f"owner {why}"
     if len(answer.owner) != group.partition_count:
         return f"owner has {len(answer.owner)} entries for {group.partition_count} partitions"
+    if answer.transferring is not None:
+        if why := _bad_indices(answer.transferring, NONE, len(group.members)):
+            return f"transferring {why}"
+        if len(answer.transferring) != group.partition_count:
+            return f"transferring has {len(answer.transferring)} entries, owner {group.partition_count}"
     if answer.order is None:
         return None
     if why := _bad_indices(answer.order, 0, group.partition_count):

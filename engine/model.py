@@ -240,17 +240,46 @@ class GroupSnapshot:
         return self.state in REBALANCING
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lists:
+    """
+    Each member's list of partitions, ragged: member m has the entries `start[m]:start[m + 1]`.
+
+    Attributes:
+        start: (M + 1) where each member's list begins.
+        topic: (entries) topic index.
+        partition: (entries) partition number within the topic; it may be one that does not exist.
+    """
+
+    start: Ints
+    topic: Indices
+    partition: Indices
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assignment:
     """
     Who owns what: the answer of a strategy.
 
-    *owner* has one member index per partition of the group, `NONE` for nobody. *order*, where a strategy's order
-    is part of its promise, lists the partitions in the order they were given out; without it lists are sorted.
+    Attributes:
+        owner: (P) a member index per partition of the group, `NONE` for nobody.
+        order: Where a strategy's order is part of its promise, the partitions in the order they were given out;
+            without it lists are sorted.
+        transferring: (P) who is to get a partition that its present owner must give up first, `NONE` elsewhere; such
+            a partition has no owner in this round. None: nothing has to be given up first.
+        sent: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition given to
+            two members, or one that is gone. None: *owner* and *order* say all.
+        findings: What is wrong with the answer, in words; Kafka's own classes have such answers (a member gets what
+            it never subscribed to). An answer with findings is shown, never advised.
+        proof: What is proven of the answer (`exact`, or how far from its floor at most); None: nothing is claimed.
     """
 
     owner: Indices
     order: Ints | None = None
+    transferring: Indices | None = None
+    sent: Lists | None = None
+    findings: tuple[str, ...] = ()
+    proof: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +352,7 @@ class Candidate:
     assignment: Assignment | None = None
     score: Score | None = None
     findings: tuple[str, ...] = ()
+    proof: str | None = None
 
 
 class Verdict(enum.StrEnum):

@@ -35,7 +35,7 @@ from pydantic import (
 from engine.assignor import Assignor, GroupSpec, build_spec
 from engine.assignors import by_name
 from engine.errors import EvenkeelError, InputError
-from engine.model import NONE, Column
+from engine.model import NONE, Column, Indices
 
 _ERRORS_SHOWN = 3
 
@@ -76,6 +76,13 @@ class MemberCase(BaseModel):
     generation: Annotated[StrictInt, Field(ge=-1, lt=1 << 31)] | None = None
     user_data: dict[str, Any] | None = None
     config: dict[str, Any] | None = None
+
+
+class Past(BaseModel):
+    """What a sticky strategy's user data tells of a member; anything else may stand beside it."""
+
+    owned: list[Pair] | None = None
+    generation: Annotated[StrictInt, Field(ge=-1, lt=1 << 31)] | None = None
 
 
 class Case(BaseModel):
@@ -136,12 +143,22 @@ def answer(case: Mapping[str, Any], *, repeat: int | None = None) -> dict[str, A
     """
     group, strategy = read_case(case)
     assignor = by_name(strategy)
-    lists = group.lists(assignor.assign(group))
-    assignment = {m: [[t, p] for t, p in pairs] for m, pairs in lists.items()}
+    answered = assignor.assign(group)
+    assignment = {m: [[t, p] for t, p in pairs] for m, pairs in group.lists(answered).items()}
     result: dict[str, Any] = {"id": case.get("id"), "assignment": assignment}
+    if answered.transferring is not None:
+        result["transferring"] = _transferring(group, answered.transferring)
     if repeat is not None:
         result["milliseconds"] = round(median(_times(assignor, group, repeat)), 3)
     return result
+
+
+def _transferring(group: GroupSpec, to: Indices) -> list[list[Any]]:
+    """What must be given up first: [topic, partition, member it is to go to], by (topic, partition)."""
+    waiting = group.by_name[to[group.by_name] != NONE]
+    topics, numbers = group.topic_of[waiting].tolist(), group.number_of[waiting].tolist()
+    rows = zip(topics, numbers, to[waiting].tolist(), strict=True)
+    return [[group.topics[topic], number, group.members[member]] for topic, number, member in rows]
 
 
 def answer_lines(lines: Iterable[str | bytes], repeat: int | None = None) -> Iterator[str]:
@@ -217,7 +234,12 @@ def _times(assignor: Assignor, group: GroupSpec, repeat: int) -> Iterator[float]
 
 def _group_of(case: Case) -> GroupSpec:
     claims = [member.owned or [] for member in case.members]
-    named = [*(t for m in case.members for t in m.topics), *(t for c in claims for t, _ in c)]
+    told = [_user_data(member) for member in case.members]
+    named = [
+        *(t for m in case.members for t in m.topics),
+        *(t for pairs in claims for t, _ in pairs),
+        *(t for data in told for t, _ in (data or {}).get("owned") or ()),
+    ]
     names = list(dict.fromkeys([*case.topics, *named]))
     present = list(case.topics.values())
     missing = [None] * (len(names) - len(present))
@@ -235,11 +257,22 @@ def _group_of(case: Case) -> GroupSpec:
         owner=_owners(case.topics, claims, generations),
         claims=claims,
         generation=generations,
-        user_data=[m.user_data for m in case.members],
+        user_data=told,
         lag=Column.of(_per_partition(present, "lags")),
         rate=_per_partition(present, "rates"),
         config=[m.config or {} for m in case.members],
     )
+
+
+def _user_data(member: MemberCase) -> dict[str, Any] | None:
+    """A member's user data, its `owned` and `generation` checked."""
+    if member.user_data is None:
+        return None
+    try:
+        Past.model_validate(member.user_data)
+    except ValidationError as problem:
+        raise InputError(f"user_data of member {member.id!r}: {_explain(problem)}") from None
+    return member.user_data
 
 
 def _per_partition(topics: Sequence[TopicCase], name: str) -> list[Any]:

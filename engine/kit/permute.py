@@ -33,6 +33,7 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
     partitions = partition_order(group, topics)
     subscription_start, sent = _rows(group.subscription_start, members)
     claim_start, claimed = _rows(group.claim_start, members)
+    blob_start, told = _rows(group.blob_start, members)
     replica_start, replicas = _rows(group.replica_start, partitions)
     return replace(
         group,
@@ -53,6 +54,10 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         claim_topic=new_topic[group.claim_topic[claimed]],
         claim_partition=group.claim_partition[claimed],
         generation=group.generation.take(members),
+        blob_start=blob_start,
+        blob_topic=new_topic[group.blob_topic[told]],
+        blob_partition=group.blob_partition[told],
+        blob_generation=group.blob_generation.take(members),
         user_data=_picked(group.user_data, members),
         lag=group.lag.take(partitions),
         rate=group.rate[partitions],

@@ -1,0 +1,80 @@
+"""
+Loops that numpy cannot take over: plain Python for small groups, compiled machine code for large ones.
+
+A kernel is an ordinary function over arrays and whole numbers. Called as it is, it runs interpreted,
+which costs nothing to start; `kernel.fast` is the same function compiled by Numba, kept on disk
+beside the source. Starting Numba takes a process some four seconds, compiling as long again once
+per machine, so `at_work` chooses by how much there is to do. Kernels may call kernels that their
+own module names.
+
+>>> @kernel
+... def total(numbers):
+...     sum = 0
+...     for number in numbers:
+...         sum += number
+...     return sum
+>>> total([1, 2, 3]), at_work(total, 3) is total
+(6, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Generic, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+WORTH_COMPILING = 10_000_000
+"""Elementary steps from which on a compiled kernel pays even when Numba has to start first: some four seconds of them."""
+
+
+class Kernel(Generic[P, R]):
+    """A function over arrays that can also be had compiled; build it with `kernel`."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.function = cast(FunctionType, function)
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run it interpreted."""
+        return cast(R, self.function(*args, **kwargs))
+
+    @cached_property
+    def fast(self) -> Callable[P, R]:
+        """The same function compiled, with the kernels it calls."""
+        import numba  # two seconds that small groups need not pay
+
+        known = self.function.__globals__
+        used = {
+            name: known[name].fast
+            for name in self.function.__code__.co_names
+            if isinstance(known.get(name), Kernel)
+        }
+        twin = FunctionType(
+            self.function.__code__,
+            {**known, **used},
+            self.function.__name__,
+            self.function.__defaults__,
+            self.function.__closure__,
+        )
+        twin.__qualname__, twin.__module__ = self.function.__qualname__, self.function.__module__
+        return cast(Callable[P, R], numba.njit(cache=True)(twin))
+
+
+def kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Mark a function as one that may be compiled."""
+    return Kernel(function)
+
+
+def at_work(one: Kernel[P, R], steps: int) -> Callable[P, R]:
+    """
+    The form of a kernel that suits the work.
+
+    Args:
+        one: The kernel.
+        steps: About how many elementary steps it will take.
+    """
+    return one.fast if steps >= WORTH_COMPILING else one

@@ -1,0 +1,86 @@
+"""
+From the lists a class of Kafka would send to an answer that says what is wrong with them.
+
+Kafka's sticky and uniform assignors can give a partition to two members, keep one that is gone, or
+hand a member what it never subscribed to. Such lists are kept as they are (`Assignment.sent`), and
+the answer names what is wrong with them; flawless ones become plain owners and an order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.assignor import GroupSpec
+from engine.model import NONE, Assignment, Flags, Indices, Lists
+
+_CELLS = 1 << 24
+"""Up to this many (member, topic) pairs, a table of all of them is the fastest way to look one up."""
+
+
+def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = None) -> Assignment:
+    """
+    The answer that sends *lists*; of several holders of a partition the first in member order is its owner.
+
+    Args:
+        group: The group.
+        lists: Each member's list; a partition number may be beyond its topic's end.
+        transferring: As in `Assignment`.
+
+    >>> from engine.assignor import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
+    >>> twice = Lists(start=np.array([0, 2, 3]), topic=np.zeros(3, np.int32), partition=np.array([0, 1, 1]))
+    >>> answer_of(group, twice).owner.tolist(), answer_of(group, twice).findings
+    ([0, 0], ('1 partition is given to more than one member, t-1',))
+    """
+    member = np.repeat(np.arange(len(group.members), dtype=np.int32), np.diff(lists.start))
+    sizes = np.diff(group.topic_start)
+    there = lists.partition < sizes[lists.topic]
+    held = (group.topic_start[lists.topic] + lists.partition)[there]
+    owner = np.full(group.partition_count, NONE, np.int32)
+    owner[held[::-1]] = member[there][::-1]  # written last, the first holder stays
+    twice = np.zeros(len(member), np.bool_)
+    twice[there] = (np.bincount(held, minlength=group.partition_count) > 1)[held]
+    foreign = ~_subscribes(group, member, lists.topic)
+    findings = (
+        _finding(group, lists, ~there, "is kept though it no longer exists"),
+        _finding(group, lists, twice, "is given to more than one member"),
+        _finding(group, lists, foreign, "goes to a member that does not subscribe to its topic"),
+    )
+    plain = bool(there.all()) and not bool(twice.any())
+    return Assignment(
+        owner=owner,
+        order=held if plain else None,
+        transferring=transferring,
+        sent=None if plain else lists,
+        findings=tuple(f for f in findings if f),
+    )
+
+
+def _subscribes(group: GroupSpec, member: Indices, topic: Indices) -> Flags:
+    """Per entry, whether the member subscribes to the topic."""
+    topics = len(group.topics)
+    asked = member.astype(np.int64) * topics + topic
+    who = np.repeat(np.arange(len(group.members)), np.diff(group.subscription_start))
+    pairs = who * topics + group.subscription_topic
+    cells = len(group.members) * topics
+    if cells <= _CELLS:
+        table = np.zeros(cells, np.bool_)
+        table[pairs] = True
+        found: Flags = table[asked]
+        return found
+    ascending = np.append(np.sort(pairs), cells)
+    found = ascending[np.searchsorted(ascending, asked)] == asked
+    return found
+
+
+def _finding(group: GroupSpec, lists: Lists, which: Flags, what: str) -> str | None:
+    """How many partitions are so, and the first; None for none."""
+    entries = np.flatnonzero(which)
+    if not len(entries):
+        return None
+    pairs = zip(lists.topic[entries].tolist(), lists.partition[entries].tolist(), strict=True)
+    topic, number = min(found := set(pairs))
+    first = f"first {group.topics[topic]}-{number}"
+    if len(found) == 1:
+        return f"1 partition {what}, {group.topics[topic]}-{number}"
+    return f"{len(found):,} partitions, {first}, of which each {what}"
