@@ -28,7 +28,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WORTH_COMPILING = 10_000_000
-"""Elementary steps from which on a compiled kernel pays even when Numba has to start first: some four seconds of them."""
+"""Elementary steps, some four seconds of them, from which on compiling pays even where Numba must start first."""
 
 
 class Kernel(Generic[P, R]):
