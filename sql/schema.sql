@@ -382,6 +382,7 @@ CREATE TABLE candidate (
     drain_seconds double precision,
     findings text[],
     moved jsonb,
+    proof text,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -398,7 +399,8 @@ COMMENT ON COLUMN candidate.reach IS 'How a user gets it: setting, class, plan, 
 COMMENT ON COLUMN candidate.feasibility IS 'Whether this group could run it: can run, could run, yardstick, infeasible.';
 COMMENT ON COLUMN candidate.reason IS 'Why it can or cannot run.';
 COMMENT ON COLUMN candidate.how IS 'What to do to get it on this group.';
-COMMENT ON COLUMN candidate.replay IS '"next rebalance" for the strategy the group runs, else "fresh assignment"; null without score.';
+COMMENT ON COLUMN candidate.replay IS
+    'Begins "next rebalance" when members report what they own now, else "fresh assignment"; null without score.';
 COMMENT ON COLUMN candidate.partition_spread IS 'Most minus fewest partitions among members of equal subscription.';
 COMMENT ON COLUMN candidate.balanced IS 'KIP-54: nobody with two partitions fewer could take one of somebody else''s.';
 COMMENT ON COLUMN candidate.most_partitions IS 'Number of partitions of the member that has most.';
@@ -417,8 +419,11 @@ COMMENT ON COLUMN candidate.moves IS 'Number of partitions whose owner changes.'
 COMMENT ON COLUMN candidate.newly_owned IS 'Number of unowned partitions that get an owner.';
 COMMENT ON COLUMN candidate.unowned IS 'Number of partitions that nobody owns; null when there is no assignment to score.';
 COMMENT ON COLUMN candidate.drain_seconds IS 'Seconds until the slowest member has caught up; Infinity: never.';
-COMMENT ON COLUMN candidate.findings IS 'What is remarkable about it.';
+COMMENT ON COLUMN candidate.findings IS
+    'What is wrong with the assignment, if anything (Kafka''s classes can give a partition to two members).';
 COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
+COMMENT ON COLUMN candidate.proof IS
+    'What is proven of the assignment: "exact", or how far from its floor it is at most; null when nothing is claimed.';
 
 
 -- What was said

@@ -5,6 +5,6 @@ Scores, history and policy -> `Advice`, or "stay", always with its reason.
 """
 
 from engine.advice.decide import Previous, decide
-from engine.advice.feasibility import Judgement, blocked, feasibility, runs
+from engine.advice.feasibility import SERVER_SIDE, Judgement, blocked, feasibility, runs
 
-__all__ = ["Judgement", "Previous", "blocked", "decide", "feasibility", "runs"]
+__all__ = ["SERVER_SIDE", "Judgement", "Previous", "blocked", "decide", "feasibility", "runs"]

@@ -49,7 +49,7 @@ def decide(
         )
         return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, reason=reason)
     weighed = {
-        c.strategy: weigh(live.score, c.score, partitions, policy)
+        c.strategy: weigh(live.score, c.score, partitions, policy, c.findings)
         for c in candidates
         if c.score is not None and c is not live
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.config import Policy
@@ -30,7 +31,9 @@ class Worth:
         return bool(self.gains) and not self.losses
 
 
-def weigh(live: Score, other: Score, partitions: int, policy: Policy) -> Worth:
+def weigh(
+    live: Score, other: Score, partitions: int, policy: Policy, findings: Sequence[str] = ()
+) -> Worth:
     """
     Compare a candidate with the live assignment.
 
@@ -39,9 +42,11 @@ def weigh(live: Score, other: Score, partitions: int, policy: Policy) -> Worth:
         other: The candidate's.
         partitions: How many partitions the group has.
         policy: What counts as a gain, a loss, and too many moves.
+        findings: What is wrong with the candidate's assignment; then it cannot pay.
     """
     parts = (_lag(live, other, policy), _racks(live, other, policy), _spread(live, other, policy))
-    losses = [loss for _, loss, _ in parts if loss]
+    losses = [f"its assignment is flawed: {finding}" for finding in findings]
+    losses += [loss for _, loss, _ in parts if loss]
     allowed = int(partitions * policy.moves_per_gain)
     if other.moves > allowed:
         losses.append(f"{other.moves} partitions would move, the policy allows {allowed}")

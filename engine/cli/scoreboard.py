@@ -108,7 +108,7 @@ def strategies(one: Judged) -> Table:
 
 
 def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
-    told = ". ".join(part.rstrip(".") for part in (row["reason"], row["how"]) if part)
+    told = ". ".join(part.rstrip(".") for part in _told(row) if part)
     head = [text(row["strategy"]), text(row["feasibility"])]
     if row["unowned"] is None:
         return [*head, *[NOTHING] * 6, text(told)]
@@ -122,6 +122,14 @@ def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
         duration(row["drain_seconds"]),
         text(told),
     ]
+
+
+def _told(row: Mapping[str, Any]) -> list[str | None]:
+    """Why and how; what is wrong with the assignment; what is proven of it; what it takes."""
+    flaws = [f"Flawed: {finding}" for finding in row["findings"] or ()]
+    proof = f"Proven: {row['proof']}" if row["proof"] else None
+    rounds = f"Replayed as {row['replay']}" if "," in (row["replay"] or "") else None
+    return [row["reason"], *flaws, row["how"], proof, rounds]
 
 
 def advice_lines(one: Judged) -> list[str]:

@@ -199,6 +199,7 @@ CANDIDATES: Mapping[str, pa.Schema] = {
         drain_seconds=pa.float64(),
         findings=_TEXTS,
         moved=pa.list_(MOVE),
+        proof=pa.string(),
     ),
 }
 """What `propose_candidates` writes: one row per group and strategy. Infinity in drain_seconds means never."""

@@ -8,13 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.advice import Judgement, blocked, feasibility, runs
-from engine.assignor import Assignor, GroupSpec, spec_of
+from engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
+from engine.assignor import Assignor, GroupSpec, fresh, spec_of
 from engine.assignors import every
 from engine.config import Settings
 from engine.datasets import CANDIDATES, rows_to_table
 from engine.errors import Infeasible
-from engine.model import Candidate, Feasibility, GroupSnapshot, Move, Reach, Score
+from engine.kit.settle import Settled, settle
+from engine.model import Candidate, Feasibility, GroupSnapshot, GroupType, Move, Reach, Score
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
 from engine.steps.measure import observe_group
@@ -105,22 +106,44 @@ def _replay(
     judge: Judge,
     judgement: Judgement,
 ) -> Candidate:
+    continues = _continues(strategy, group)
     try:
-        assignment = strategy.assign(spec)
+        settled = settle(strategy.assign, spec if continues else fresh(spec))
     except Infeasible as problem:
         return _infeasible(strategy, str(problem))
     except Exception as problem:  # noqa: BLE001 a custom strategy's fault must not cost the others their rows
         return _infeasible(strategy, f"failed: {type(problem).__name__}: {problem}")
-    running = strategy.reach is Reach.LIVE or runs(group, strategy.name)
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
-        replay="next rebalance" if running else "fresh assignment",
-        assignment=assignment,
-        score=judge.score(assignment),
+        replay=_replayed(continues, settled),
+        assignment=settled.assignment,
+        score=judge.score(settled.assignment),
+        findings=settled.assignment.findings,
+        proof=settled.assignment.proof,
     )
+
+
+def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:
+    """
+    Whether a strategy would see what members own now.
+
+    The one that the group runs does, at its next rebalance. To get another client-side one, every
+    member restarts and forgets; a broker keeps the target assignment whatever assignor comes next.
+    """
+    if strategy.reach is Reach.LIVE or runs(group, strategy.name):
+        return True
+    return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
+
+
+def _replayed(continues: bool, settled: Settled) -> str:
+    told = "next rebalance" if continues else "fresh assignment"
+    if settled.rounds == 1:
+        return told
+    waited = "1 partition pauses" if settled.waited == 1 else f"{settled.waited} partitions pause"
+    return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
 
 
 def _infeasible(strategy: Assignor, reason: str) -> Candidate:
@@ -156,6 +179,7 @@ def _row(
         **score,
         "findings": list(candidate.findings),
         "moved": [asdict(move) for move in changed],
+        "proof": candidate.proof,
     }
 
 
@@ -171,4 +195,5 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         replay=row["replay"],
         score=Score(**score) if scored else None,
         findings=tuple(row["findings"] or ()),
+        proof=row["proof"],
     )

@@ -1,6 +1,7 @@
 -- What would each strategy do for a group? One row per group and strategy of the newest snapshot with candidates, in the
 -- order of the strategy table; "live" is what the group has now. Smaller is better everywhere: lag in offsets, shares as
 -- fractions of 1, moves in partitions, drain time in seconds.
+-- proof says what is proven of an assignment, findings what is wrong with it; both are null or empty for most.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
@@ -22,6 +23,8 @@ SELECT
     moves,
     drain_seconds,
     replay,
+    proof,
+    findings,
     reason
 FROM strategy_scoreboard
 WHERE

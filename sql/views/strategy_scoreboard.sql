@@ -40,6 +40,7 @@ SELECT
     candidate.unowned,
     candidate.drain_seconds,
     candidate.findings,
+    candidate.proof,
     candidate.snapshot_id,
     snapshot.started_at AS taken_at,
     candidate.config_version

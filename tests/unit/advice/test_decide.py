@@ -107,6 +107,18 @@ def test_a_gain_with_a_loss_is_no_switch(loss, live, other):
     assert "but lose" in advice.reason
 
 
+def test_a_flawed_assignment_is_never_advised():
+    """However much it gains: an answer that gives a partition to two members is shown, not recommended."""
+    better = _candidate(largest_member_lag=100)
+    flawed = replace(better, findings=("1 partition is given to more than one member, t-0",))
+
+    advice = _decide(_live(largest_member_lag=1000), flawed)
+
+    assert advice.verdict is Verdict.STAY
+    assert "flawed: 1 partition is given to more than one member, t-0" in advice.reason
+    assert _decide(_live(largest_member_lag=1000), better).verdict is Verdict.SWITCH
+
+
 def test_too_many_moves_are_a_loss():
     """The policy bounds the share of partitions that may change hands."""
     policy = Policy(confirmations=1, moves_per_gain=0.3)

@@ -1,0 +1,110 @@
+"""How strategies are replayed on a live group: with which past, how many rounds, and what is said of the answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.assignor import GroupSpec
+from engine.config import Settings
+from engine.model import Assignment, Reach
+from engine.steps import propose
+from engine.steps.propose import candidate_of, propose_group
+from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
+
+
+class Seen:
+    """A strategy that keeps what it was asked, and answers what the group has."""
+
+    works_on = frozenset({"partitions"})
+    needs: frozenset[str] = frozenset()
+    reach = Reach.SETTING
+    source = "a test"
+
+    def __init__(self, name: str, **answer: object) -> None:
+        self.name, self.asked, self.answer = name, [], answer
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """What the group has."""
+        self.asked.append(group)
+        return Assignment(owner=group.owner.copy(), **self.answer)
+
+
+def _rows(monkeypatch, *strategies, **header):
+    monkeypatch.setattr(propose, "every", lambda: {s.name: s for s in strategies})
+    owned = {"a": [0, 1], "b": [2]}
+    members = [member(m, ["orders"], {"orders": p}) for m, p in owned.items()]
+    snapshot = make_snapshot(
+        topics=[topic("orders", 3)], groups=[group("g", members=members, **header)]
+    )
+    rows = propose_group(Settings(), groups(snapshot)[0], [])
+    return {row["strategy"]: row for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("header", "strategy", "replay"),
+    [
+        ({"group_type": "classic", "assignor": "range"}, "range", "next rebalance"),
+        ({"group_type": "classic", "assignor": "range"}, "sticky", "fresh assignment"),
+        ({"group_type": "consumer", "assignor": "range"}, "uniform", "next rebalance"),
+        ({"group_type": "consumer", "assignor": "uniform"}, "uniform", "next rebalance"),
+        ({"group_type": "consumer", "assignor": "uniform"}, "sticky", "fresh assignment"),
+    ],
+)
+def test_members_report_what_they_own_unless_they_would_have_restarted(
+    monkeypatch, header, strategy, replay
+):
+    """The elected strategy sees the present; a switch of client strategies forgets it, a broker does not."""
+    seen = Seen(strategy)
+
+    row = _rows(monkeypatch, seen, **header)[strategy]
+
+    claims = seen.asked[0].claim_partition.tolist()
+    assert (row["replay"], claims) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
+    assert seen.asked[0].owner.tolist() == [0, 0, 1]
+
+
+def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
+    """Findings and proof of an answer are stored with it, and read back."""
+    flawed, proven = Seen("flawed", findings=("a flaw",)), Seen("proven", proof="exact")
+
+    rows = _rows(monkeypatch, flawed, proven)
+
+    assert (rows["flawed"]["findings"], rows["flawed"]["proof"]) == (["a flaw"], None)
+    assert (rows["proven"]["findings"], rows["proven"]["proof"]) == ([], "exact")
+    assert candidate_of(rows["flawed"]).findings == ("a flaw",)
+    assert candidate_of(rows["proven"]).proof == "exact"
+
+
+def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):
+    """What must be given up first is scored where it comes to rest, and the row says what it takes."""
+
+    class TwoRounds(Seen):
+        def assign(self, group: GroupSpec) -> Assignment:
+            self.asked.append(group)
+            owner, to = group.owner.copy(), group.owner * 0 - 1
+            owner[1] = -1 if len(self.asked) == 1 else 1
+            to[1] = 1 if len(self.asked) == 1 else -1
+            return Assignment(owner=owner, transferring=to)
+
+    strategy = TwoRounds("range")
+
+    row = _rows(monkeypatch, strategy, assignor="range")["range"]
+
+    assert row["replay"] == "next rebalance, settled in 2 rounds; 1 partition pauses in between"
+    assert (row["unowned"], row["moves"]) == (0, 1)
+    assert strategy.asked[1].claim_partition.tolist() == [0, 2]
+
+
+def test_a_strategy_that_never_settles_is_infeasible(monkeypatch):
+    """Partitions that wait for ever are no assignment, and the row says how many."""
+
+    class Never(Seen):
+        def assign(self, group: GroupSpec) -> Assignment:
+            owner = group.owner.copy()
+            owner[0] = -1
+            return Assignment(owner=owner, transferring=group.owner * 0)
+
+    row = _rows(monkeypatch, Never("range"), assignor="range")["range"]
+
+    assert row["feasibility"] == "infeasible"
+    assert "3 of 3 partitions still wait" in row["reason"]
