@@ -1,0 +1,43 @@
+"""One source, two speeds: a kernel interpreted and compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.kit.compiled import WORTH_COMPILING, at_work, kernel
+
+
+@kernel
+def doubled(number):
+    """Twice the number."""
+    return 2 * number
+
+
+@kernel
+def total(numbers):
+    """The sum of the doubled numbers."""
+    found = 0
+    for number in numbers:
+        found += doubled(number)
+    return found
+
+
+@pytest.mark.slow
+def test_both_forms_answer_alike():
+    """Compiled code calls the compiled form of the kernels it names, and gives what the interpreter gives."""
+    numbers = np.arange(1000)
+
+    assert total.fast(numbers) == total(numbers) == 999_000
+    assert total.fast.nopython_signatures, "it was compiled, not merely wrapped"
+
+
+def test_the_work_chooses_the_form():
+    """Numba is not even started for a group that is done before it would be ready."""
+    assert at_work(total, WORTH_COMPILING - 1) is total
+    assert at_work(total, WORTH_COMPILING) is total.fast
+
+
+def test_a_kernel_looks_like_its_function():
+    """Name and docstring are those of the function, for help and tracebacks."""
+    assert (total.__name__, total.__doc__) == ("total", "The sum of the doubled numbers.")
