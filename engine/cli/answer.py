@@ -21,8 +21,9 @@ EPILOG = epilog(
     ],
     [0, 2],
     "A line is {id, strategy, topics: {name: {partitions: [[rack, ...], ...]}}, members: [{id, topics, ...}]}; "
-    "its answer is {id, assignment: {member: [[topic, partition], ...]}}. A line that is no case gets {id, error} "
-    "in its place and the rest is answered: that is an answer too, so the exit code stays 0.",
+    "its answer is {id, assignment: {member: [[topic, partition], ...]}}, exactly what Kafka's class would send. What "
+    "must be given up first stands in transferring, what is wrong with it in findings. A line that is no case gets "
+    "{id, error} in its place and the rest is answered: that is an answer too, so the exit code stays 0.",
 )
 
 
@@ -36,6 +37,13 @@ def assign(
             help="Ask each strategy N times; adds the median of its own time in milliseconds.",
         ),
     ] = None,
+    settled: Annotated[
+        bool,
+        typer.Option(
+            "--settled",
+            help="Follow a cooperative group until nothing waits to be given up; adds how many rounds that takes.",
+        ),
+    ] = False,
 ) -> None:
     """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
     from engine.cli.assign import answer_lines
@@ -46,7 +54,7 @@ def assign(
         )
     if sys.stdin.isatty():
         complain("reading cases from the terminal, one JSON object per line; Ctrl-D ends")
-    for answer in answer_lines(_lines(sys.stdin.buffer), repeat):
+    for answer in answer_lines(_lines(sys.stdin.buffer), repeat, settled):
         print(answer, flush=True)
 
 

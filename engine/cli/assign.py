@@ -35,6 +35,7 @@ from pydantic import (
 from engine.assignor import Assignor, GroupSpec, build_spec
 from engine.assignors import by_name
 from engine.errors import EvenkeelError, InputError
+from engine.kit.settle import settle
 from engine.model import NONE, Column, Indices
 
 _ERRORS_SHOWN = 3
@@ -129,13 +130,19 @@ def read_case(line: Mapping[str, Any]) -> tuple[GroupSpec, str]:
     return _group_of(case), case.strategy
 
 
-def answer(case: Mapping[str, Any], *, repeat: int | None = None) -> dict[str, Any]:
+def answer(
+    case: Mapping[str, Any], *, repeat: int | None = None, settled: bool = False
+) -> dict[str, Any]:
     """
     The answer to one case: its `id` and the `assignment`, every member present.
+
+    Beside it, where there is any: `transferring` ([topic, partition, new owner] that must be given up first),
+    `findings` (what is wrong with the assignment) and `proof` (what is proven of it).
 
     Args:
         case: A parsed line.
         repeat: Ask so many times, at least once, and add the median in `milliseconds`.
+        settled: Follow the group until nothing waits to be given up, and add the `rounds` that takes.
 
     Raises:
         InputError: It is no case, or there is no such strategy.
@@ -143,11 +150,18 @@ def answer(case: Mapping[str, Any], *, repeat: int | None = None) -> dict[str, A
     """
     group, strategy = read_case(case)
     assignor = by_name(strategy)
-    answered = assignor.assign(group)
+    end = settle(assignor.assign, group) if settled else None
+    answered = end.assignment if end else assignor.assign(group)
     assignment = {m: [[t, p] for t, p in pairs] for m, pairs in group.lists(answered).items()}
     result: dict[str, Any] = {"id": case.get("id"), "assignment": assignment}
     if answered.transferring is not None:
         result["transferring"] = _transferring(group, answered.transferring)
+    if answered.findings:
+        result["findings"] = list(answered.findings)
+    if answered.proof is not None:
+        result["proof"] = answered.proof
+    if end is not None:
+        result["rounds"] = end.rounds
     if repeat is not None:
         result["milliseconds"] = round(median(_times(assignor, group, repeat)), 3)
     return result
@@ -161,20 +175,23 @@ def _transferring(group: GroupSpec, to: Indices) -> list[list[Any]]:
     return [[group.topics[topic], number, group.members[member]] for topic, number, member in rows]
 
 
-def answer_lines(lines: Iterable[str | bytes], repeat: int | None = None) -> Iterator[str]:
+def answer_lines(
+    lines: Iterable[str | bytes], repeat: int | None = None, settled: bool = False
+) -> Iterator[str]:
     """
     One JSON line for each line of input, in order; whatever is wrong with a line is its answer.
 
     Args:
         lines: Text, or bytes as they come in.
         repeat: As for `answer`.
+        settled: As for `answer`.
     """
     for line in lines:
         name = None
         try:
             case = _parse(line)
             name = _id_of(case)
-            result = answer(case, repeat=repeat)
+            result = answer(case, repeat=repeat, settled=settled)
         except EvenkeelError as problem:
             result = {"id": name, "error": str(problem)}
         except Exception as problem:  # noqa: BLE001 a custom strategy can raise anything
