@@ -1,0 +1,346 @@
+"""
+Tasks and clients of a Kafka Streams application, as the integers its strategies work on.
+
+A task is one partition number of one sub-topology; it reads source partitions and, when stateful,
+keeps a store whose changelog partitions say how far a copy is behind. A client is one process: so
+many threads, one rack, some tags. Tasks and clients are in Kafka's own order (tasks by
+sub-topology and partition, clients by process id as a signed UUID), so no order of the input shows.
+
+Source: KIP-441 (lags and warm-ups), KIP-708 (tags), KIP-925 (racks); `TaskId`, `ProcessId` and
+`ClientState` of Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+import enum
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.model import NONE, Flags, Indices, Ints, ragged
+
+RUNNING = -2
+"""The lag of a task that is active and running on a client (on the wire too)."""
+
+LAG_UNKNOWN = -3
+"""The lag of a task whose offsets the client could not tell (on the wire too)."""
+
+
+class RackStrategy(enum.StrEnum):
+    """`rack.aware.assignment.strategy`."""
+
+    NONE = "none"
+    MIN_TRAFFIC = "min_traffic"
+    BALANCE_SUBTOPOLOGY = "balance_subtopology"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What one cross-rack partition costs, and one task that a client has to take over."""
+
+    traffic: int
+    non_overlap: int
+
+
+STATEFUL = Costs(traffic=10, non_overlap=1)
+"""`HighAvailabilityTaskAssignor`'s defaults; the sticky assignor's are 1 and 10."""
+
+STATELESS = Costs(traffic=1, non_overlap=0)
+"""Fixed for tasks without state, whatever is configured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskConfig:
+    """
+    The settings of a Streams application that shape an assignment.
+
+    Attributes:
+        num_standby_replicas: Copies of each store beside the active one.
+        acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up.
+        max_warmup_replicas: Copies that may be built at a time beside the standbys.
+        tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
+        strategy: `rack.aware.assignment.strategy`.
+        costs: Of stateful tasks; stateless ones always cost `STATELESS`.
+    """
+
+    num_standby_replicas: int = 0
+    acceptable_recovery_lag: int = 10_000
+    max_warmup_replicas: int = 2
+    tags: tuple[str, ...] = ()
+    strategy: RackStrategy = RackStrategy.NONE
+    costs: Costs = STATEFUL
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Application:
+    """
+    N tasks, C clients and R partitions; the frozen input of every task strategy.
+
+    Attributes:
+        tasks: Task ids `<sub-topology>_<partition>`, in Kafka's order.
+        subtopology: (N) number of the sub-topology.
+        stateful: (N).
+        log_size: (N) end offset of the stores, in offsets: the lag of a client that has no copy.
+        source_start, source: Ragged, task -> partitions it reads.
+        changelog_start, changelog: Ragged, task -> partitions of its stores.
+        partitions: (R) topic and partition number.
+        racks: Rack names; *replica_rack* and *client_rack* point into it, or NONE.
+        replica_start, replica_rack: Ragged, partition -> racks of its replicas; NONE is a broker
+            without rack, no entry at all means that the replicas are not known.
+        clients: Process ids as UUID text, in Kafka's order (signed).
+        threads: (C) number of stream threads, the client's capacity.
+        client_rack: (C) its rack, NONE without, or when its members disagree.
+        tags: (C) client tags.
+        lag_start, lag_task, lag: Ragged, client -> what it said of tasks: offsets behind, `RUNNING`
+            or `LAG_UNKNOWN`; a task that is not listed lags by its *log_size*.
+        active_start, active_task: Ragged, client -> tasks that were active there.
+        standby_start, standby_task: Ragged, client -> tasks of which it kept a copy.
+    """
+
+    tasks: tuple[str, ...]
+    subtopology: Ints
+    stateful: Flags
+    log_size: Ints
+    source_start: Ints
+    source: Indices
+    changelog_start: Ints
+    changelog: Indices
+    partitions: tuple[tuple[str, int], ...]
+    racks: tuple[str, ...]
+    replica_start: Ints
+    replica_rack: Indices
+    clients: tuple[str, ...]
+    threads: Ints
+    client_rack: Indices
+    tags: tuple[Mapping[str, str], ...]
+    lag_start: Ints
+    lag_task: Indices
+    lag: Ints
+    active_start: Ints
+    active_task: Indices
+    standby_start: Ints
+    standby_task: Indices
+
+    @cached_property
+    def previous_owner(self) -> Indices:
+        """(N) the client a task was active on, NONE for none; of several the last in order."""
+        owner = np.full(len(self.tasks), NONE, np.int32)
+        clients = np.repeat(
+            np.arange(len(self.clients), dtype=np.int32), np.diff(self.active_start)
+        )
+        owner[self.active_task] = clients
+        return owner
+
+    def named(self, owner: Indices, tasks: Ints | None = None) -> dict[str, list[str]]:
+        """Client -> ids of the tasks it has by *owner* (N, NONE for nobody), in task order; all clients present."""
+        found: dict[str, list[str]] = {client: [] for client in self.clients}
+        for task in range(len(self.tasks)) if tasks is None else tasks.tolist():
+            if owner[task] != NONE:
+                found[self.clients[owner[task]]].append(self.tasks[task])
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Placement:
+    """
+    Where tasks go: the answer of a task strategy.
+
+    Attributes:
+        active: (N) client each task runs on, NONE for nobody.
+        standby_start, standby: Ragged, task -> clients that keep a copy, warm-ups included, ascending.
+        warmup_start, warmup: Ragged, task -> those of them that only warm up.
+        target: (N) where stateful tasks are to run once their copies have caught up; equals *active* when
+            nothing is on its way.
+        initial: (N) the target before racks were looked at.
+        probing: Whether to rebalance again soon because copies are being warmed up.
+        racks: Why racks played no part, in words; None when they did.
+        findings: What is remarkable, in words.
+    """
+
+    active: Indices
+    standby_start: Ints
+    standby: Indices
+    warmup_start: Ints
+    warmup: Indices
+    target: Indices
+    initial: Indices
+    probing: bool
+    racks: str | None = None
+    findings: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskLine:
+    """A task in names, for `application`; *topology* is the named topology, usually none."""
+
+    id: str
+    sources: Sequence[tuple[str, int]]
+    changelogs: Sequence[tuple[str, int]] = ()
+    stateful: bool = False
+    log_size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientLine:
+    """A client in names, for `application`; *lags* per task id, *previous_* are task ids."""
+
+    process_id: str
+    threads: int = 1
+    rack: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    lags: Mapping[str, int] = field(default_factory=dict)
+    previous_active: Sequence[str] = ()
+    previous_standby: Sequence[str] = ()
+
+
+def application(
+    tasks: Sequence[TaskLine],
+    clients: Sequence[ClientLine],
+    replicas: Mapping[tuple[str, int], Sequence[str | None]] | None = None,
+) -> Application:
+    """
+    An application from names, in any order.
+
+    Args:
+        tasks: All tasks.
+        clients: All clients.
+        replicas: Partition -> racks of its replicas, None for a broker without rack; a partition
+            left out has unknown replicas.
+
+    Raises:
+        InputError: A task id or process id is malformed or given twice, or a client names a task there is none of.
+
+    >>> app = application(
+    ...     [TaskLine(id="0_10", sources=[("t", 10)]), TaskLine(id="0_9", sources=[("t", 9)])],
+    ...     [ClientLine(process_id="00000000-0000-0000-0000-000000000001", rack="a"),
+    ...      ClientLine(process_id="ffffffff-ffff-ffff-0000-000000000000")],
+    ... )
+    >>> app.tasks, app.clients[0], app.client_rack.tolist()
+    (('0_9', '0_10'), 'ffffffff-ffff-ffff-0000-000000000000', [-1, 0])
+    """
+    lines = sorted(tasks, key=lambda t: task_key(t.id))
+    people = sorted(clients, key=lambda c: process_key(c.process_id))
+    place = _places([t.id for t in lines], "task")
+    _places([c.process_id for c in people], "process")
+    known = replicas or {}
+    used = [p for t in lines for p in (*t.sources, *t.changelogs)]
+    partitions = tuple(dict.fromkeys(used))
+    row = {pair: i for i, pair in enumerate(partitions)}
+    names = {r for racks in known.values() for r in racks if r} | {c.rack for c in people if c.rack}
+    racks = tuple(sorted(names))
+    rack_of: dict[str | None, int] = {name: i for i, name in enumerate(racks)}
+    source_start, source = ragged([[row[p] for p in t.sources] for t in lines])
+    changelog_start, changelog = ragged([[row[p] for p in t.changelogs] for t in lines])
+    replica_start, replica_rack = ragged(
+        [[rack_of.get(r or None, NONE) for r in known.get(p, ())] for p in partitions]
+    )
+    told = [[_task(place, c, t) for t in c.lags] for c in people]
+    lag_start, lag_task = ragged(told)
+    active_start, active_task = ragged(
+        [[_task(place, c, t) for t in c.previous_active] for c in people]
+    )
+    standby_start, standby_task = ragged(
+        [[_task(place, c, t) for t in c.previous_standby] for c in people]
+    )
+    return Application(
+        tasks=tuple(t.id for t in lines),
+        subtopology=np.array([task_key(t.id)[1] for t in lines], np.int64),
+        stateful=np.array([t.stateful for t in lines], np.bool_),
+        log_size=np.array([t.log_size for t in lines], np.int64),
+        source_start=source_start,
+        source=source,
+        changelog_start=changelog_start,
+        changelog=changelog,
+        partitions=partitions,
+        racks=racks,
+        replica_start=replica_start,
+        replica_rack=replica_rack,
+        clients=tuple(c.process_id for c in people),
+        threads=np.array([c.threads for c in people], np.int64),
+        client_rack=np.array([rack_of.get(c.rack or None, NONE) for c in people], np.int32),
+        tags=tuple(dict(c.tags) for c in people),
+        lag_start=lag_start,
+        lag_task=lag_task,
+        lag=np.array([lag for c in people for lag in c.lags.values()], np.int64),
+        active_start=active_start,
+        active_task=active_task,
+        standby_start=standby_start,
+        standby_task=standby_task,
+    )
+
+
+def task_key(task: str) -> tuple[str, int, int]:
+    """
+    Kafka's order of task ids: named topology, sub-topology, partition.
+
+    Raises:
+        InputError: It is no task id.
+
+    >>> sorted(["1_0", "0_10", "0_9"], key=task_key)
+    ['0_9', '0_10', '1_0']
+    """
+    topology, _, rest = task.rpartition("__")
+    subtopology, _, partition = rest.partition("_")
+    if not (subtopology.isdecimal() and partition.isdecimal()):
+        raise InputError(
+            f"{task!r} is no task id.", fix="Write <sub-topology>_<partition>, such as 0_3."
+        )
+    return topology, int(subtopology), int(partition)
+
+
+def process_key(process_id: str) -> tuple[int, int]:
+    """
+    Java's order of UUIDs: both halves compared as signed 64-bit numbers.
+
+    Raises:
+        InputError: It is no UUID.
+    """
+    try:
+        number = uuid.UUID(process_id).int
+    except ValueError as problem:
+        raise InputError(
+            f"process id {process_id!r} is no UUID.",
+            fix="Write it as 8-4-4-4-12 hexadecimal digits.",
+        ) from problem
+    return _signed(number >> 64), _signed(number & (1 << 64) - 1)
+
+
+def _signed(half: int) -> int:
+    return half - (1 << 64) if half >> 63 else half
+
+
+def _places(names: Sequence[str], what: str) -> dict[str, int]:
+    place = {name: i for i, name in enumerate(names)}
+    if len(place) < len(names):
+        twice = next(n for i, n in enumerate(names) if place[n] != i)
+        raise InputError(f"{what} {twice!r} is given twice.", fix="Name each once.")
+    return place
+
+
+def _task(place: Mapping[str, int], client: ClientLine, task: str) -> int:
+    if task not in place:
+        raise InputError(
+            f"client {client.process_id} names task {task!r}, which is not among the {len(place)} tasks.",
+            fix="List the task, or leave it out of the client.",
+        )
+    return place[task]
+
+
+__all__ = [
+    "LAG_UNKNOWN",
+    "RUNNING",
+    "STATEFUL",
+    "STATELESS",
+    "Application",
+    "ClientLine",
+    "Costs",
+    "Placement",
+    "RackStrategy",
+    "TaskConfig",
+    "TaskLine",
+    "application",
+]
