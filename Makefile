@@ -75,6 +75,10 @@ lint: $(INSTALLED) ## Check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+.PHONY: oracle
+oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours about random groups
+	@$(BIN)/python -m tests.oracle
+
 .PHONY: bench
 bench: $(INSTALLED) ## Measure what has a budget
 	@$(BIN)/python -m tests.benchmarks

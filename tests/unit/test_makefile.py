@@ -19,6 +19,7 @@ TARGETS = [
     "test",
     "test-fast",
     "lint",
+    "oracle",
     "bench",
     "kafka",
     "clean",

@@ -1,0 +1,1 @@
+"""Kafka's own classes asked the same questions: random groups, both answers side by side."""
