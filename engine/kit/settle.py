@@ -1,33 +1,36 @@
 """
-What a strategy that moves partitions in two steps comes to: rounds of rebalance until nothing waits.
+Follow a group through its rounds until nothing waits to be given up.
 
-A cooperative assignor gives a partition to its new owner only after the old one gave it up: the
-first round leaves it with nobody, the members rejoin with what they kept, the next round hands it
-out (KIP-429). A strategy that withholds nothing settles in one round.
+A cooperative strategy withholds what its present owner must give up first. The members then rejoin owning what they
+kept and what they were given, and a second round hands out the rest; usually that is all. A strategy that withholds
+nothing has settled after one round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from engine.assignor import GroupSpec, rejoining
 from engine.errors import Infeasible
+from engine.kit.java_order import string_places
 from engine.model import NONE, Assignment
 
-MOST_ROUNDS = 16
-"""Far more than any group needs; two is usual."""
+MOST_ROUNDS = 10
+"""Kafka's cooperative-sticky is done after two as a rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """
-    Where a group comes to rest.
+    What a group has in the end, and what it took.
 
     Attributes:
-        assignment: The last round's answer, which withholds nothing.
-        rounds: How many rebalances it takes, 1 where nothing waits.
-        waited: How many partitions the first round leaves with nobody until they are given up.
+        assignment: The last round's answer; nothing in it is transferring.
+        rounds: Number of rebalances, at least 1.
+        waited: Number of partitions nobody owned after the first round because they had to be given up first.
     """
 
     assignment: Assignment
@@ -35,21 +38,65 @@ class Settled:
     waited: int
 
 
-def settle(assign: Callable[[GroupSpec], Assignment], group: GroupSpec) -> Settled:
+def settle(
+    assign: Callable[[GroupSpec], Assignment], group: GroupSpec, *, most_rounds: int = MOST_ROUNDS
+) -> Settled:
     """
-    Let the group rebalance until no partition waits to be given up.
+    Ask a strategy again and again, as its members would rejoin, until nothing is transferring.
+
+    Args:
+        assign: The strategy.
+        group: The group as it joins the first round.
+        most_rounds: How many rounds to follow it, at least 1.
 
     Raises:
-        Infeasible: The strategy cannot run on the group, or partitions still wait after `MOST_ROUNDS`.
+        Infeasible: The strategy cannot run on this group, or partitions still wait after the last round.
+
+    >>> from engine.assignor import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
+    >>> first = Assignment(owner=np.array([0, NONE]), transferring=np.array([NONE, 1]))
+    >>> after = lambda group: first if len(group.claim_topic) == 0 else Assignment(owner=np.array([0, 1]))
+    >>> settled = settle(after, group)
+    >>> settled.assignment.owner.tolist(), settled.rounds, settled.waited
+    ([0, 1], 2, 1)
     """
-    waited = 0
-    for rounds in range(1, MOST_ROUNDS + 1):
+    waited = waiting = 0
+    for round_number in range(1, most_rounds + 1):
         answer = assign(group)
-        waiting = 0 if answer.transferring is None else int((answer.transferring != NONE).sum())
+        waiting = _waiting(answer)
+        if round_number == 1:
+            waited = waiting
         if not waiting:
-            return Settled(assignment=answer, rounds=rounds, waited=waited)
-        waited = waited or waiting
-        group = rejoining(group, answer.owner, generation=rounds + 1)
+            return Settled(assignment=answer, rounds=round_number, waited=waited)
+        group = _rejoined(group, answer)
     raise Infeasible(
-        f"after {MOST_ROUNDS} rounds {waiting} of {group.partition_count} partitions still wait to be given up."
+        f"after {most_rounds} rounds {waiting:,} partitions still wait to be given up.",
+        fix="Look at a single round, or at a strategy that withholds nothing.",
+    )
+
+
+def _waiting(answer: Assignment) -> int:
+    """How many partitions are withheld."""
+    return 0 if answer.transferring is None else int((answer.transferring != NONE).sum())
+
+
+def _rejoined(group: GroupSpec, answer: Assignment) -> GroupSpec:
+    """The group as its members rejoin after a round: owning exactly what they were sent, one generation on."""
+    told = [group.generation, group.blob_generation]
+    generation = 1 + max([0, *(g for g in (column.max() for column in told) if g is not None)])
+    again = rejoining(group, answer.owner, generation)
+    if answer.sent is None:
+        return again
+    sent = answer.sent
+    member = np.repeat(np.arange(len(group.members)), np.diff(sent.start))
+    order = np.lexsort((sent.partition, string_places(group.topics)[sent.topic], member))
+    topic, partition = sent.topic[order], sent.partition[order]
+    return replace(
+        again,
+        claim_start=sent.start,
+        claim_topic=topic,
+        claim_partition=partition,
+        blob_start=sent.start,
+        blob_topic=topic,
+        blob_partition=partition,
     )
