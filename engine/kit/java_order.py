@@ -3,8 +3,8 @@ The orders in which Java walks its collections, for output identical to Kafka's.
 
 A `HashMap` or `HashSet` is walked by bucket, and within a bucket in the order of insertion; a
 bucket is made of the key's hash and the table's capacity, so the order is a pure function of the
-keys and of how they came in. Strings compare by UTF-16 code units. Source: JDK 17,
-`java.util.HashMap` and `java.lang.String`.
+keys and of how they came in. Strings compare by UTF-16 code units, Kafka's topic ids as pairs of
+signed numbers. Source: JDK 17, `java.util.HashMap` and `java.lang.String`; Kafka 4.3, `Uuid`.
 
 Not emulated: a bucket of eight colliding keys or more, which Java may turn into a tree or answer
 with an early growth; only keys made to collide get there.
@@ -13,6 +13,7 @@ with an early growth; only keys made to collide get there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,9 @@ from engine.model import Ints
 
 Hashes = npt.NDArray[np.uint32]
 """Java's 32-bit hash codes, unsigned."""
+
+Uuids = npt.NDArray[np.int64]
+"""(n, 2) the upper and the lower 64 bits of UUIDs, signed as in Java."""
 
 _LEAST_CAPACITY = 16
 _GREATEST_CAPACITY = 1 << 30
@@ -49,6 +53,18 @@ def string_order(names: Sequence[str]) -> Ints:
     """
     keys = [utf16(name) for name in names]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def string_places(names: Sequence[str]) -> Ints:
+    """
+    The place of each of *names* in Java's string order.
+
+    >>> string_places(["t2", "t10", "t1"]).tolist()
+    [2, 1, 0]
+    """
+    places = np.empty(len(names), np.int64)
+    places[string_order(names)] = np.arange(len(names))
+    return places
 
 
 def string_hashes(names: Sequence[str]) -> Hashes:
@@ -120,3 +136,37 @@ def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:
     ['Aa', 'BB', 'orders', 't0', 't1']
     """
     return bucket_order(string_hashes(names), capacity(len(names), initial))
+
+
+def uuid_halves(uuids: Sequence[UUID]) -> Uuids:
+    """
+    UUIDs as pairs of signed numbers.
+
+    >>> uuid_halves([UUID(int=1), UUID(int=(1 << 128) - 1)]).tolist()
+    [[0, 1], [-1, -1]]
+    """
+    packed = b"".join(one.bytes for one in uuids)
+    return np.frombuffer(packed, dtype=">i8").astype(np.int64).reshape(-1, 2)
+
+
+def uuid_hashes(uuids: Uuids) -> Hashes:
+    """
+    `Uuid.hashCode` of many ids at once: all four 32-bit quarters, one xor the other.
+
+    >>> uuid_hashes(uuid_halves([UUID("00000001-0000-0002-0000-000400000008")])).tolist()
+    [15]
+    """
+    folded = (uuids[:, 0] ^ uuids[:, 1]).view(np.uint64)
+    hashes: Hashes = (folded ^ (folded >> np.uint64(32))).astype(np.uint32)
+    return hashes
+
+
+def uuid_order(uuids: Uuids) -> Ints:
+    """
+    The indices of *uuids* in the order of `Uuid.compareTo`, which takes half of all ids for negative.
+
+    >>> first, last = UUID(int=1 << 127), UUID(int=1)
+    >>> uuid_order(uuid_halves([last, first])).tolist()
+    [1, 0]
+    """
+    return np.lexsort((uuids[:, 1], uuids[:, 0]))
