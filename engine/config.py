@@ -109,6 +109,10 @@ class Policy(_Strict):
     near_floor: Share = 0.05
 
 
+Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
+"""What members list: all of them the same, or by pattern of client id, host or instance id."""
+
+
 class Rule(_Strict):
     """
     What is known of some groups that the wire does not tell. Later rules override earlier ones, key by key.
@@ -119,7 +123,9 @@ class Rule(_Strict):
         auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
         isolation: `read_committed` groups are measured against the last stable offset.
         capacity_per_second: Offsets/s one member can consume.
-        assignors: The members' `partition.assignment.strategy`, most preferred first.
+        assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all of them, or
+            shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
+            the wire or class names.
         owner: Team that hears of it.
         channel: Slack channel, instead of the default one.
         racks: Shell patterns of client id or host -> rack, for members whose rack the wire does not tell.
@@ -131,7 +137,7 @@ class Rule(_Strict):
     auto_offset_reset: str | None = None
     isolation: Literal["read_committed", "read_uncommitted"] | None = None
     capacity_per_second: float | None = Field(default=None, gt=0)
-    assignors: tuple[str, ...] | None = None
+    assignors: Assignors | None = None
     owner: str | None = None
     channel: str | None = None
     racks: dict[str, str] | None = None
@@ -147,6 +153,25 @@ class Rule(_Strict):
         ):
             return value
         raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
+
+    @field_validator("assignors", mode="before")
+    @classmethod
+    def _lists_of_names(cls, value: Any) -> Any:
+        lists = value.values() if isinstance(value, Mapping) else [value]
+        if value is not None and not (lists and all(map(_names_something, lists))):
+            raise ValueError(
+                'write a list of strategies, like ["range", "roundrobin"], or a table of such lists by pattern of '
+                "client id, host or instance id; each strategy once"
+            )
+        return value
+
+
+def _names_something(listed: Any) -> bool:
+    """Whether this is a list of names, at least one, none of them twice."""
+    if not isinstance(listed, list | tuple) or not listed:
+        return False
+    named = all(isinstance(name, str) and name.strip() for name in listed)
+    return named and len(set(listed)) == len(listed)
 
 
 class Settings(BaseSettings):

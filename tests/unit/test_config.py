@@ -192,3 +192,29 @@ def test_an_oauth_endpoint_is_no_secret(write):
     )
 
     assert load().cluster("eu").properties
+
+
+def test_what_members_list_is_told_for_all_or_by_pattern(write):
+    """A list is every member's; a table keeps the order of its patterns, the first that fits counts."""
+    write(
+        '[[rules]]\nassignors = ["range", "CooperativeStickyAssignor"]\n'
+        '[[rules]]\ngroups = "pay-*"\nassignors = {"web-*" = ["sticky", "range"], "*" = ["range"]}\n'
+    )
+    settings = load()
+    own = settings.rule("eu", "pay-app").assignors
+
+    assert settings.rule("eu", "orders").assignors == ("range", "CooperativeStickyAssignor")
+    assert isinstance(own, dict)
+    assert list(own.items()) == [("web-*", ("sticky", "range")), ("*", ("range",))]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    ["[]", "{}", '"range,sticky"', '["range", "range"]', '["range", " "]', '{"a" = []}', "[1]"],
+)
+def test_a_list_of_strategies_that_is_none_is_refused(write, listed):
+    """Nothing listed, text for a list, a name twice: each is told how it is written."""
+    write(f"[[rules]]\nassignors = {listed}\n")
+
+    with pytest.raises(ConfigError, match=r"rules\.0\.assignors: write a list of strategies"):
+        load()
