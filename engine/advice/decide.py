@@ -103,7 +103,7 @@ def _best_yardstick(
     able: Sequence[str], weighed: Mapping[str, Worth], named: Mapping[str, Candidate]
 ) -> str | None:
     """The best that this group cannot deploy, if it beats the best it can."""
-    others = [n for n in weighed if n not in able]
+    others = [n for n in weighed if n not in able and named[n].reach is not Reach.NEVER]
     best, deployable = _best(others, weighed, named), _best(able, weighed, named)
     if best is None or deployable is None:
         return best

@@ -119,6 +119,16 @@ def test_a_flawed_assignment_is_never_advised():
     assert _decide(_live(largest_member_lag=1000), better).verdict is Verdict.SWITCH
 
 
+def test_what_is_never_advised_is_no_yardstick_either():
+    """A random assignment can be lucky; nobody should aim for it."""
+    lucky = _candidate("random", Feasibility.YARDSTICK, largest_member_lag=100)
+
+    advice = _decide(_live(largest_member_lag=1000), replace(lucky, reach=Reach.NEVER))
+
+    assert advice.yardstick is None
+    assert _decide(_live(largest_member_lag=1000), lucky).yardstick == "random"
+
+
 def test_too_many_moves_are_a_loss():
     """The policy bounds the share of partitions that may change hands."""
     policy = Policy(confirmations=1, moves_per_gain=0.3)
