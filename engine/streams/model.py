@@ -12,7 +12,6 @@ Source: KIP-441 (lags and warm-ups), KIP-708 (tags), KIP-925 (racks); `TaskId`, 
 
 from __future__ import annotations
 
-import enum
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,57 +21,19 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.model import NONE, Flags, Indices, Ints, ragged
+from engine.streams.settings import (
+    STATEFUL,
+    STATELESS,
+    Costs,
+    RackStrategy,
+    TaskConfig,
+)
 
 RUNNING = -2
 """The lag of a task that is active and running on a client (on the wire too)."""
 
 LAG_UNKNOWN = -3
 """The lag of a task whose offsets the client could not tell (on the wire too)."""
-
-
-class RackStrategy(enum.StrEnum):
-    """`rack.aware.assignment.strategy`."""
-
-    NONE = "none"
-    MIN_TRAFFIC = "min_traffic"
-    BALANCE_SUBTOPOLOGY = "balance_subtopology"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
-    """What one cross-rack partition costs, and one task that a client has to take over."""
-
-    traffic: int
-    non_overlap: int
-
-
-STATEFUL = Costs(traffic=10, non_overlap=1)
-"""`HighAvailabilityTaskAssignor`'s defaults; the sticky assignor's are 1 and 10."""
-
-STATELESS = Costs(traffic=1, non_overlap=0)
-"""Fixed for tasks without state, whatever is configured."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskConfig:
-    """
-    The settings of a Streams application that shape an assignment.
-
-    Attributes:
-        num_standby_replicas: Copies of each store beside the active one.
-        acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up.
-        max_warmup_replicas: Copies that may be built at a time beside the standbys.
-        tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
-        strategy: `rack.aware.assignment.strategy`.
-        costs: Of stateful tasks; stateless ones always cost `STATELESS`.
-    """
-
-    num_standby_replicas: int = 0
-    acceptable_recovery_lag: int = 10_000
-    max_warmup_replicas: int = 2
-    tags: tuple[str, ...] = ()
-    strategy: RackStrategy = RackStrategy.NONE
-    costs: Costs = STATEFUL
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,6 +96,15 @@ class Application:
         owner[self.active_task] = clients
         return owner
 
+    @cached_property
+    def lags_by_task(self) -> tuple[Ints, Indices, Ints]:
+        """What clients said of their lags, ragged the other way round: task -> clients and lags, by (lag, client)."""
+        client = np.repeat(np.arange(len(self.clients), dtype=np.int32), np.diff(self.lag_start))
+        order = np.lexsort((client, self.lag, self.lag_task))
+        start = np.zeros(len(self.tasks) + 1, np.int64)
+        np.cumsum(np.bincount(self.lag_task, minlength=len(self.tasks)), out=start[1:])
+        return start, client[order], self.lag[order]
+
     def named(self, owner: Indices, tasks: Ints | None = None) -> dict[str, list[str]]:
         """Client -> ids of the tasks it has by *owner* (N, NONE for nobody), in task order; all clients present."""
         found: dict[str, list[str]] = {client: [] for client in self.clients}
@@ -153,8 +123,9 @@ class Placement:
         active: (N) client each task runs on, NONE for nobody.
         standby_start, standby: Ragged, task -> clients that keep a copy, warm-ups included, ascending.
         warmup_start, warmup: Ragged, task -> those of them that only warm up.
-        target: (N) where stateful tasks are to run once their copies have caught up; equals *active* when
-            nothing is on its way.
+        target: (N) where stateful tasks are to run once their copies have caught up, NONE for stateless ones;
+            equals *active* there when nothing is on its way.
+        planned_start, planned: Ragged, task -> clients that are to keep a copy then, ascending.
         initial: (N) the target before racks were looked at.
         probing: Whether to rebalance again soon because copies are being warmed up.
         racks: Why racks played no part, in words; None when they did.
@@ -167,6 +138,8 @@ class Placement:
     warmup_start: Ints
     warmup: Indices
     target: Indices
+    planned_start: Ints
+    planned: Indices
     initial: Indices
     probing: bool
     racks: str | None = None

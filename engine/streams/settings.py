@@ -1,0 +1,143 @@
+"""
+The settings of a Streams application that shape an assignment, in Kafka's names and defaults.
+
+KIP-925 was accepted with other names than Kafka 3.6 shipped; both are read, the shipped ones are
+shown. Source: `StreamsConfig` and `AssignmentConfigs` of Kafka 4.3, KIP-925.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from engine.errors import ConfigError
+
+
+ANY_LAG = (1 << 63) - 1
+"""`acceptable.recovery.lag` at its greatest: every client counts as caught up."""
+
+
+def _check_least(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise ConfigError(
+                f"{name} is {value}.", fix=f"Give a whole number of at least {least}."
+            )
+
+
+class RackStrategy(enum.StrEnum):
+    """
+    `rack.aware.assignment.strategy`.
+
+    >>> RackStrategy("balanced_min_cost"), RackStrategy("NONE").value
+    (<RackStrategy.BALANCE_SUBTOPOLOGY: 'balance_subtopology'>, 'none')
+    """
+
+    NONE = "none"
+    MIN_TRAFFIC = "min_traffic"
+    BALANCE_SUBTOPOLOGY = "balance_subtopology"
+
+    @classmethod
+    def _missing_(cls, value: object) -> RackStrategy | None:
+        """The names of KIP-925's draft, and any case of either."""
+        name = str(value).lower()
+        drafted = {"min_cost": cls.MIN_TRAFFIC, "balanced_min_cost": cls.BALANCE_SUBTOPOLOGY}
+        return drafted.get(name) or next((one for one in cls if one.value == name), None)
+
+
+class Overlap(enum.StrEnum):
+    """Against which assignment a task that changes hands is charged."""
+
+    COMPUTED = "computed"
+    """The one just computed, before racks are looked at: what Kafka ships."""
+
+    PREVIOUS = "previous"
+    """The one the application runs now: what KIP-925 says of the sticky assignor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What one cross-rack partition costs, and one task that a client has to take over."""
+
+    traffic: int
+    non_overlap: int
+
+    def __post_init__(self) -> None:
+        """
+        Raises:
+            ConfigError: A cost is negative.
+        """
+        _check_least(0, traffic=self.traffic, non_overlap=self.non_overlap)
+
+
+STATEFUL = Costs(traffic=10, non_overlap=1)
+"""`HighAvailabilityTaskAssignor`'s defaults."""
+
+STICKY = Costs(traffic=1, non_overlap=10)
+"""The defaults of both sticky task assignors."""
+
+STATELESS = Costs(traffic=1, non_overlap=0)
+"""Fixed for tasks without state, whatever is configured."""
+
+DEFAULT_COSTS = {"high-availability": STATEFUL, "sticky": STICKY}
+"""Of stateful tasks, by assignor."""
+
+
+def costs_of(assignor: str, traffic: int | None = None, non_overlap: int | None = None) -> Costs:
+    """
+    What stateful tasks cost: each cost as configured, else the assignor's own.
+
+    Raises:
+        ConfigError: There is no such assignor, or a cost is negative.
+
+    >>> costs_of("sticky", traffic=5)
+    Costs(traffic=5, non_overlap=10)
+    """
+    if assignor not in DEFAULT_COSTS:
+        raise ConfigError(
+            f"there is no task assignor {assignor!r}.",
+            fix=f"Name one of {', '.join(DEFAULT_COSTS)}.",
+        )
+    usual = DEFAULT_COSTS[assignor]
+    return Costs(
+        traffic=usual.traffic if traffic is None else traffic,
+        non_overlap=usual.non_overlap if non_overlap is None else non_overlap,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskConfig:
+    """
+    The settings of a Streams application that shape an assignment.
+
+    Attributes:
+        num_standby_replicas: Copies of each store beside the active one.
+        acceptable_recovery_lag: Offsets a copy may be behind and still count as caught up; `ANY_LAG` accepts all.
+        max_warmup_replicas: Copies that may be built at a time beside the standbys.
+        tags: `rack.aware.assignment.tags`: standbys go where these client tags differ.
+        rack_as_tag: Without *tags*, take the client's rack for one. Promised by KIP-925; no release of Kafka does it.
+        strategy: `rack.aware.assignment.strategy`.
+        costs: Of stateful tasks; stateless ones always cost `STATELESS`.
+        overlap: What *costs.non_overlap* is charged against.
+    """
+
+    num_standby_replicas: int = 0
+    acceptable_recovery_lag: int = 10_000
+    max_warmup_replicas: int = 2
+    tags: tuple[str, ...] = ()
+    rack_as_tag: bool = False
+    strategy: RackStrategy = RackStrategy.NONE
+    costs: Costs = STATEFUL
+    overlap: Overlap = Overlap.COMPUTED
+
+    def __post_init__(self) -> None:
+        """
+        Raises:
+            ConfigError: A number is below what Kafka takes.
+        """
+        _check_least(
+            0,
+            num_standby_replicas=self.num_standby_replicas,
+            acceptable_recovery_lag=self.acceptable_recovery_lag,
+        )
+        _check_least(1, max_warmup_replicas=self.max_warmup_replicas)
