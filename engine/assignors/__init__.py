@@ -16,7 +16,10 @@ from types import MappingProxyType
 from typing import cast
 
 from engine.assignor import Assignor, missing_parts
+from engine.assignors.fair import Fair
+from engine.assignors.lag_aware import LagAware
 from engine.assignors.live import Live
+from engine.assignors.random import Random
 from engine.assignors.range import Range
 from engine.assignors.roundrobin import RoundRobin
 from engine.errors import InputError
@@ -28,7 +31,10 @@ ENTRY_POINTS = "evenkeel.assignors"
 """The entry point group of custom strategies."""
 
 ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
-    {assignor.name: assignor for assignor in (Live(), Range(), RoundRobin())}
+    {
+        assignor.name: assignor
+        for assignor in (Live(), Range(), RoundRobin(), Fair(), LagAware(), Random())
+    }
 )
 """Our strategies by name, in order."""
 

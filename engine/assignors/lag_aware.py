@@ -1,0 +1,124 @@
+"""
+KIP-169's lag-aware: topic by topic equal counts first, then the longest lag to who has least of it.
+
+Promises, the first before the second:
+
+1. Per topic, its subscribers own equally many partitions, give or take one. So nobody with two fewer
+   could take a partition of somebody else's: KIP-54's predicate, topic by topic.
+2. The partitions of a topic are dealt by falling lag, then by number; each goes to the subscriber
+   with fewest partitions of this topic, of those to the one with the least total lag of this topic,
+   of those to the first by member id.
+
+The KIP's own example; range and round robin leave one member 150,000 behind or more:
+
+>>> from engine.assignor import spec
+>>> group = spec({"c0": ["t0"], "c1": ["t0"]}, {"t0": 3}, lags={"t0": [100_000, 60_000, 50_000]})
+>>> for member, owned in group.lists(LagAware().assign(group)).items():
+...     print(member, owned)
+c0 [('t0', 0)]
+c1 [('t0', 1), ('t0', 2)]
+
+Lag is that of strategies (DESIGN section 3): a partition without commit counts by the group's
+`auto.offset.reset`, else as latest. Where a lag is unknown, because an end or a commit could not be
+read, the answer is `Infeasible`; the prototype takes 0 there.
+
+Cost: O(partitions x log partitions + subscriptions), sorted in arrays, dealt in plain steps of less
+than a microsecond per partition. Source: KIP-169, its ties broken as in its prototype,
+`LagBasedPartitionAssignor` 2.0.0.
+
+What it does not do: it looks at no rack and no past ownership, although the KIP speaks of
+reassignment. It never evens out over topics: of many small topics the first member by id gets the
+longest lag each time. It is greedy, so a more even lag under the same counts may exist.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from engine.errors import Infeasible
+from engine.kit.java_order import string_order
+from engine.kit.subscribers import Subscribers, subscribers_in_order
+from engine.model import NONE, Assignment, Ints, Reach
+
+_TOPICS_NAMED = 3
+
+
+class LagAware:
+    """KIP-169's `lag-aware`."""
+
+    name: ClassVar[str] = "lag-aware"
+    works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
+    needs: ClassVar[frozenset[str]] = frozenset({"lag"})
+    reach: ClassVar[Reach] = Reach.CLASS
+    source: ClassVar[str] = "KIP-169"
+    promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_TOPICS}
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """
+        Returns:
+            An owner for each partition of a subscribed topic; a group without members owns nothing.
+
+        Raises:
+            Infeasible: The lag of a partition of a subscribed topic is unknown.
+        """
+        by_id = string_order(group.members).astype(np.int32)
+        subscribers = subscribers_in_order(group, by_id)
+        _need_every_lag(group, subscribers)
+        members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
+        return Assignment(owner=members[_deal(group, subscribers)])
+
+
+def _need_every_lag(group: GroupSpec, subscribers: Subscribers) -> None:
+    subscribed = (subscribers.count > 0)[group.topic_of]
+    unknown = subscribed & ~group.lag.known
+    if not unknown.any():
+        return
+    topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
+    named = ", ".join(topics[:_TOPICS_NAMED])
+    if len(topics) > _TOPICS_NAMED:
+        named += f" and {len(topics) - _TOPICS_NAMED:,} more"
+    raise Infeasible(
+        f"lag-aware needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} "
+        f"are unknown, because an end or a commit could not be read (topics: {named}).",
+        fix="Read the offsets again, or look at a strategy that needs no lag.",
+    )
+
+
+def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:
+    """(P) the pair of *subscribers* that gets each partition, NONE where nobody subscribes."""
+    slot = np.full(group.partition_count, NONE, np.int64)
+    falling = np.lexsort((-group.lag.values, group.topic_of))  # stable: equal lags by number
+    for topic in np.flatnonzero(subscribers.count).tolist():
+        span = group.partitions_of(topic)
+        waiting = falling[span.start : span.stop]
+        turns = _turns(group.lag.values[waiting].tolist(), int(subscribers.count[topic]))
+        slot[waiting] = subscribers.start[topic] + np.array(turns)
+    return slot
+
+
+def _turns(lags: list[int], count: int) -> list[int]:
+    """
+    Which of *count* subscribers takes each of a topic's partitions.
+
+    Within a round each of them takes one, those with the least lag first: who has taken one has more
+    partitions than who has not. So a round's order is known when it begins.
+
+    Args:
+        lags: Offsets, falling.
+        count: How many subscribers there are, in the order of their ids.
+
+    >>> _turns([9, 5, 4, 2, 2], 2)
+    [0, 1, 1, 0, 1]
+    """
+    total = [0] * count
+    turns: list[int] = []
+    for begin in range(0, len(lags), count):
+        ring = sorted(range(count), key=total.__getitem__) if begin else range(count)
+        taken = lags[begin : begin + count]
+        turns.extend(ring[: len(taken)])
+        for who, lag in zip(ring, taken, strict=False):
+            total[who] += lag
+    return turns

@@ -1,0 +1,91 @@
+"""
+A random subscriber for each partition, the same every time: the sample of a custom strategy.
+
+Promises:
+
+1. Each partition is drawn by itself, each subscriber of its topic as likely as any other.
+2. The draw depends on the seed, the topic's name, the partition's number and who subscribes, on
+   nothing else: neither on the order of the input nor on other topics.
+
+Nothing is even about it:
+
+>>> from engine.assignor import spec
+>>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 6})
+>>> for member, owned in group.lists(Random(seed=1).assign(group)).items():
+...     print(member, owned)
+C0 [('t', 0), ('t', 1), ('t', 2), ('t', 3), ('t', 4)]
+C1 [('t', 5)]
+
+Cost: O(partitions + subscriptions), in arrays, and one hash per topic. Source: the article's
+`RandomAssignor` (section 4), which asks an unseeded generator for each partition and so never
+answers the same twice.
+
+What it does not do: it promises no balance, and advice never picks it. It is here to be copied: a
+strategy is a class with five facts about it and one function of the group.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from engine.kit.java_order import string_order
+from engine.kit.subscribers import subscribers_in_order
+from engine.model import NONE, Assignment, Reach
+
+Words = npt.NDArray[np.uint64]
+
+
+class Random:
+    """The article's `random`, seeded."""
+
+    name: ClassVar[str] = "random"
+    works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
+    needs: ClassVar[frozenset[str]] = frozenset()
+    reach: ClassVar[Reach] = Reach.NEVER
+    source: ClassVar[str] = "Kafka Consumer partition assignment strategies (article), section 4"
+    promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES
+
+    def __init__(self, seed: int = 0) -> None:
+        """
+        Args:
+            seed: Another seed, another assignment.
+        """
+        self.seed = seed
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """
+        Returns:
+            An owner for each partition of a subscribed topic; a group without members owns nothing.
+        """
+        by_id = string_order(group.members).astype(np.int32)
+        subscribers = subscribers_in_order(group, by_id)
+        count = subscribers.count[group.topic_of]
+        drawn = _draws(self._topic_words(group)[group.topic_of], group.number_of.astype(np.uint64))
+        turn = (drawn % np.maximum(count, 1).astype(np.uint64)).astype(np.int64)
+        members = np.append(subscribers.member, np.int32(NONE))  # what an unsubscribed topic reads
+        return Assignment(
+            owner=members[np.where(count > 0, subscribers.start[group.topic_of] + turn, -1)]
+        )
+
+    def _topic_words(self, group: GroupSpec) -> Words:
+        """(T) a word made of the seed and the topic's name."""
+        texts = [f"{self.seed}/{name}".encode("utf-8", "surrogatepass") for name in group.topics]
+        words = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
+        return np.frombuffer(b"".join(words), "<u8").astype(np.uint64)
+
+
+def _draws(words: Words, numbers: Words) -> Words:
+    """
+    A random word per partition: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014), whose state steps by the
+    golden ratio from one partition to the next.
+    """
+    state = words + (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    drawn: Words = state ^ (state >> np.uint64(31))
+    return drawn

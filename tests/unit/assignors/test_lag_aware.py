@@ -1,0 +1,228 @@
+"""Lag-aware: situations by name, both invariants of KIP-169, and what an unknown lag means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.assignor import spec, spec_of
+from engine.assignors import ASSIGNORS
+from engine.conformance import check
+from engine.errors import Infeasible
+from engine.kit.java_order import utf16
+from engine.metrics.balance import fairly_balanced, member_counts
+from engine.metrics.lag import measure_lag
+from engine.model import NONE, Column, Reach
+from tests.helpers.owned import owned
+from tests.helpers.snapshots import group as described
+from tests.helpers.snapshots import groups as assembled
+from tests.helpers.snapshots import make_snapshot, topic
+from tests.helpers.strategies import groups
+
+LAG_AWARE = ASSIGNORS["lag-aware"]
+
+TWO = {"c0": ["t"], "c1": ["t"]}
+
+
+@st.composite
+def lagging(draw):
+    """Any group, every lag known, often several alike."""
+    group = draw(groups())
+    one = st.integers(0, 3) | st.integers(0, 10**12)
+    count = group.partition_count
+    return replace(group, lag=Column.of(draw(st.lists(one, min_size=count, max_size=count))))
+
+
+@pytest.mark.parametrize(
+    ("situation", "members", "lags", "expected"),
+    [
+        ("no member", {}, {"t": [1]}, {}),
+        ("no topic", {"c": []}, {"t": [1]}, {"c": ""}),
+        ("the topic does not exist", {"c": ["gone"]}, {}, {"c": ""}),
+        ("more members than partitions", TWO, {"t": [5]}, {"c0": "t-0", "c1": ""}),
+        ("KIP-169", TWO, {"t": [100_000, 60_000, 50_000]}, {"c0": "t-0", "c1": "t-1 t-2"}),
+        (
+            "the prototype's README, the last two lags the other way round",
+            TWO,
+            {"t": [100_000, 50_000, 60_000]},
+            {"c0": "t-0", "c1": "t-1 t-2"},
+        ),
+        ("no lag at all: dealt like cards", TWO, {"t": [0, 0, 0]}, {"c0": "t-0 t-2", "c1": "t-1"}),
+        ("of equal lags the lowest number first", TWO, {"t": [1, 7, 7]}, {"c0": "t-0 t-1", "c1": "t-2"}),
+        (
+            "counts before lag, however skewed",
+            TWO,
+            {"t": [1_000_000, 1, 1, 1]},
+            {"c0": "t-0 t-3", "c1": "t-1 t-2"},
+        ),
+        (
+            "two topics, each by itself",
+            {"c0": ["t", "u"], "c1": ["t", "u"]},
+            {"t": [900, 100, 500, 1], "u": [70, 80, 10]},
+            {"c0": "t-0 t-3 u-1", "c1": "t-1 t-2 u-0 u-2"},
+        ),
+        (
+            "unequal subscriptions: only subscribers count",
+            {"c0": ["t"], "c1": ["t", "u"], "c2": ["u"]},
+            {"t": [9, 8, 1], "u": [9, 8, 1]},
+            {"c0": "t-0", "c1": "t-1 t-2 u-0", "c2": "u-1 u-2"},
+        ),
+        (
+            "never over topics: the first id has all of many small ones",
+            {"c1": ["a", "b", "c"], "c0": ["a", "b", "c"]},
+            {"a": [5], "b": [5], "c": [5]},
+            {"c1": "", "c0": "a-0 b-0 c-0"},
+        ),
+    ],
+)  # fmt: skip
+def test_lag_aware_assigns(situation, members, lags, expected):
+    """Equal counts per topic first, then the longest lag to who has least of it."""
+    sizes = {name: len(values) for name, values in lags.items()}
+
+    assert owned(LAG_AWARE, spec(members, sizes, lags=lags)) == expected
+
+
+def test_ties_go_by_member_id_in_java_order():
+    """U+1F600 stands before U+FFEE, as in Java, and an instance id changes nothing."""
+    members = {"\uffee": ["t"], "\U0001f600": ["t"]}
+    group = spec(members, {"t": 1}, lags={"t": [3]}, instance_ids={"\uffee": "a"})
+
+    assert owned(LAG_AWARE, group) == {"\uffee": "", "\U0001f600": "t-0"}
+
+
+@pytest.mark.parametrize("lags", [[0] * 7, [10**6, 10**6, 10**6, 5, 4, 3, 2, 1, 1, 1]])
+def test_counts_differ_by_one_at_most_for_three_members(lags):
+    """The prototype's own two properties: without any lag, and with ten heavily skewed ones."""
+    group = spec({m: ["t"] for m in "abc"}, {"t": len(lags)}, lags={"t": lags})
+    counts = [len(pairs.split()) for pairs in owned(LAG_AWARE, group).values()]
+
+    assert max(counts) - min(counts) <= 1
+
+
+def test_heavily_skewed_lags_are_spread_as_far_as_counts_allow():
+    """What the prototype's test left to do: the three long lags go to three members."""
+    members = {"c0": ["t"], "c1": ["t"], "c2": ["t"]}
+    lags = [10**6, 5, 10**6, 4, 3, 10**6, 2, 1, 1, 1]
+    found = owned(LAG_AWARE, spec(members, {"t": 10}, lags={"t": lags}))
+
+    assert found == {"c0": "t-0 t-1 t-8", "c1": "t-2 t-3 t-7 t-9", "c2": "t-4 t-5 t-6"}
+
+
+@given(lagging())
+def test_invariant_counts_of_a_topic_differ_by_at_most_one(group):
+    """KIP-169, first invariant, first half: among the subscribers of each topic."""
+    owner = LAG_AWARE.assign(group).owner
+
+    for number, subscribers in enumerate(group.subscribers):
+        span = group.partitions_of(number)
+        counts = member_counts(owner[span.start : span.stop], len(group.members))[subscribers]
+        assert len(counts) == 0 or counts.max() - counts.min() <= 1
+
+
+@given(lagging())
+def test_invariant_nobody_with_two_fewer_could_take_over_a_partition(group):
+    """KIP-169, first invariant, second half: KIP-54's predicate, topic by topic."""
+    owner = LAG_AWARE.assign(group).owner
+
+    for number, subscribers in enumerate(group.subscribers):
+        mine = np.where(group.topic_of == number, owner, NONE)
+        counts = member_counts(mine, len(group.members))
+        alone = [s if t == number else s[:0] for t, s in enumerate(group.subscribers)]
+        assert fairly_balanced(counts, group.topic_of, mine, alone), len(subscribers)
+
+
+def _one_by_one(group):
+    """The rule as the KIP words it, with the prototype's ties, partition by partition."""
+    owner = [NONE] * group.partition_count
+    for number, subscribers in enumerate(group.subscribers):
+        load = {m: (0, 0) for m in subscribers.tolist()}
+        lags = group.lag.tolist()
+        for partition in sorted(group.partitions_of(number), key=lambda p: (-lags[p], p)):
+            if load:
+                taker = min(load, key=lambda m: (*load[m], utf16(group.members[m])))
+                owner[partition] = taker
+                load[taker] = load[taker][0] + 1, load[taker][1] + lags[partition]
+    return owner
+
+
+@given(lagging())
+def test_invariant_lag_is_dealt_greedily(group):
+    """KIP-169, second invariant: rounds equal the rule applied partition by partition."""
+    assert LAG_AWARE.assign(group).owner.tolist() == _one_by_one(group)
+
+
+@given(lagging())
+def test_it_keeps_its_promises_where_every_lag_is_known(group):
+    """The suite over groups on which the answer is not merely that it cannot run."""
+    assert check(LAG_AWARE, group) == []
+
+
+def test_sums_of_long_lags_do_not_wrap_around():
+    """Two lags of the longest kind make more than 64 bits hold, and still count as more."""
+    long = (1 << 63) - 1
+    group = spec(TWO, {"t": 5}, lags={"t": [long, long, long, 0, 0]})
+
+    assert owned(LAG_AWARE, group) == {"c0": "t-0 t-2", "c1": "t-1 t-3 t-4"}
+
+
+def test_an_unknown_lag_is_infeasible_with_numbers_and_topics():
+    """Unknown is not 0: the message says how many of how many, and where; topics of nobody do not count."""
+    lags = {name: [None, 1] for name in ("d", "a", "b", "c")}
+    group = spec({"m": list("abcd")}, {n: 2 for n in (*lags, "z")}, lags=lags | {"z": [None, None]})
+
+    with pytest.raises(Infeasible, match=r"4 of 8 are unknown.*\(topics: a, b, c and 1 more\)"):
+        LAG_AWARE.assign(group)
+
+
+def test_an_unknown_lag_of_a_topic_nobody_subscribes_to_is_no_obstacle():
+    """Only what is to be assigned must be known."""
+    group = spec({"m": ["t"]}, {"t": 1, "u": 1}, lags={"t": [1], "u": [None]})
+
+    assert owned(LAG_AWARE, group) == {"m": "t-0"}
+
+
+def _live(reset=None, **numbers):
+    """Two members of a live group, what lag-aware would give them."""
+    offsets = {"begin": 10, "end": [100, 100, 100]} | numbers
+    committed = {"t": offsets.pop("committed")}
+    snapshot = make_snapshot(
+        topics=[topic("t", 3, **offsets)],
+        groups=[described("g", members=2, topics=["t"], committed=committed)],
+    )
+    group = assembled(snapshot)[0]
+    lag = measure_lag(group.partitions, reset).for_strategies
+    live = spec_of(group, lag, np.full(len(lag), np.nan))
+    return list(owned(LAG_AWARE, live).values()), lag.tolist()
+
+
+@pytest.mark.parametrize(
+    ("situation", "reset", "committed", "lags", "expected"),
+    [
+        ("end minus commit", None, [10, 90, 95], [90, 10, 5], ["t-0", "t-1 t-2"]),
+        ("no commit counts as latest by default", None, [None, 90, 95], [0, 10, 5], ["t-1", "t-0 t-2"]),
+        ("no commit, reset latest", "latest", [None, 90, 95], [0, 10, 5], ["t-1", "t-0 t-2"]),
+        ("no commit, reset earliest", "earliest", [99, 90, None], [1, 10, 90], ["t-2", "t-0 t-1"]),
+        ("no commit, any other reset", "none", [99, 90, None], [1, 10, 90], ["t-2", "t-0 t-1"]),
+        ("a commit beyond the end is no lag", None, [120, 90, 95], [0, 10, 5], ["t-1", "t-0 t-2"]),
+    ],
+)  # fmt: skip
+def test_the_lag_of_a_live_group(situation, reset, committed, lags, expected):
+    """The prototype's four ways to a lag, through DESIGN section 3."""
+    found, measured = _live(reset, committed=committed)
+
+    assert (sorted(found), measured) == (sorted(expected), lags)
+
+
+def test_a_live_group_with_an_end_unread_is_infeasible():
+    """The prototype takes 0 for an end that could not be looked up; here nothing is known then."""
+    with pytest.raises(Infeasible, match="1 of 3 are unknown"):
+        _live(committed=[50, 50, 50], end=[100, None, 100])
+
+
+def test_a_user_ships_it_as_a_class():
+    """It never became a class of Kafka; it needs lag and says so."""
+    assert (LAG_AWARE.reach, LAG_AWARE.needs) == (Reach.CLASS, {"lag"})
