@@ -11,6 +11,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import json
+import math
 import os
 import re
 import tomllib
@@ -33,6 +34,9 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 
 SECRET_KEYS = frozenset({"database_url", "slack_token"})
 """Top-level keys the file must not hold."""
+
+UNSHAPING = {"owner", "channel"}
+"""Keys of a rule that say who hears of a result, not what it is."""
 
 SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauthbearer.config")
 """Parts of librdkafka property names whose values are secrets."""
@@ -112,6 +116,11 @@ class Policy(_Strict):
 Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
 """What members list: all of them the same, or by pattern of client id, host or instance id."""
 
+MemberData = dict[str, bool | int | float | str]
+"""What configuration says of a member for custom strategies (weight, zone ...)."""
+
+_PATTERNS = 'pattern of client id, host or instance id, like {"app-*" = {weight = 2}}'
+
 
 class Rule(_Strict):
     """
@@ -125,10 +134,12 @@ class Rule(_Strict):
         capacity_per_second: Offsets/s one member can consume.
         assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all of them, or
             shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
-            the wire or class names.
+            the wire, or Kafka's class names.
         owner: Team that hears of it.
         channel: Slack channel, instead of the default one.
         racks: Shell patterns of client id or host -> rack, for members whose rack the wire does not tell.
+        members: Shell patterns of client id, host or instance id -> data of a member for custom strategies, any
+            names and plain values. All patterns that fit count, later over earlier, name by name.
         policy: When advice pays.
     """
 
@@ -141,6 +152,7 @@ class Rule(_Strict):
     owner: str | None = None
     channel: str | None = None
     racks: dict[str, str] | None = None
+    members: dict[str, MemberData] | None = None
     policy: Policy | None = None
 
     @field_validator("auto_offset_reset")
@@ -164,6 +176,41 @@ class Rule(_Strict):
                 "client id, host or instance id; each strategy once"
             )
         return value
+
+    @field_validator("members", mode="before")
+    @classmethod
+    def _plain_data(cls, value: Any) -> Any:
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError(f"write a table of tables by {_PATTERNS}")
+        for pattern, data in (value or {}).items():
+            if not isinstance(data, Mapping):
+                raise ValueError(f"{pattern!r} is no table; write one by {_PATTERNS}")
+            odd = [name for name, one in data.items() if not _is_plain(one)]
+            if odd:
+                raise ValueError(
+                    f"{odd[0]} of {pattern!r} must be text, a finite number, true or false"
+                )
+        return value
+
+    def member_data(self, client_id: str, host: str, instance_id: str | None) -> MemberData:
+        """
+        What *members* says of one member, nothing where no pattern fits.
+
+        >>> rule = Rule(members={"*": {"weight": 1, "zone": "a"}, "big-*": {"weight": 3}})
+        >>> rule.member_data("big-1", "/10.0.0.1", None)
+        {'weight': 3, 'zone': 'a'}
+        """
+        names = [client_id, host, host.removeprefix("/"), instance_id or ""]
+        found: MemberData = {}
+        for pattern, data in (self.members or {}).items():
+            if any(fnmatch.fnmatchcase(name, pattern) for name in names):
+                found |= data
+        return found
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value of a member's data is one that JSON and every reader of it know."""
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _names_something(listed: Any) -> bool:
@@ -209,7 +256,10 @@ class Settings(BaseSettings):
         shaping = {
             "lookback": self.lookback,
             "withhold_share": self.withhold_share,
-            "rules": [r.model_dump(exclude={"owner", "channel"}) for r in self.rules],
+            "rules": [
+                {key: _ordered(value) for key, value in rule.model_dump(exclude=UNSHAPING).items()}
+                for rule in self.rules
+            ],
         }
         text = json.dumps(shaping, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -244,6 +294,11 @@ class Settings(BaseSettings):
     def policy(self, cluster: str, group: str) -> Policy:
         """When advice pays for one group."""
         return self.rule(cluster, group).policy or Policy()
+
+
+def _ordered(value: Any) -> Any:
+    """A table whose order says which pattern counts, as pairs in that order."""
+    return list(value.items()) if isinstance(value, dict) else value
 
 
 def _given(model: BaseModel) -> dict[str, Any]:

@@ -83,13 +83,15 @@ def propose_group(
             for position, strategy in enumerate(every().values())
         ]
     seen = observe_group(settings, group, earlier)
-    shown = spec_of(group, seen.lag.shown, seen.production.per_second)
+    rule = settings.rule(group.cluster, group.group)
+    told = [rule.member_data(m.client_id, m.host, m.instance_id) for m in group.members]
+    shown = spec_of(group, seen.lag.shown, seen.production.per_second, config=told)
     judged = replace(
         shown,
         lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists),
     )
     judge = Judge(group=shown, capacity=seen.capacity, in_sync=_in_sync(group))
-    assignors = settings.rule(group.cluster, group.group).assignors
+    assignors = rule.assignors
     rows = []
     for position, strategy in enumerate(every().values()):
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import Filter, load
+from engine.config import Filter, Rule, Settings, load
 from engine.errors import ConfigError
 
 
@@ -218,3 +218,78 @@ def test_a_list_of_strategies_that_is_none_is_refused(write, listed):
 
     with pytest.raises(ConfigError, match=r"rules\.0\.assignors: write a list of strategies"):
         load()
+
+
+MEMBERS = """
+[[rules]]
+groups = "pay-*"
+[rules.members]
+"*" = {weight = 1, zone = "a"}
+"big-*" = {weight = 2.5}
+"10.0.0.*" = {spare = true}
+"host-7" = {weight = 9}
+"""
+
+
+@pytest.mark.parametrize(
+    ("situation", "member", "data"),
+    [
+        ("any", ("app-1", "/10.1.0.1", None), {"weight": 1, "zone": "a"}),
+        ("by client id", ("big-1", "/10.1.0.1", None), {"weight": 2.5, "zone": "a"}),
+        ("by host", ("app", "/10.0.0.9", None), {"weight": 1, "zone": "a", "spare": True}),
+        ("by instance id", ("app", "/10.1.0.1", "host-7"), {"weight": 9, "zone": "a"}),
+        ("later over earlier", ("big-2", "10.0.0.1", "host-7"), {"weight": 9, "zone": "a", "spare": True}),
+    ],
+)  # fmt: skip
+def test_members_get_data_by_every_pattern_that_fits(write, situation, member, data):
+    """Client id, host and instance id are looked at; a later pattern overrides name by name."""
+    write(MEMBERS)
+    found = load().rule("eu", "pay-app").member_data(*member)
+
+    assert found == data
+    assert [type(value) for value in found.values()] == [type(value) for value in data.values()]
+
+
+def test_members_of_no_rule_have_no_data(write):
+    """Where nothing is configured, there is nothing to hand on."""
+    write(MEMBERS)
+
+    assert load().rule("eu", "orders").member_data("big-1", "/10.0.0.1", None) == {}
+
+
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ("3", r"rules\.0\.members: write a table of tables by pattern of client id"),
+        ('{"app-*" = 3}', r"rules\.0\.members: 'app-\*' is no table.*weight = 2"),
+        ('{"app-*" = {weight = [1]}}', r"rules\.0\.members: weight of 'app-\*' must be text, a finite"),
+        ('{"app-*" = {since = 2026-01-01}}', r"since of 'app-\*' must be text"),
+        ('{"app-*" = {a = 1, weight = inf}}', r"weight of 'app-\*' must be text, a finite number"),
+    ],
+)  # fmt: skip
+def test_wrong_data_of_members_is_named_with_the_fix(write, members, named):
+    """The error says where, what, and how it would be right."""
+    write(f"[[rules]]\nmembers = {members}\n")
+
+    with pytest.raises(ConfigError, match=named):
+        load()
+
+
+@pytest.mark.parametrize("key", ["members", "racks", "assignors"])
+def test_the_order_of_patterns_is_part_of_the_version(key):
+    """Which pattern counts depends on it, so results do."""
+    one = {"members": {"w": 1}, "racks": "a", "assignors": ("range",)}[key]
+    other = {"members": {"w": 2}, "racks": "b", "assignors": ("sticky",)}[key]
+    tables = [{"a*": one, "*a": other}, {"*a": other, "a*": one}]
+    first, second = (Settings(rules=(Rule(**{key: table}),)).version for table in tables)
+
+    assert first != second
+
+
+def test_data_of_members_is_part_of_the_version(write):
+    """A strategy that reads a weight answers differently with another one."""
+    write(MEMBERS)
+    base = load().version
+    write(MEMBERS.replace("2.5", "3.5"))
+
+    assert load().version != base

@@ -1,0 +1,39 @@
+"""What configuration says of members, on its way to a strategy."""
+
+from __future__ import annotations
+
+from engine.config import Rule, Settings
+from engine.model import Assignment, Reach
+from engine.steps import propose
+from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
+
+
+class Listens:
+    """A strategy that remembers the data of the members it was asked about."""
+
+    name = "listens"
+    works_on = frozenset({"partitions"})
+    needs = frozenset({"user_data"})
+    reach = Reach.CLASS
+    source = "a test"
+
+    def __init__(self):
+        self.heard = []
+
+    def assign(self, spec):
+        """The first member gets everything."""
+        self.heard.append(dict(zip(spec.members, spec.config, strict=True)))
+        return Assignment(owner=spec.owner * 0)
+
+
+def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
+    """Each member's data stands at its own place, and who fits no pattern has none."""
+    listens = Listens()
+    monkeypatch.setattr(propose, "every", lambda: {"listens": listens})
+    described = group("g", members=[member(m, ["t"], {"t": [n]}) for n, m in enumerate("ba")])
+    found = groups(make_snapshot(topics=[topic("t", 2)], groups=[described]))[0]
+    settings = Settings(rules=(Rule(members={"a": {"weight": 3}}),))
+
+    propose.propose_group(settings, found, [])
+
+    assert listens.heard[0] == {"a": {"weight": 3}, "b": {}}
