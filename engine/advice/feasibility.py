@@ -1,23 +1,43 @@
-"""Whether a group could run a strategy, and how its owner would get it."""
+"""
+Whether a group could run a strategy, and how its owner would get it.
+
+A classic group runs what its members elect. Their lists are not on the wire; what configuration says
+of them is put to the election, and where that contradicts what the group runs, it is said and not
+relied on. A KIP-848 group takes what its broker has.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from engine.model import Feasibility, GroupSnapshot, GroupType, Reach
+from engine.advice.bounce import in_short, plan_server
+from engine.advice.listed import Listed, election_of, lists_of
+from engine.assignors import every
+from engine.config import Assignors
+from engine.kit.distinct import distinct
+from engine.kit.election import Election
+from engine.kit.protocol_names import (
+    SERVER_SIDE,
+    STREAMS,
+    cooperative,
+    strategy_of,
+    wire_name,
+)
+from engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
 
-JAVA_CLASS = {
-    "range": "org.apache.kafka.clients.consumer.RangeAssignor",
-    "roundrobin": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
-    "sticky": "org.apache.kafka.clients.consumer.StickyAssignor",
-    "cooperative-sticky": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
-}
-"""Stock client-side strategies, by the name on the wire, and what `partition.assignment.strategy` calls them."""
+NAMED = 3
+"""As many members are named in a reason."""
 
-SERVER_SIDE = {"uniform": "uniform", "range-server": "range"}
-"""Stock server-side strategies, and what `group.remote.assignor` calls them."""
+RUNS = "the strategy it runs"
+_RESTART_ONE = (
+    "It runs this strategy already: restart one member, the rebalance brings the assignment."
+)
+
+RACK_AWARE = ("range", "sticky", "cooperative-sticky")
+"""Client-side strategies that look at racks (KIP-881)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +49,25 @@ class Judgement:
     how: str | None = None
 
 
+NO_FOLLOWER = Judgement(
+    feasibility=Feasibility.YARDSTICK,
+    reason="a stored plan, and nothing follows plans yet",
+    how="It needs members whose assignor follows a stored plan; evenkeel does not ship that assignor yet.",
+)
+"""What is said of a strategy that is had by a plan."""
+
+
 def blocked(group: GroupSnapshot) -> str | None:
     """Why no strategy can be replayed on this group at all; None when one can."""
+    if group.error is None and group.rebalancing:
+        return f"rebalancing ({group.state})"
+    return unfit(group) or _unknown_subscription(group)
+
+
+def unfit(group: GroupSnapshot) -> str | None:
+    """Why no strategy of ours is for this kind of group, whatever it does now; None when one is."""
     if group.error is not None:
         return f"could not be read: {group.error}"
-    if group.rebalancing:
-        return f"rebalancing ({group.state})"
     if group.type is GroupType.SHARE:
         return "a share group: its members share partitions, there is no assignment to compare"
     if group.type is GroupType.STREAMS:
@@ -42,10 +75,17 @@ def blocked(group: GroupSnapshot) -> str | None:
     if group.protocol_type not in ("consumer", "", None):
         return f"protocol type {group.protocol_type}: not a consumer group"
     if not group.members:
-        return f"no members ({group.state})"
-    if group.assignor == "stream":
+        return f"no members ({group.state})" + _assigns_itself(group)
+    if group.assignor == STREAMS:
         return "a Kafka Streams application: it assigns tasks, partition strategies would tear them apart"
-    return _unknown_subscription(group)
+    return None
+
+
+def _assigns_itself(group: GroupSnapshot) -> str:
+    """Commits without any protocol come from consumers that use assign(), or from tools."""
+    if group.type is not GroupType.CLASSIC or group.protocol_type or not len(group.partitions):
+        return ""
+    return ": it only commits, as consumers that call assign() do; those take no strategy"
 
 
 def _unknown_subscription(group: GroupSnapshot) -> str | None:
@@ -72,13 +112,13 @@ def _missing_rows(group: GroupSnapshot) -> str | None:
 
 
 def feasibility(
-    group: GroupSnapshot, strategy: str, reach: Reach, assignors: tuple[str, ...] | None
+    group: GroupSnapshot, strategy: str, reach: Reach, assignors: Assignors | None
 ) -> Judgement:
     """
     Whether a group that is not `blocked` could run a strategy.
 
-    Which strategies its members list is not on the wire. The elected one can run; another stock setting could run
-    after a double bounce that adds it, unless configuration says that all members list it already.
+    The elected one can run. Another stock setting could run after the restarts that get it listed and elected
+    (`bounce`), a class when it is shipped besides. Which restarts these are depends on what members list.
 
     Args:
         group: The group.
@@ -89,7 +129,7 @@ def feasibility(
     Source: KIP-429 for the double bounce; assignment spec, section 1, for the election.
     """
     if reach is Reach.LIVE:
-        return Judgement(feasibility=Feasibility.CAN_RUN, reason="what the group has now")
+        return Judgement(feasibility=Feasibility.CAN_RUN, reason=_present(group))
     if reach is Reach.NEVER:
         return Judgement(
             feasibility=Feasibility.YARDSTICK, reason="shown for comparison, never advised"
@@ -97,28 +137,33 @@ def feasibility(
     kip_848 = group.type is GroupType.CONSUMER
     if kip_848 != (strategy in SERVER_SIDE):
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=_wrong_side(kip_848))
-    if runs(group, strategy):
-        return Judgement(
-            feasibility=Feasibility.CAN_RUN,
-            reason="the strategy it runs",
-            how="It runs this strategy already: restart one member, the rebalance brings the assignment.",
-        )
+    if reach is Reach.PLAN:
+        return NO_FOLLOWER
     if kip_848:
-        setting = f"group.remote.assignor={SERVER_SIDE[strategy]}"
-        return Judgement(
-            feasibility=Feasibility.COULD_RUN,
-            reason="members may ask for it",
-            how=f"Set {setting} on every member (the broker must list it in group.consumer.assignors).",
-        )
-    return _classic(group, strategy, reach, assignors)
+        return _server_side(group, strategy)
+    lists = lists_of(group.members, assignors)
+    if runs(group, strategy):
+        return _elected(group, strategy, lists)
+    return _other(group, strategy, reach, lists)
 
 
 def runs(group: GroupSnapshot, strategy: str) -> bool:
     """Whether this is the strategy the group has elected; `range` on the wire of a KIP-848 group is `range-server`."""
-    kip_848 = group.type is GroupType.CONSUMER
-    return kip_848 == (strategy in SERVER_SIDE) and group.assignor == SERVER_SIDE.get(
-        strategy, strategy
-    )
+    if group.assignor is None:
+        return False
+    return strategy == (strategy_of(group.type, group.assignor) or group.assignor)
+
+
+def _present(group: GroupSnapshot) -> str:
+    """What the live row says; a protocol that no strategy of ours or of the user's answers to is named."""
+    told = "what the group has now"
+    if (
+        group.assignor is None
+        or strategy_of(group.type, group.assignor)
+        or group.assignor in every()
+    ):
+        return told
+    return f"{told}, by {group.assignor}: not emulated"
 
 
 def _wrong_side(kip_848: bool) -> str:
@@ -127,25 +172,126 @@ def _wrong_side(kip_848: bool) -> str:
     return "classic group: its leader assigns, a server-side strategy cannot be deployed"
 
 
-def _classic(
-    group: GroupSnapshot, strategy: str, reach: Reach, assignors: tuple[str, ...] | None
-) -> Judgement:
-    name = JAVA_CLASS.get(strategy, strategy)
-    if assignors and strategy in assignors:
-        return Judgement(
-            feasibility=Feasibility.CAN_RUN,
-            reason="configured as listed by all members",
-            how=f"Put {name} first in partition.assignment.strategy, one rolling restart.",
-        )
-    needs = "after a double bounce that adds it"
-    if reach is not Reach.SETTING:
+def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
+    if runs(group, strategy):
+        return Judgement(feasibility=Feasibility.CAN_RUN, reason=RUNS, how=_RESTART_ONE)
+    members = group.members
+    classic = sum(member.kind == "classic" for member in members)
+    reason = "members may ask for it"
+    if classic:
+        reason += f"; {classic} of {len(members)} still use the classic protocol and cannot"
+    way = plan_server(strategy, group.assignor, len(members), classic)
+    return Judgement(feasibility=Feasibility.COULD_RUN, reason=reason, how=way.how)
+
+
+def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
+    """The strategy that the group runs, and what its members' lists say against it."""
+    wire, election = wire_name(strategy), election_of(group, lists)
+    doubted, reason, how = doubt(group, lists), RUNS, _RESTART_ONE
+    if doubted:
+        reason += f"; {doubted}"
+    elif election and cooperative([wire]) and not all(map(cooperative, election.lists.values())):
+        reason += "; listed beside eager ones, it starts afresh at every rebalance"
+        how = in_short(wire, wire, list(election.lists.values()))
+    return Judgement(
+        feasibility=Feasibility.CAN_RUN, reason=reason, how=how + _racks(group, strategy)
+    )
+
+
+def _other(group: GroupSnapshot, strategy: str, reach: Reach, lists: Listed) -> Judgement:
+    """A client-side strategy that the group does not run."""
+    wire, election = wire_name(strategy), election_of(group, lists)
+    doubted = doubt(group, lists)
+    if doubted:
+        lists, election = dict.fromkeys(lists), None
+    present = group.assignor or "the present strategy"
+    needs = f"after {_restarts(wire, election)}"
+    if reach is Reach.CLASS:
         needs += " and ships its class with every member"
-    present = JAVA_CLASS.get(group.assignor or "", group.assignor or "the present strategy")
     return Judgement(
         feasibility=Feasibility.COULD_RUN,
-        reason=needs,
-        how=(
-            f"Two rolling restarts: first partition.assignment.strategy={name},{present} on every member, "
-            f"then {name} alone."
+        reason="; ".join(
+            [needs, *([doubted] if doubted else _who_lists(group, wire, lists, election))]
         ),
+        how=in_short(wire, present, list(lists.values())) + _racks(group, strategy),
     )
+
+
+def _restarts(wire: str, election: Election | None) -> str:
+    """What has to be done, in the words of DESIGN; without lists the careful way."""
+    if election is None:
+        return "a double bounce that adds it"
+    if wire not in election.poll.candidates:
+        eager = cooperative([wire]) is False
+        return "one rolling restart that adds it" if eager else "a double bounce that adds it"
+    return (
+        f"one rolling restart that {'lists it alone' if cooperative([wire]) else 'puts it first'}"
+    )
+
+
+def _who_lists(
+    group: GroupSnapshot, wire: str, lists: Listed, election: Election | None
+) -> list[str]:
+    """Who lists a strategy and who does not, as far as anybody said."""
+    count = len(group.members)
+    if election and wire in election.poll.candidates:
+        votes = f"{election.votes[election.elected or '']} of {count} votes"
+        return [f"all {count} members list it, but {election.elected} is elected ({votes})"]
+    unknown = sum(listed is None for listed in lists.values())
+    if unknown == count:
+        return []
+    without = [m.identity for m in group.members if wire not in (lists[m.id] or (wire,))]
+    told = [_lacking(without, count)] if without else []
+    return [*told, f"what {unknown} of {count} members list is not known"] if unknown else told
+
+
+def _lacking(names: Sequence[str], count: int) -> str:
+    if len(names) == count:
+        return "no member lists it"
+    verb = "does" if len(names) == 1 else "do"
+    return f"{len(names)} of {count} members {verb} not list it ({_some(names)})"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def doubt(group: GroupSnapshot, lists: Listed) -> str | None:
+    """Why lists that were said cannot be what the members have; None where nothing speaks against it."""
+    runs_now, election = group.assignor, election_of(group, lists)
+    if runs_now is None or all(listed is None for listed in lists.values()):
+        return None
+    without = [
+        m.identity for m in group.members if runs_now not in (lists.get(m.id) or (runs_now,))
+    ]
+    if without:
+        return f"it runs {runs_now}, which the lists of {_some(without)} leave out: check them"
+    if election is None or election.elected == runs_now:
+        return None
+    return f"it runs {runs_now}, but the lists elect {election.elected}: check them"
+
+
+def _racks(group: GroupSnapshot, strategy: str) -> str:
+    """
+    What members have to tell for a rack-aware strategy to see their racks.
+
+    Nothing where that could not change the answer: all partitions are on the same racks, or all
+    members tell theirs.
+    """
+    silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
+    if strategy not in RACK_AWARE or not silent or not _racks_vary(group):
+        return ""
+    verb = "does" if silent == 1 else "do"
+    return f" It looks at the racks only of members that set client.rack; {silent} of {len(group.members)} {verb} not."
+
+
+def _racks_vary(group: GroupSnapshot) -> bool:
+    """Whether some partition is not on every rack that holds a partition."""
+    table, racks = group.partitions, max(len(group.partitions.racks), 1)
+    row = np.repeat(np.arange(len(table)), np.diff(table.replica_start))
+    counted = (table.replica_rack != NONE) & (table.subscribed & table.exists)[row]
+    held = distinct(row[counted] * racks + table.replica_rack[counted], len(table) * racks)
+    offered = len(distinct(held % racks, racks))
+    on = np.bincount(held // racks, minlength=len(table))
+    return bool((on[table.subscribed & table.exists] != offered).any())

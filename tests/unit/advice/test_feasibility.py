@@ -21,6 +21,11 @@ def _group(**columns):
         ("rebalancing", {"state": "PreparingRebalance"}, "rebalancing (PreparingRebalance)"),
         ("reconciling", {"state": "Reconciling", "group_type": "consumer"}, "rebalancing (Reconc"),
         ("empty", {"members": []}, "no members (Empty)"),
+        (
+            "assign()",
+            {"members": [], "committed": {"t": 5}, "protocol_type": None},
+            "no members (Empty): it only commits, as consumers that call assign() do",
+        ),
         ("share", {"group_type": "share"}, "a share group"),
         ("streams", {"group_type": "streams"}, "a KIP-1071 Streams group"),
         ("classic streams", {"assignor": "stream"}, "a Kafka Streams application"),
@@ -84,11 +89,11 @@ def test_an_ordinary_group_is_not_blocked():
         ("the elected one", {"assignor": "range"}, "range", None, Feasibility.CAN_RUN),
         ("another setting", {"assignor": "range"}, "roundrobin", None, Feasibility.COULD_RUN),
         (
-            "listed by all",
+            "listed by all, not elected",
             {"assignor": "range"},
             "roundrobin",
             ("range", "roundrobin"),
-            Feasibility.CAN_RUN,
+            Feasibility.COULD_RUN,
         ),
         (
             "server side, classic group",
@@ -155,3 +160,211 @@ def test_the_server_side_range_is_not_the_client_side_one():
         feasibility(served, "range-server", Reach.SETTING, None).feasibility is Feasibility.CAN_RUN
     )
     assert feasibility(served, "range", Reach.SETTING, None).feasibility is Feasibility.YARDSTICK
+
+
+def _three(*, assignor="range", **columns):
+    """A group of three members, c1 to c3, on hosts of their own."""
+    members = [
+        member(f"c{i}", ["t"], {"t": [i - 1]}, client_host=f"/10.0.0.{i}", **columns)
+        for i in (1, 2, 3)
+    ]
+    made = group("g", members=members, assignor=assignor)
+    return groups(make_snapshot(topics=[topic("t", 3)], groups=[made]))[0]
+
+
+def _judged(strategy, assignors, *, reach=Reach.SETTING, assignor="range"):
+    return feasibility(_three(assignor=assignor), strategy, reach, assignors)
+
+
+def test_a_strategy_that_all_list_has_to_be_put_first():
+    """The election says what keeps it from running: the votes."""
+    told = _judged("roundrobin", ("range", "roundrobin"))
+
+    assert told.reason == (
+        "after one rolling restart that puts it first; "
+        "all 3 members list it, but range is elected (3 of 3 votes)"
+    )
+    assert told.how == (
+        "Put org.apache.kafka.clients.consumer.RoundRobinAssignor first in partition.assignment.strategy, "
+        "one rolling restart; 2 of 3 members are enough."
+    )
+
+
+def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
+    """Beside an eager one its members would stay eager; Java's default list is such a case."""
+    told = _judged("cooperative-sticky", ("RangeAssignor", "CooperativeStickyAssignor"))
+
+    assert told.reason.startswith("after one rolling restart that lists it alone; all 3 members")
+    assert (told.how or "").startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
+
+
+@pytest.mark.parametrize(
+    ("assignors", "reason"),
+    [
+        (
+            {"c1": ("range", "sticky"), "10.0.0.2": ("sticky", "range"), "*": ("range",)},
+            "after one rolling restart that adds it; 1 of 3 members does not list it (c3@/10.0.0.3)",
+        ),
+        (
+            {"/10.0.0.1": ("range", "sticky"), "*": ("range",)},
+            "after one rolling restart that adds it; "
+            "2 of 3 members do not list it (c2@/10.0.0.2, c3@/10.0.0.3)",
+        ),
+        (("range",), "after one rolling restart that adds it; no member lists it"),
+        (
+            {"c1": ("range",), "c2": ("range", "sticky")},
+            "after a double bounce that adds it; 1 of 3 members does not list it (c1@/10.0.0.1); "
+            "what 1 of 3 members list is not known",
+        ),
+        (None, "after a double bounce that adds it"),
+    ],
+)
+def test_who_does_not_list_it_is_named(assignors, reason):
+    """Lists come by pattern of client id or host; the first that fits counts, and nothing is made up for the rest."""
+    assert _judged("sticky", assignors).reason == reason
+
+
+def test_members_can_be_told_apart_by_instance_id():
+    """The pattern of a static member's id."""
+    static = groups(
+        make_snapshot(
+            topics=[topic("t", 1)],
+            groups=[group("g", members=[member("c1", ["t"], {"t": [0]}, instance_id="box-7")])],
+        )
+    )[0]
+
+    told = feasibility(static, "sticky", Reach.SETTING, {"box-*": ("range", "sticky")})
+
+    assert "list it, but range is elected" in told.reason
+
+
+def test_a_cooperative_strategy_that_nobody_lists_takes_a_double_bounce():
+    """Even where the lists are known."""
+    told = _judged("cooperative-sticky", ("range",))
+
+    assert told.reason == "after a double bounce that adds it; no member lists it"
+    assert (told.how or "").startswith("Two rolling restarts: first ")
+
+
+@pytest.mark.parametrize(
+    ("assignors", "doubt"),
+    [
+        (("sticky", "range"), "it runs range, but the lists elect sticky: check them"),
+        (
+            ("sticky",),
+            "it runs range, which the lists of c1@/10.0.0.1, c2@/10.0.0.2, c3@/10.0.0.3 leave out",
+        ),
+        (
+            {"c2": ("sticky",)},
+            "it runs range, which the lists of c2@/10.0.0.2 leave out: check them",
+        ),
+    ],
+)
+def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
+    """Both strategies' rows say so, and the way is the one for lists that are not known."""
+    other, own = _judged("sticky", assignors), _judged("range", assignors)
+
+    assert doubt in other.reason
+    assert doubt in own.reason
+    assert own.feasibility is Feasibility.CAN_RUN
+    assert (other.how or "").startswith("Two rolling restarts")
+
+
+def test_a_long_list_of_members_is_cut():
+    """Three are named, the rest is counted."""
+    members = [member(f"c{i}", ["t"], client_host="/h") for i in range(9)]
+    made = groups(make_snapshot(topics=[topic("t", 1)], groups=[group("g", members=members)]))[0]
+
+    told = feasibility(made, "sticky", Reach.SETTING, {"c8": ("range", "sticky"), "*": ("range",)})
+
+    assert told.reason.endswith("8 of 9 members do not list it (c0@/h, c1@/h, c2@/h and 5 more)")
+
+
+def test_a_cooperative_strategy_beside_an_eager_one_starts_afresh_each_time():
+    """It runs, but without what it is chosen for; one restart mends that."""
+    lists = ("cooperative-sticky", "range")
+    told = _judged("cooperative-sticky", lists, assignor="cooperative-sticky")
+
+    assert told.feasibility is Feasibility.CAN_RUN
+    assert "listed beside eager ones" in told.reason
+    assert (told.how or "").startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
+
+
+def test_a_class_has_to_be_shipped_and_is_named():
+    """KIP-169's is known on the wire as lag."""
+    told = _judged("lag-aware", ("range",), reach=Reach.CLASS)
+
+    assert told.reason == (
+        "after one rolling restart that adds it and ships its class with every member; no member lists it"
+    )
+    assert (told.how or "").startswith(
+        "Ship com.github.grantneale.kafka.LagBasedPartitionAssignor "
+    )
+    assert (
+        _judged("lag-aware", None, reach=Reach.CLASS, assignor="lag").reason
+        == "the strategy it runs"
+    )
+
+
+def test_a_plan_is_a_yardstick_until_something_follows_it():
+    """Nothing is promised that nobody can deploy."""
+    told = _judged("balanced", None, reach=Reach.PLAN)
+
+    assert told.feasibility is Feasibility.YARDSTICK
+    assert "does not ship that assignor yet" in (told.how or "")
+
+
+def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
+    """The live row says so; its class is left to its owner."""
+    odd = _three(assignor="acme")
+
+    assert feasibility(odd, "live", Reach.LIVE, None).reason == (
+        "what the group has now, by acme: not emulated"
+    )
+    assert feasibility(_three(), "live", Reach.LIVE, None).reason == "what the group has now"
+    assert "RangeAssignor,<class of acme>" in (
+        feasibility(odd, "range", Reach.SETTING, None).how or ""
+    )
+
+
+def test_a_group_in_migration_takes_what_its_broker_has():
+    """Members of both kinds: server-side strategies only, and the classic ones have no say."""
+    kinds = [member("a", ["t"], {"t": [0]}), member("b", ["t"], kind="consumer")]
+    both = _group(members=kinds, group_type="consumer", assignor="uniform")
+
+    told = feasibility(both, "range-server", Reach.SETTING, None)
+
+    assert told.reason == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
+    assert feasibility(both, "sticky", Reach.SETTING, None).feasibility is Feasibility.YARDSTICK
+
+
+RACKS = "It looks at the racks only of members that set client.rack; 2 of 2 do not."
+
+
+@pytest.mark.parametrize(
+    ("situation", "strategy", "racks", "replicas", "told"),
+    [
+        ("nobody tells", "range", [None, None], [[0], [1]], True),
+        ("all tell", "range", ["rack-a", "rack-b"], [[0], [1]], False),
+        ("on every rack", "range", [None, None], [[0, 1], [1, 0]], False),
+        ("no look at racks", "roundrobin", [None, None], [[0], [1]], False),
+    ],
+)
+def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, racks, replicas, told):
+    """Only for a strategy that looks, partitions on different racks, and members that do not tell theirs."""
+    members = [member(f"c{i}", ["t"], {"t": [i]}, rack=rack) for i, rack in enumerate(racks)]
+    topics = [topic("t", 2, replicas=replicas)]
+    made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
+
+    how = feasibility(made, strategy, Reach.SETTING, None).how or ""
+
+    assert (RACKS in how) is told, situation
+
+
+def test_a_configured_rack_is_none_that_kafka_sees():
+    """evenkeel replays with it; the member has to send it before Kafka's class does."""
+    members = [member(f"c{i}", ["t"], rack="rack-a", rack_source="configured") for i in (0, 1)]
+    topics = [topic("t", 2, replicas=[[0], [1]])]
+    made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
+
+    assert RACKS in (feasibility(made, "range", Reach.SETTING, None).how or "")

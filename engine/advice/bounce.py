@@ -1,0 +1,264 @@
+"""
+How a group gets from one strategy to another: rolling restarts, and what it elects on the way.
+
+A member is let in only if its list shares a strategy with everybody's, so the one in force stays
+listed until all list the new one (KIP-429's double bounce). What each restart brings is not taken
+from a table: the election is held after every restarted member.
+
+* All list the new one: one restart. An eager one goes first; a cooperative one stands alone, since a
+  Java member that lists an eager one beside it gives everything up at a rebalance like an eager one.
+* They do not, and it is eager: one restart with `new,old`; a second one drops the old, if wanted.
+* They do not, and it is cooperative: two, with `new,old`, then with `new` alone.
+
+>>> way = plan("cooperative-sticky", "range", [("range",)] * 3)
+>>> [step.lists for step in way.steps]
+[('cooperative-sticky', 'range'), ('cooperative-sticky',)]
+>>> [(stage.first, stage.last, stage.elected) for stage in way.steps[0].stages]
+[(1, 2, 'range'), (3, 3, 'cooperative-sticky')]
+
+Source: KIP-429; `ClassicGroup`, `ConsumerGroup` and `ConsumerCoordinator` of Kafka 4.3. Which lists
+other clients refuse was tried with librdkafka 2.16 and read in kafka-python 3.0.
+
+What it does not do: plan a move to another group protocol (`group.protocol`), or know which client
+library a member uses; the notes say what differs between them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.advice import bounce_words as words
+from engine.errors import InputError
+from engine.kit.election import common, poll
+from engine.kit.protocol_names import (
+    CLIENT_SETTING,
+    CLIENT_SIDE,
+    SERVER_SETTING,
+    SERVER_SIDE,
+    STREAMS,
+    cooperative,
+    setting,
+    wire_name,
+)
+from engine.kit.rolling import Stage, rolling
+
+Names = tuple[str, ...]
+_Restart = tuple[Names, str, bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """
+    One rolling restart of all members.
+
+    Attributes:
+        setting: What is set for it, as a Java client writes it.
+        lists: Each member's list after it, by wire names, as librdkafka writes it.
+        why: What it is for.
+        stages: What is elected after how many restarts; nothing where the broker decides.
+        eager: Whether a Java member with this list gives everything up at a rebalance; None unknown.
+        needed: False for a restart that may as well be left out.
+    """
+
+    setting: str
+    lists: Names
+    why: str
+    stages: tuple[Stage, ...] = ()
+    eager: bool | None = None
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """
+    The way to a strategy.
+
+    Attributes:
+        target, present: Wire names; *present* is what the group runs now.
+        members: How many there are to restart.
+        steps: In order; none when the group is there already.
+        how: The same in a sentence or two.
+        in_one_step: What would go wrong without the first step; None when there is no such step.
+        notes: What else has to be known.
+        assumed: What is taken for granted because lists are not known.
+    """
+
+    target: str
+    present: str | None
+    members: int
+    steps: tuple[Step, ...]
+    how: str
+    in_one_step: str | None = None
+    notes: tuple[str, ...] = ()
+    assumed: str | None = None
+
+    @property
+    def restarts(self) -> int:
+        """How many rolling restarts it takes until the strategy runs as it should."""
+        return sum(step.needed for step in self.steps)
+
+
+def plan(
+    target: str,
+    present: str,
+    lists: Sequence[Names | None],
+    static: Sequence[bool] | None = None,
+) -> Plan:
+    """
+    The way of a classic group.
+
+    Args:
+        target: The strategy it shall run, by any of its names.
+        present: What it has elected, by its wire name: all members list it.
+        lists: Each member's list by wire names, None where nobody said, in the order of restarts.
+        static: Which members have an instance id; none without it.
+
+    Raises:
+        InputError: The target assigns at the broker, or tasks of Kafka Streams.
+    """
+    new = wire_name(target)
+    if new in SERVER_SIDE or new == STREAMS:
+        raise InputError(
+            f"members of a classic group cannot list {target!r}.",
+            fix=f"Name a client-side strategy: {', '.join(one.strategy for one in CLIENT_SIDE.values())}.",
+        )
+    before, assumed = _before(lists, present)
+    restarts = _restarts(new, present, before)
+    steps, held = list[Step](), before
+    for lists_after, why, needed in restarts:
+        steps.append(_step(lists_after, held, static, why, needed))
+        held = [lists_after] * len(before)
+    at_once = rolling(before, (new,), static) if len(steps) > 1 else ()
+    settings = [step.lists for step in steps]
+    asides = words.asides(new, present, settings, assumed=assumed is not None)
+    return Plan(
+        target=new,
+        present=present,
+        members=len(before),
+        steps=tuple(steps),
+        how=_how(restarts, new, present, len(before), assumed),
+        in_one_step=words.in_one_step(new, present, at_once),
+        notes=(*asides, *words.notes(settings, before, static or ())) if steps else (),
+        assumed=assumed,
+    )
+
+
+def in_short(target: str, present: str, lists: Sequence[Names | None]) -> str:
+    """The way of a classic group in a sentence or two: `Plan.how`, without holding an election for it."""
+    before, assumed = _before(lists, present)
+    new = wire_name(target)
+    return _how(_restarts(new, present, before), new, present, len(before), assumed)
+
+
+def _how(
+    restarts: Sequence[_Restart], new: str, present: str, members: int, assumed: str | None
+) -> str:
+    lists = [restart[0] for restart in restarts]
+    two = len(restarts) > 1 and (assumed is not None or restarts[1][2])
+    told = words.how(lists, members, two=two)
+    return " ".join([*told, *words.asides(new, present, lists, assumed=assumed is not None)])
+
+
+def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], str | None]:
+    """What members list before the first restart, and what of it is assumed."""
+    assumed = _assumed(lists, present)
+    if assumed is None:
+        return [listed for listed in lists if listed is not None], None
+    return [(present,)] * len(lists), assumed
+
+
+def _assumed(lists: Sequence[Names | None], present: str) -> str | None:
+    """What has to be taken for granted; None when the lists are known and elect what the group runs."""
+    known = [listed for listed in lists if listed is not None]
+    elected = poll(Counter(known)).elected
+    if len(known) < len(lists):
+        why = f"the lists of {len(lists) - len(known)} of {len(lists)} members are not known"
+    elif elected != present:
+        why = f"the lists that are said elect {elected or 'nothing'}, but the group runs {present}"
+    else:
+        return None
+    return f"{why}; the elections take it that each member lists {present} alone"
+
+
+_DROPS = {
+    True: "without {present}, members keep what they own while the group rebalances",
+    False: "it drops {present}; nothing else changes",
+    None: "without {present}, members rebalance as {new} does",
+}
+
+
+def _restarts(new: str, present: str, before: Sequence[Names]) -> list[_Restart]:
+    """What is listed after each restart, why, and whether it is needed."""
+    keeps, shared = cooperative([new]), common(set(before))
+    if new not in shared:
+        waits = f"all list {new} then, and {present} lets them in until they do"
+        drops = _DROPS[keeps].format(new=new, present=present)
+        return [((new, present), waits, True), ((new,), drops, keeps is not False)]
+    if keeps and not all(cooperative(listed) for listed in set(before)):
+        why = f"all list {new}; alone, members keep what they own while the group rebalances"
+        return [((new,), why, True)]
+    if new == present:
+        return []
+    rest = (name for name in before[0] if name in shared and name != new)
+    return [((new, *rest), f"all list {new}; first, it gets the votes", True)]
+
+
+def _step(
+    lists: Names, before: Sequence[Names], static: Sequence[bool] | None, why: str, needed: bool
+) -> Step:
+    keeps = cooperative(lists)
+    return Step(
+        setting=setting(lists),
+        lists=lists,
+        why=why,
+        stages=rolling(before, lists, static),
+        eager=None if keeps is None else not keeps,
+        needed=needed,
+    )
+
+
+def plan_server(target: str, present: str | None, members: int, classic: int = 0) -> Plan:
+    """
+    The way of a KIP-848 group: its broker assigns, members only say by what.
+
+    Args:
+        target: Our name of the strategy, `uniform` or `range-server`.
+        present: What the broker uses now, by its wire name.
+        members: How many members the group has.
+        classic: How many of them still use the classic protocol (a group in migration).
+
+    Raises:
+        InputError: The strategy is not a server-side one.
+    """
+    name = SERVER_SIDE.get(target)
+    if name is None:
+        known = ", ".join(SERVER_SIDE)
+        raise InputError(
+            f"the broker of a KIP-848 group does not assign by {target!r}.",
+            fix=f"Name a server-side strategy: {known}.",
+        )
+    asked = f"{SERVER_SETTING}={name}"
+    notes = [
+        "Which one members ask for now is not on the wire. Most asking members decide: if none asks yet, the first "
+        "restarted one does; at the latest it is more than half of them.",
+        f"A broker that does not list {name} in group.consumer.assignors refuses such a member (UNSUPPORTED_ASSIGNOR).",
+    ]
+    if classic:
+        notes.append(
+            f"{classic} of {members} members still use the classic protocol: they take what the broker assigns and "
+            f"have no say; their {CLIENT_SETTING} counts for nothing here."
+        )
+    why = f"the broker assigns by what most members ask for; it uses {present} now"
+    there = name == present
+    return Plan(
+        target=name,
+        present=present,
+        members=members,
+        steps=() if there else (Step(setting=asked, lists=(name,), why=why),),
+        how="Nothing has to be done: it runs this strategy already."
+        if there
+        else f"Set {asked} on every member (the broker must list it in group.consumer.assignors).",
+        notes=() if there else tuple(notes),
+    )
