@@ -1,0 +1,90 @@
+"""`evenkeel elect`: which strategy a group elects, and how it would get to another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from engine.cli.running import complain
+from engine.errors import InputError
+
+if TYPE_CHECKING:
+    from engine.cli.electing import Held
+
+EPILOG = epilog(
+    [
+        "evenkeel elect --member c1=range,cooperative-sticky --member c2=range",
+        "evenkeel elect orders-app --from cluster.recording --assignors range,cooperative-sticky",
+        "evenkeel elect orders-app --bootstrap kafka-1:9092 --to cooperative-sticky   # restart by restart",
+    ],
+    [0, 1, 2, 3, 4],
+    "What members list is not on the wire: it comes from --assignors, or from assignors in evenkeel.toml; from neither "
+    "it is unknown, and so is what another strategy would find. Strategies are named as on the wire (range, "
+    "roundrobin, sticky, cooperative-sticky) or by their classes.",
+)
+
+
+def elect(
+    group: Annotated[
+        str | None,
+        typer.Argument(metavar="GROUP", help="A group id or pattern; without it, all groups."),
+    ] = None,
+    member: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--member",
+            metavar="ID=LIST",
+            help="A member of a made-up group and its list; again for each, in the order they join.",
+        ),
+    ] = None,
+    assignors: Annotated[
+        str | None,
+        typer.Option(
+            "--assignors", metavar="LIST", help="What every member lists, most preferred first."
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="STRATEGY", help="Also plan the way to this strategy."),
+    ] = None,
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
+    from engine.cli import electing, election_tables
+    from engine.cli.tables import emit
+
+    if member:
+        if any((group, assignors, bootstrap, cluster, stored)):
+            raise InputError(
+                "--member makes up a group of its own.", fix="Give it with --to and --json only."
+            )
+        found = [electing.made_up(member, to)]
+    else:
+        found = _groups(group or "*", assignors, to, (bootstrap, cluster, stored))
+    if as_json:
+        emit(one.to_json() for one in found)
+    else:
+        election_tables.show_elections(found)
+
+
+def _groups(
+    pattern: str,
+    assignors: str | None,
+    to: str | None,
+    place: tuple[str | None, str | None, str | None],
+) -> list[Held]:
+    from engine.cli import electing, sources
+    from engine.steps.reading import groups_at
+
+    source = sources.open_source(*place)
+    groups = groups_at(source.lake, source.settings, source.newest, pattern)
+    found = sorted(groups, key=lambda one: one.group)
+    sources.matching(source, pattern, len(found))
+    for problem in sources.problems(source):
+        complain(f"not read: {problem}")
+    return [electing.held_by(one, source.settings, assignors, to) for one in found]

@@ -1,0 +1,133 @@
+"""What `evenkeel elect` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.advice.bounce import Plan
+from engine.cli.electing import Held
+from engine.cli.names import member_names
+from engine.cli.tables import NOTHING, UNKNOWN, Table, several, show, tell, text
+from engine.kit.election import REFUSED
+
+_REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
+
+
+def show_elections(found: Sequence[Held]) -> None:
+    """Each group's election, an empty line between two."""
+    for place, held in enumerate(found):
+        if place:
+            print()
+        _show(held)
+
+
+def _show(held: Held) -> None:
+    names = member_names((m.id, m.client_id, m.host) for m in held.members)
+    tell([text(line) for line in [_head(held), *_outcome(held, names)]])
+    if any(listed is not None for listed in held.lists.values()):
+        print()
+        show([_ballots(held, names)])
+    if held.plan:
+        _show_plan(held.plan)
+
+
+def _head(held: Held) -> str:
+    if held.group is None:
+        return f"A made-up group of {several(len(held.members), 'member')}"
+    runs = f", runs {held.runs}" if held.runs else ""
+    return f"{held.group}: {held.state}, {held.type.value}, {several(len(held.members), 'member')}{runs}"
+
+
+def _outcome(held: Held, names: dict[str, str]) -> list[str]:
+    lines = [f"  {remark}" for remark in held.remarks]
+    if not held.elects:
+        return lines
+    election = held.election
+    if election is None:
+        runs = f"{held.runs}, says the broker; " if held.runs else ""
+        elected = f"  Elects: {runs}who votes for what is not known"
+    elif election.elected is None:
+        elected = "  Elects: nothing, nobody is let in"
+    else:
+        elected = f"  Elects: {election.elected}; {election.poll.why}"
+    return [elected, *_leader(held, names), *lines]
+
+
+def _leader(held: Held, names: dict[str, str]) -> list[str]:
+    walk = [names[member] for member in held.walk]
+    if held.election and held.election.leader:
+        after = held.election.next_leader(held.election.leader)
+        follows = f"if it leaves, {names[after]} leads" if after else "nobody else is there"
+        return [f"  Leads: {names[held.election.leader]}, the first to join; {follows}"]
+    if not walk or held.group is None:
+        return []
+    second = f", or {walk[1]} if {walk[0]} is the one that leaves" if len(walk) > 1 else ""
+    return [f"  Leads: not on the wire; if the leader leaves, {walk[0]} leads{second}"]
+
+
+def _ballots(held: Held, names: dict[str, str]) -> Table:
+    election, rows = held.election, list[list[str]]()
+    for member in held.members:
+        listed = held.lists.get(member.id)
+        vote = election.ballots.get(member.id) if election else None
+        rows.append(
+            [
+                names[member.id],
+                text(", ".join(listed)) if listed else UNKNOWN,
+                text(vote, NOTHING if election else UNKNOWN),
+                *([_standing(held, member.id)] if election and election.refused else []),
+            ]
+        )
+    refusals = ["Let in"] if election and election.refused else []
+    return Table(headings=["Member", "Lists", "Votes for", *refusals], rows=rows)
+
+
+def _standing(held: Held, member: str) -> str:
+    refused = held.election.refused if held.election else {}
+    if member not in refused:
+        return "yes"
+    shared = ", ".join(refused[member])
+    return text(f"no, {REFUSED}: those before it share {shared}" if shared else f"no, {REFUSED}")
+
+
+def _show_plan(plan: Plan) -> None:
+    way = f"{plan.present or UNKNOWN} -> {plan.target}"
+    if not plan.steps:
+        tell(["", text(f"Plan, {way}: {plan.how}")])
+        return
+    restarts = several(plan.restarts, "rolling restart")
+    tell(["", text(f"Plan, {way}: {restarts} of {several(plan.members, 'member')}")])
+    for number, step in enumerate(plan.steps, 1):
+        spare = "" if step.needed else " (may be left out)"
+        tell([text(f"  {number}. {step.setting}{spare}"), text(f"     {step.why}")])
+    rows = [
+        [
+            str(number),
+            _count(stage.first, stage.last, plan.members),
+            text(stage.elected, NOTHING),
+            _REBALANCE[step.eager],
+        ]
+        for number, step in enumerate(plan.steps, 1)
+        for stage in step.stages
+    ]
+    if rows:
+        print()
+        show(
+            [
+                Table(
+                    headings=["Restart", "Restarted", "Elected", "Restarted ones\nrebalance"],
+                    rows=rows,
+                )
+            ]
+        )
+    told = [("Assumed", plan.assumed), ("In one step", plan.in_one_step)]
+    told += [("Note", note) for note in plan.notes]
+    tell(["", *(text(f"{what}: {line}") for what, line in told if line)])
+
+
+def _count(first: int, last: int, members: int) -> str:
+    """
+    >>> _count(1, 2, 3), _count(3, 3, 3)
+    ('1-2 of 3', '3 of 3')
+    """
+    return f"{first} of {members}" if first == last else f"{first}-{last} of {members}"
