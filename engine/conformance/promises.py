@@ -1,5 +1,5 @@
 """
-The promises every strategy keeps, as checks that run on any class with the shape of an assignor.
+One check per promise: what a strategy breaks on one group.
 
 `check` asks a strategy about one group and lists what it broke; an empty list is a pass for that
 group, so run it over many. Each check works on copies of its own: a strategy that spoils its input
@@ -19,8 +19,10 @@ it gives to whom is not held against it, because an answer with findings is neve
 from __future__ import annotations
 
 import copy
+import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -36,10 +38,16 @@ Answer = Assignment | Infeasible
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """A promise that was broken (None: there was no proper answer at all) and how, in numbers."""
+    """
+    A promise that was broken (None: there was no proper answer at all) and how, in numbers.
+
+    Where the strategy raised something, *error* is the name of its class and *where* the line it arose in.
+    """
 
     promise: Promise | None
     found: str
+    error: str | None = field(default=None, compare=False, repr=False)
+    where: str | None = field(default=None, compare=False, repr=False)
 
 
 class NoAnswer(EvenkeelError):
@@ -69,8 +77,29 @@ def check(
                 continue
             violations += [Violation(promise=promise, found=f) for f in examine(assignor, group)]
         except NoAnswer as problem:
-            return [*violations, Violation(promise=None, found=str(problem))]
+            return [*violations, _no_answer(problem)]
     return violations
+
+
+def _no_answer(problem: NoAnswer) -> Violation:
+    raised = problem.__cause__
+    return Violation(
+        promise=None,
+        found=str(problem),
+        error=type(raised).__name__ if raised else None,
+        where=_arose(raised) if raised else None,
+    )
+
+
+def _arose(raised: BaseException) -> str:
+    """The last line of the strategy's own file that was reached, and the last of all if that is another."""
+    frames = traceback.extract_tb(raised.__traceback__)[1:]  # the first is ours, where it was asked
+    if not frames:
+        return "the call itself"
+    own = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+    shown = [own] if own is frames[-1] else [own, frames[-1]]
+    places = [f"{Path(f.filename).name}:{f.lineno} in {f.name}" for f in shown]
+    return ", then ".join(places) + (f": {own.line}" if own.line else "")
 
 
 def complete(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
@@ -130,17 +159,19 @@ def untouched(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
 def order_free(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
     """The order of members and topics in the input does not show: backwards, and shuffled."""
     first = _named(assignor, group)
-    shuffle = np.random.default_rng(group.partition_count)  # a seed made of the data
-    orders = {
-        "backwards": (_backwards(group.members), _backwards(group.topics)),
-        "shuffled": (
-            shuffle.permutation(len(group.members)),
-            shuffle.permutation(len(group.topics)),
-        ),
-    }
-    for how, (members, topics) in orders.items():
-        if _named(assignor, permuted(group, members, topics)) != first:
+    for how, other in orders(group).items():
+        if _named(assignor, other) != first:
             yield f"with members and topics {how}, it answered differently"
+
+
+def orders(group: GroupSpec) -> dict[str, GroupSpec]:
+    """The same group with members and topics in other orders, by what was done to them."""
+    members, topics = len(group.members), len(group.topics)
+    shuffle = np.random.default_rng(group.partition_count)  # a seed made of the data
+    return {
+        "backwards": permuted(group, _backwards(group.members), _backwards(group.topics)),
+        "shuffled": permuted(group, shuffle.permutation(members), shuffle.permutation(topics)),
+    }
 
 
 def even_topics(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
@@ -197,7 +228,7 @@ def ask(assignor: Assignor, group: GroupSpec, *, own_copy: bool = True) -> Answe
         answer = assignor.assign(_copied(group) if own_copy else group)
     except Infeasible as reason:
         return reason
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise NoAnswer(f"it raised {type(problem).__name__}: {problem}") from problem
     if misfit := _misfit(answer, group):
         raise NoAnswer(misfit)
@@ -284,21 +315,28 @@ def _copied(group: GroupSpec) -> GroupSpec:
 
 
 def _copied_value(value: Any) -> Any:
+    """As `copy.deepcopy`, which takes several times as long for what a group is made of."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, np.ndarray):
         return value.copy()
-    if isinstance(value, tuple) and all(v is None or isinstance(v, str) for v in value):
-        return value  # names cannot be changed, and there are many
+    if isinstance(value, Column):
+        return Column(value.values.copy(), value.known.copy())
+    if type(value) is dict:
+        return {key: _copied_value(inner) for key, inner in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(map(_copied_value, value))
     return copy.deepcopy(value)
 
 
 def _arrays(group: GroupSpec) -> dict[str, Any]:
     """The arrays of a group by name of the field."""
     found = {}
-    for field in fields(group):
-        value = getattr(group, field.name)
+    for part in fields(group):
+        value = getattr(group, part.name)
         value = value.values if isinstance(value, Column) else value
         if isinstance(value, np.ndarray):
-            found[field.name] = value
+            found[part.name] = value
     return found
 
 

@@ -1,0 +1,200 @@
+"""What a strategy breaks over many groups, each promise with the smallest group found that shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise
+from engine.conformance.groups import DATA, sketches
+from engine.conformance.promises import NoAnswer, Violation, ask, check, orders
+from engine.conformance.shrink import shrink
+from engine.conformance.sketch import Sketch
+from engine.errors import Infeasible
+from engine.model import Assignment
+
+Lists = Mapping[str, Sequence[tuple[str, int]]]
+"""Member -> what it gets."""
+
+Fault = tuple[Promise | None, str | None]
+"""What was broken: the promise, or what was raised instead of an answer."""
+
+EVERY = frozenset(Promise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """
+    How one promise fared.
+
+    Attributes:
+        promise: None is what goes without saying: there is an answer, and it fits the group.
+        promised: Whether the strategy makes it; what it does not promise is looked at all the same.
+        checked: Groups on which it was looked at: those with an answer.
+        broken: Groups that showed a violation.
+        violation: The violation in the smallest group found; None when kept, or not promised.
+        smallest: That group.
+        answers: What the strategy answers there, by how the group was listed; nothing where it gives no answer.
+    """
+
+    promise: Promise | None
+    promised: bool
+    checked: int
+    broken: int
+    violation: Violation | None = None
+    smallest: Sketch | None = None
+    answers: Mapping[str, Lists] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examined:
+    """
+    What came out.
+
+    Attributes:
+        groups: How many groups were asked about; *answered* got an assignment.
+        infeasible: How many it says it cannot run on, and *reason* the first time why.
+        flawed: How many answers list findings; what these give to whom is not held against them.
+        outcomes: The answer itself first, one for each kind of failure, then promise by promise.
+    """
+
+    groups: int
+    answered: int
+    infeasible: int
+    reason: str | None
+    flawed: int
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def broken(self) -> list[Outcome]:
+        """What was promised and not kept."""
+        return [one for one in self.outcomes if one.promised and one.broken]
+
+
+def examine(
+    assignor: Assignor,
+    *,
+    groups: int = 300,
+    seed: int = 0,
+    data: Sequence[Mapping[str, Any]] = DATA,
+) -> Examined:
+    """
+    Ask a strategy about random groups.
+
+    Args:
+        assignor: The strategy; an instance, not the class.
+        groups: How many.
+        seed: Another seed, other groups.
+        data: What members' configuration is drawn from.
+    """
+    tally = _Tally()
+    for sketch in sketches(groups, seed=seed, data=data):
+        tally.count(assignor, sketch)
+    promises = getattr(assignor, "promises", USUAL_PROMISES)
+    faults: list[Fault] = [fault for fault in tally.first if fault[0] is None] or [(None, None)]
+    faults += [(promise, None) for promise in Promise]
+    return Examined(
+        groups=groups,
+        answered=tally.answered,
+        infeasible=len(tally.reasons),
+        reason=tally.reasons[0] if tally.reasons else None,
+        flawed=tally.flawed,
+        outcomes=tuple(
+            _outcome(
+                assignor,
+                fault,
+                promised=fault[0] is None or fault[0] in promises,
+                checked=groups - (0 if fault[0] is None else tally.failed),
+                broken=tally.broken[fault],
+                start=tally.first.get(fault),
+            )
+            for fault in faults
+        ),
+    )
+
+
+class _Tally:
+    """What was seen over all groups."""
+
+    def __init__(self) -> None:
+        self.first: dict[Fault, tuple[Sketch, Violation]] = {}
+        self.broken: Counter[Fault] = Counter()
+        self.reasons: list[str] = []
+        self.answered = self.flawed = self.failed = 0
+
+    def count(self, assignor: Assignor, sketch: Sketch) -> None:
+        """Ask about one group, and keep the smallest that shows a fault."""
+        group = sketch.spec()
+        found: dict[Fault, Violation] = {}
+        for violation in check(assignor, group, promises=EVERY):
+            found.setdefault((violation.promise, violation.error), violation)
+        for fault, violation in found.items():
+            self.broken[fault] += 1
+            if fault not in self.first or sketch.size < self.first[fault][0].size:
+                self.first[fault] = sketch, violation
+        if any(promise is None for promise, _ in found):
+            self.failed += 1
+            return
+        answer = _answer(assignor, group)
+        if isinstance(answer, Infeasible):
+            self.reasons.append(str(answer))
+        elif answer is not None:
+            self.answered += 1
+            self.flawed += bool(answer.findings)
+
+
+def _outcome(
+    assignor: Assignor,
+    fault: Fault,
+    *,
+    promised: bool,
+    checked: int,
+    broken: int,
+    start: tuple[Sketch, Violation] | None,
+) -> Outcome:
+    promise = fault[0]
+    if start is None or not promised:
+        return Outcome(promise=promise, promised=promised, checked=checked, broken=broken)
+
+    def shows(sketch: Sketch) -> Violation | None:
+        asked = EVERY if promise is None else [promise]
+        found = check(assignor, sketch.spec(), promises=asked)
+        return next((v for v in found if (v.promise, v.error) == fault), None)
+
+    smallest, violation = shrink(*start, shows)
+    return Outcome(
+        promise=promise,
+        promised=True,
+        checked=checked,
+        broken=broken,
+        violation=violation,
+        smallest=smallest,
+        answers=_answers(assignor, smallest, promise),
+    )
+
+
+def _answers(assignor: Assignor, sketch: Sketch, promise: Promise | None) -> dict[str, Lists]:
+    """What it answers to a group; where answers differ from each other, the other one too."""
+    group = sketch.spec()
+    asked = {"": group}
+    if promise is Promise.REPEATABLE:
+        asked["asked again"] = group
+    if promise is Promise.ORDER_FREE:
+        asked |= {f"listed {how}": other for how, other in orders(group).items()}
+    found: dict[str, Lists] = {}
+    for how, one in asked.items():
+        answer = _answer(assignor, one)
+        if isinstance(answer, Assignment):
+            lists = one.lists(answer)
+            if lists not in found.values():
+                found[how] = lists
+    return found
+
+
+def _answer(assignor: Assignor, group: GroupSpec) -> Assignment | Infeasible | None:
+    try:
+        return ask(assignor, group)
+    except NoAnswer:
+        return None

@@ -1,0 +1,150 @@
+"""
+The smallest group that still shows something: cut, look again, keep the cut if it still shows.
+
+Big cuts first (half of the members, a whole topic), then ever smaller ones, down to a single lag; after each
+that holds all are tried again. The work is counted in looks, not in seconds, so that the same start gives the
+same end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from engine.conformance.sketch import Member, Partition, Sketch, Topic
+
+T = TypeVar("T")
+Seen = TypeVar("Seen")
+
+LOOKS = 4_000
+"""How often one fault is looked for at most."""
+
+
+def shrink(
+    sketch: Sketch, seen: Seen, shows: Callable[[Sketch], Seen | None], looks: int = LOOKS
+) -> tuple[Sketch, Seen]:
+    """
+    A group that cannot be cut any further without losing what it shows, and what was seen there.
+
+    Args:
+        sketch: A group that shows it.
+        seen: What was seen there.
+        shows: What is seen in a group; None where it does not show.
+        looks: How often to look at most.
+
+    >>> from engine.conformance.groups import sketches
+    >>> def many(sketch):
+    ...     return len(sketch.members) if len(sketch.members) > 1 else None
+    >>> large = next(s for s in sketches(99) if many(s))
+    >>> small, seen = shrink(large, many(large), many)
+    >>> seen, small.size, small.topics
+    (2, 2, ())
+    """
+    cutting = True
+    while cutting:
+        cutting = False
+        for smaller in _smaller(sketch):
+            if looks == 0:
+                return sketch, seen
+            looks -= 1
+            found = shows(smaller)
+            if found is not None:
+                sketch, seen, cutting = smaller, found, True
+                break
+    return sketch, seen
+
+
+def _smaller(sketch: Sketch) -> Iterator[Sketch]:
+    """Every way to cut a group a little, the big cuts first."""
+    for members in _fewer(sketch.members):
+        yield replace(sketch, members=members)
+    for topics in _fewer(sketch.topics):
+        yield _without_topics(sketch, topics)
+    for place, topic in enumerate(sketch.topics):
+        yield from _fewer_partitions(sketch, place, topic)
+    for place, member in enumerate(sketch.members):
+        for less in _less_of_member(member):
+            yield replace(sketch, members=_put(sketch.members, place, less))
+    for at, topic in enumerate(sketch.topics):
+        for number, partition in enumerate(topic.partitions):
+            for plainer in _plainer(partition):
+                changed = replace(topic, partitions=_put(topic.partitions, number, plainer))
+                yield replace(sketch, topics=_put(sketch.topics, at, changed))
+
+
+def _fewer(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+    """Either half, then all but one."""
+    half = len(items) // 2
+    if half > 1:
+        yield items[:half]
+        yield items[half:]
+    for place in range(len(items)):
+        yield items[:place] + items[place + 1 :]
+
+
+def _put(items: tuple[T, ...], place: int, item: T) -> tuple[T, ...]:
+    return (*items[:place], item, *items[place + 1 :])
+
+
+def _without_topics(sketch: Sketch, topics: tuple[Topic, ...]) -> Sketch:
+    """Only these topics; nobody mentions the others any more."""
+    left = {t.name for t in sketch.topics} - {t.name for t in topics}
+    members = tuple(
+        replace(
+            member,
+            topics=tuple(t for t in member.topics if t not in left),
+            owned=tuple(pair for pair in member.owned if pair[0] not in left),
+        )
+        for member in sketch.members
+    )
+    return replace(sketch, topics=topics, members=members)
+
+
+def _fewer_partitions(sketch: Sketch, at: int, topic: Topic) -> Iterator[Sketch]:
+    """The topic with fewer partitions, numbered anew, also in the claims."""
+    size = len(topic.partitions)
+    for kept in _fewer(tuple(range(size))):
+        number = {(topic.name, old): (topic.name, new) for new, old in enumerate(kept)}
+        members = []
+        for member in sketch.members:
+            owned = []
+            for name, old in member.owned:
+                beyond = name != topic.name or old >= size  # stays as far beyond the end as it was
+                shift = size - len(kept) if name == topic.name else 0
+                pair = (name, old - shift) if beyond else number.get((name, old))
+                owned += [pair] if pair else []
+            members.append(replace(member, owned=tuple(owned)))
+        less = replace(topic, partitions=tuple(topic.partitions[n] for n in kept))
+        yield replace(sketch, topics=_put(sketch.topics, at, less), members=tuple(members))
+
+
+def _less_of_member(member: Member) -> Iterator[Member]:
+    """The member with less to say."""
+    if member.owned:
+        yield replace(member, owned=(), generation=None, told=False)
+    for topics in _fewer(member.topics):
+        yield replace(member, topics=topics)
+    for owned in _fewer(member.owned):
+        yield replace(member, owned=owned)
+    plain: dict[str, Any] = {"generation": None, "told": False, "instance_id": None, "rack": None}
+    for name, value in plain.items():
+        if getattr(member, name) != value:
+            yield replace(member, **{name: value})
+    for name in member.config:
+        yield replace(member, config={k: v for k, v in member.config.items() if k != name})
+
+
+def _plainer(partition: Partition) -> Iterator[Partition]:
+    """The partition with less to know, its lag as short as it can be."""
+    if partition.racks:
+        yield replace(partition, racks=())
+        for racks in _fewer(partition.racks):
+            yield replace(partition, racks=racks)
+    if partition.rate is not None:
+        yield replace(partition, rate=None)
+    if partition.lag is not None:
+        yield replace(partition, lag=None)
+        for lag in sorted({0, 1, partition.lag // 2, partition.lag - 1}):
+            if 0 <= lag < partition.lag:
+                yield replace(partition, lag=lag)
