@@ -1,1 +1,1 @@
-"""How long strategies take and what memory they need, side by side; nothing here asserts a time."""
+"""How long strategies take beside Kafka's own classes, on the same groups in one run; nothing asserts a time."""

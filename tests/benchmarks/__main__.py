@@ -1,86 +1,86 @@
 """
-`python -m tests.benchmarks`: every measured strategy on every case.
+`python -m tests.benchmarks`: every point, Kafka's classes and ours on the same group in one run.
 
-Times are medians of warm calls on a group that has worked nothing out before, memory the peak of
-one call more. They hold for this machine and this hour; compare within one run only.
+Times are medians of warm calls, from parsed group to assignment; reading and writing are not
+counted. A ratio above 1 means that ours is faster. Memory is the peak of one call of ours beside
+its input. All of it holds for this machine and this hour. Exit status 1 when an answer differs.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+import sys
+from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, JustifyMethod
-from rich.table import Table
+from rich.console import Console
+from rich.live import Live
 
-from engine.assignor import build_spec
-from engine.assignors import by_name
-from tests.benchmarks.cases import CASES, Case, build, names
-from tests.benchmarks.measure import Measured, measure
-from tests.benchmarks.peers import PEERS, Peer
+from tests.benchmarks import table
+from tests.benchmarks.points import ALONE, POINTS, Point
+from tests.benchmarks.sides import Row, rows
+from tests.helpers.local.process import LocalClusterError
+from tests.oracle.jvm import ready
 
-STRATEGIES = ("range", "roundrobin")
-"""What is measured beside building the input."""
-
-HEADINGS = (
-    *("members", "partitions", "topics", "racks", "what"),
-    *("ms", "M/s", "MiB"),
-)
-"""The columns before the peers'; millions of partitions per second, and peak memory."""
+TITLE = "Kafka's classes and evenkeel: medians of warm calls on this machine"
+TITLE_ALONE = "Strategies Kafka has no class for"
+_WIDTH = 160
+"""Characters per line of a file or pipe."""
 
 
-def rows(
-    cases: Sequence[Case], strategies: Sequence[str], peers: Sequence[Peer], repeat: int
-) -> Iterator[list[str]]:
-    """One row of text per case and call: building the input, then each strategy."""
-    for case in cases:
-        arguments = names(case)
-        measured = measure(lambda given: build_spec(**given), lambda given=arguments: given, repeat)
-        yield _row(case, "build", measured, [None for _ in peers])
-        group = build(case)
-        for strategy in strategies:
-            call: Callable[[Any], object] = by_name(strategy).assign
-            measured = measure(call, lambda group=group: replace(group), repeat)
-            others = [peer.milliseconds(case, strategy, repeat) for peer in peers]
-            yield _row(case, strategy, measured, others)
-
-
-def _row(case: Case, what: str, measured: Measured, others: Sequence[float | None]) -> list[str]:
-    per_second = case.partitions / measured.milliseconds * 1000
-    return [
-        *(f"{n:,}" for n in (case.members, case.partitions, case.topics, case.racks)),
-        what,
-        f"{measured.milliseconds:,.1f}",
-        f"{per_second / 1e6:,.1f}",
-        f"{measured.peak_mib:,.0f}",
-        *("-" if other is None else f"{other:,.1f}" for other in others),
-    ]
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, row by row as it is measured."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5, help="timed calls per row (default 5)")
-    parser.add_argument(
-        "--at-most", type=int, default=None, metavar="PARTITIONS", help="leave larger cases out"
-    )
+    names = [point.name for point in (*POINTS, *ALONE)]
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="these only")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as README's")
     options = parser.parse_args(arguments)
-    cases = [c for c in CASES if options.at_most is None or c.partitions <= options.at_most]
-    table = Table(title="Medians of warm calls on this machine", box=SIMPLE_HEAD)
-    for heading in HEADINGS:
-        justify: JustifyMethod = "left" if heading == "what" else "right"
-        table.add_column(heading, justify=justify, no_wrap=True)
-    for peer in PEERS:
-        table.add_column(f"{peer.name} ms", justify="right", no_wrap=True)
-    console = Console()
-    with console.status("measuring"):
-        for row in rows(cases, STRATEGIES, PEERS, options.repeat):
-            table.add_row(*row)
-    console.print(table)
+    wanted = [[p for p in some if p.name in (options.only or names)] for some in (POINTS, ALONE)]
+    java = bool(wanted[0]) and _has_java()
+    if options.markdown:
+        done = [[row for point in some for row in rows(point, java=java)] for some in wanted]
+        _print_markdown(*done)
+    else:
+        done = [_shown(wanted[0], TITLE, java), _shown(wanted[1], TITLE_ALONE, False)]
+    for row in done[0]:
+        if row.differs:
+            print(f"{row.point.name}, {row.scene}: {row.differs}", file=sys.stderr)
+    return int(any(row.differs for row in done[0]))
+
+
+def _has_java() -> bool:
+    """Whether Kafka's classes can be asked; says why not."""
+    try:
+        ready()
+    except LocalClusterError as problem:
+        print(f"without Kafka's side: {problem}", file=sys.stderr)
+        return False
+    return True
+
+
+def _shown(points: Sequence[Point], title: str, java: bool) -> list[Row]:
+    """Measure point by point, each row shown as soon as it is known."""
+    done: list[Row] = []
+    if not points:
+        return done
+    peers = title == TITLE
+    grid = table.empty(title, table.HEADINGS if peers else table.ALONE)
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
+    with Live(grid, console=console, auto_refresh=False, vertical_overflow="visible") as live:
+        for point in points:
+            for row in rows(point, java=java):
+                done.append(row)
+                texts = table.cells(row) if peers else table.cells_alone(row)
+                grid.add_row(*table.coloured(texts))
+                live.refresh()
+    return done
+
+
+def _print_markdown(peers: Sequence[Row], alone: Sequence[Row]) -> None:
+    if peers:
+        print(table.markdown(table.HEADINGS, map(table.cells, peers)))
+    if alone:
+        print("\n" + table.markdown(table.ALONE, map(table.cells_alone, alone)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

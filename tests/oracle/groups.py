@@ -205,10 +205,11 @@ def _remember(case: Case, lists: Mapping[str, Sequence[Pair]], generation: int) 
     """Members tell of this past in the way of the strategy; those without a list tell what they told."""
     for member in case["members"]:
         if member["id"] in lists:
-            _tell(case["strategy"], member, lists[member["id"]], generation)
+            tell(case["strategy"], member, lists[member["id"]], generation)
 
 
-def _tell(strategy: str, member: Member, owned: Sequence[Pair], generation: int) -> None:
+def tell(strategy: str, member: Member, owned: Sequence[Pair], generation: int) -> None:
+    """Let a member say that it owns these since that generation, in the way of its strategy's members."""
     pairs = [list(pair) for pair in owned]
     if strategy == "sticky":
         by_topic: dict[str, list[Pair]] = {}
@@ -297,7 +298,7 @@ def _disturb(case: Case, random: Random) -> None:
                 claims.append([random.choice(list(case["topics"])), random.randrange(40)])
             if random.random() < 0.1:
                 claims.append(["gone", 0])
-            _tell(case["strategy"], member, claims, random.randrange(4))
+            tell(case["strategy"], member, claims, random.randrange(4))
         if random.random() < 0.2:
             member["generation"] = random.choice([None, None, -1, 0, 1, 2, 3])
         if member["user_data"] and random.random() < 0.2:

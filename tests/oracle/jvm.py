@@ -104,6 +104,17 @@ class Jvm:
         return dict(json.loads(answer))
 
 
+def ready() -> None:
+    """
+    Make sure that a `Jvm` can be had: jars fetched, harness compiled.
+
+    Raises:
+        LocalClusterError: It cannot.
+    """
+    resolve_jars()
+    compiled(checkout_home() / "oracle")
+
+
 def compiled(folder: Path) -> Path:
     """
     The folder of compiled classes, made if need be.
