@@ -55,7 +55,7 @@ class Point:
 
 def _general(name: str, strategy: str) -> Point:
     asked = {FRESH: TWICE, JOINS: TWICE}
-    return Point(name, strategy, 1_000, 10_000, 1_000, asked, 3, 2, unequal=True)
+    return Point(name, strategy, 1_000, 10_000, 1_000, asked, 3, 1, unequal=True)
 
 
 _SMALL: dict[str, Fraction | None] = {FRESH: None, JOINS: None}
@@ -73,7 +73,7 @@ POINTS = (
     Point("sticky-racks", "sticky", 1_000, 100_000, 100, _QUICK, 7, 10, racks=True),
     _general("sticky-unequal", "sticky"),
     _general("cooperative-unequal", "cooperative-sticky"),
-    Point("sticky-million", "sticky", 2_000, 1_000_000, 500, {FRESH: THIRD, LEAVES: AS_FAST}, 3, 3),
+    Point("sticky-million", "sticky", 2_000, 1_000_000, 500, {FRESH: THIRD, LEAVES: AS_FAST}, 3, 2),
 )
 """In the order of the table, and of their cost."""
 

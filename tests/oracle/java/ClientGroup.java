@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
-import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupAssignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupSubscription;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
@@ -23,7 +23,7 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 
 /** A group of the classic protocol as its leader sees it, and Kafka's client-side assignors. */
-final class ClientGroup implements Group {
+final class ClientGroup implements Group<GroupAssignment> {
     private static final int NO_GENERATION = -1;
 
     private final String strategy;
@@ -56,38 +56,44 @@ final class ClientGroup implements Group {
     }
 
     @Override
-    public Case.Answer answer(Object id, Double milliseconds) {
-        Map<String, List<Case.Pair>> given = lists(assignor(strategy));
-        List<Case.Transfer> transferring = null;
-        if (strategy.equals("cooperative-sticky")) {
-            // Kafka's class does not always tell what it withholds: it is what the same plan holds beyond it.
-            transferring = new ArrayList<>();
-            for (Map.Entry<String, List<Case.Pair>> planned : lists(new WithoutWaiting()).entrySet()) {
-                List<Case.Pair> withheld = new ArrayList<>(planned.getValue());
-                given.get(planned.getKey()).forEach(withheld::remove);
-                for (Case.Pair pair : withheld) {
-                    transferring.add(new Case.Transfer(pair.topic(), pair.partition(), planned.getKey()));
-                }
-            }
-        }
-        return new Case.Answer(id, given, transferring, milliseconds, null);
+    public Supplier<GroupAssignment> call() {
+        return call(assignor(strategy));
+    }
+
+    private Supplier<GroupAssignment> call(ConsumerPartitionAssignor assignor) {
+        GroupSubscription subscriptions = new GroupSubscription(subscriptions());
+        return () -> assignor.assign(cluster, subscriptions);
     }
 
     @Override
-    public Runnable call() {
-        ConsumerPartitionAssignor fresh = assignor(strategy);
-        GroupSubscription subscriptions = new GroupSubscription(subscriptions());
-        return () -> fresh.assign(cluster, subscriptions);
+    public Case.Answer answer(Object id, GroupAssignment given, Double milliseconds) {
+        Map<String, List<Case.Pair>> lists = lists(given);
+        boolean waits = strategy.equals("cooperative-sticky");
+        return new Case.Answer(id, lists, waits ? transferring(lists) : null, milliseconds, null);
     }
 
-    private Map<String, List<Case.Pair>> lists(ConsumerPartitionAssignor assignor) {
-        GroupAssignment result = assignor.assign(cluster, new GroupSubscription(subscriptions()));
+    /** Kafka's class does not always tell what it withholds: it is what the same plan holds beyond what was given. */
+    private List<Case.Transfer> transferring(Map<String, List<Case.Pair>> given) {
+        List<Case.Transfer> transferring = new ArrayList<>();
+        lists(call(new WithoutWaiting()).get()).forEach((member, planned) -> {
+            Map<Case.Pair, Integer> left = new HashMap<>();
+            given.get(member).forEach(pair -> left.merge(pair, 1, Integer::sum));
+            for (Case.Pair pair : planned) {
+                if (left.merge(pair, -1, Integer::sum) < 0) {
+                    transferring.add(new Case.Transfer(pair.topic(), pair.partition(), member));
+                }
+            }
+        });
+        return transferring;
+    }
+
+    private static Map<String, List<Case.Pair>> lists(GroupAssignment given) {
         Map<String, List<Case.Pair>> lists = new HashMap<>();
-        for (Map.Entry<String, Assignment> entry : result.groupAssignment().entrySet()) {
+        given.groupAssignment().forEach((member, assignment) -> {
             List<Case.Pair> pairs = new ArrayList<>();
-            entry.getValue().partitions().forEach(p -> pairs.add(new Case.Pair(p.topic(), p.partition())));
-            lists.put(entry.getKey(), pairs);
-        }
+            assignment.partitions().forEach(p -> pairs.add(new Case.Pair(p.topic(), p.partition())));
+            lists.put(member, pairs);
+        });
         return lists;
     }
 
@@ -124,7 +130,7 @@ final class ClientGroup implements Group {
         return new Cluster("oracle", brokers.values(), partitions, Set.of(), Set.of());
     }
 
-    /** The strategy's own bytes: partitions by topic (none for cooperative-sticky), then the generation if there is one. */
+    /** The strategy's own bytes: partitions by topic (not cooperative-sticky), then the generation if there is one. */
     private ByteBuffer blob(Case.UserData data) {
         if (data == null) {
             return null;

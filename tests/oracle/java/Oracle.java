@@ -9,6 +9,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 /**
  * Asks Kafka's own assignors: a case per line on standard input, an answer per line on standard output, in order.
@@ -38,27 +39,30 @@ public final class Oracle {
     private static Case.Answer answer(Case asked) {
         try {
             boolean server = asked.strategy().equals("uniform") || asked.strategy().equals("range-server");
-            Group group = server ? new ServerGroup(asked) : new ClientGroup(asked);
-            return group.answer(asked.id(), asked.repeat() > 0 ? median(group, asked) : null);
+            return server ? answer(new ServerGroup(asked), asked) : answer(new ClientGroup(asked), asked);
         } catch (RuntimeException problem) {
             return Case.Answer.failed(asked.id(), problem);
         }
     }
 
-    /** Milliseconds of the assignor alone. */
-    private static double median(Group group, Case asked) {
+    private static <R> Case.Answer answer(Group<R> group, Case asked) {
         for (int i = 0; i < asked.warmUp(); i++) {
-            group.call().run();
+            group.call().get();
         }
-        long[] times = new long[asked.repeat()];
+        long[] times = new long[Math.max(asked.repeat(), 1)];
+        R given = null;
         for (int i = 0; i < times.length; i++) {
-            Runnable call = group.call();
+            Supplier<R> call = group.call();
             long began = System.nanoTime();
-            call.run();
+            given = call.get();
             times[i] = System.nanoTime() - began;
         }
-        Arrays.sort(times);
-        int half = times.length / 2;
-        return (times.length % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2.0) / 1e6;
+        return group.answer(asked.id(), given, asked.repeat() > 0 ? median(times) / 1e6 : null);
+    }
+
+    private static double median(long[] values) {
+        Arrays.sort(values);
+        int half = values.length / 2;
+        return values.length % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2.0;
     }
 }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.coordinator.group.api.assignor.ConsumerGroupPartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.GroupAssignment;
@@ -23,9 +24,10 @@ import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 /**
  * A KIP-848 group as its coordinator sees it, and Kafka's server-side assignors.
  *
- * Everything here is immutable, and has to be: the assignors take maps that say so as they are, and copy what they change.
+ * Everything here is immutable, and has to be: the assignors keep maps that say so as they are, and copy what they
+ * change.
  */
-final class ServerGroup implements Group, GroupSpec, SubscribedTopicDescriber {
+final class ServerGroup implements Group<GroupAssignment>, GroupSpec, SubscribedTopicDescriber {
     private record Member(
         Optional<String> rackId,
         Optional<String> instanceId,
@@ -74,27 +76,22 @@ final class ServerGroup implements Group, GroupSpec, SubscribedTopicDescriber {
             Collections.unmodifiableMap(target));
     }
 
-    private ConsumerGroupPartitionAssignor assignor() {
-        return strategy.equals("uniform") ? new UniformAssignor() : new RangeAssignor();
+    @Override
+    public Supplier<GroupAssignment> call() {
+        ConsumerGroupPartitionAssignor fresh = strategy.equals("uniform") ? new UniformAssignor() : new RangeAssignor();
+        return () -> fresh.assign(this, this);
     }
 
     @Override
-    public Case.Answer answer(Object id, Double milliseconds) {
-        GroupAssignment result = assignor().assign(this, this);
+    public Case.Answer answer(Object id, GroupAssignment given, Double milliseconds) {
         Map<String, List<Case.Pair>> lists = new HashMap<>();
-        result.members().forEach((member, target) -> {
+        given.members().forEach((member, target) -> {
             List<Case.Pair> pairs = new ArrayList<>();
             target.partitions().forEach(
                 (topic, numbers) -> numbers.forEach(n -> pairs.add(new Case.Pair(names.get(topic), n))));
             lists.put(member, pairs);
         });
         return new Case.Answer(id, lists, null, milliseconds, null);
-    }
-
-    @Override
-    public Runnable call() {
-        ConsumerGroupPartitionAssignor fresh = assignor();
-        return () -> fresh.assign(this, this);
     }
 
     @Override
