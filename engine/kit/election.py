@@ -135,29 +135,40 @@ def elect(lists: Mapping[str, Sequence[str]], walk: Sequence[str] | None = None)
     """
     admitted: dict[str, tuple[str, ...]] = {}
     refused: dict[str, tuple[str, ...]] = {}
-    common: tuple[str, ...] | None = None
-    for member, listed in lists.items():
-        try:
-            names = wire_names(listed)
-        except InputError as problem:
-            raise InputError(f"member {member!r}: {problem.message}", fix=problem.fix) from None
-        shared = names if common is None else tuple(name for name in common if name in names)
+    so_far: tuple[str, ...] | None = None
+    for member, names in _by_wire(lists).items():
+        shared = names if so_far is None else tuple(name for name in so_far if name in names)
         if shared:
-            admitted[member], common = names, shared
+            admitted[member], so_far = names, shared
         else:
-            refused[member] = common or ()
+            refused[member] = so_far or ()
     ids = list(admitted)
     order = [m for m in walk if m in admitted] if walk else [ids[i] for i in map_order(ids)]
     found = poll(Counter(admitted[member] for member in order))
     allowed = set(found.candidates)
+    votes = {names: _vote(names, allowed) for names in set(admitted.values())}
     return Election(
         poll=found,
         lists=admitted,
-        ballots={m: _vote(names, allowed) for m, names in admitted.items()},
+        ballots={member: votes[names] for member, names in admitted.items()},
         refused=refused,
         leader=ids[0] if ids else None,
         walk=tuple(order),
     )
+
+
+def _by_wire(lists: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Each member's list by wire names; equal lists, as most groups have them, are read once."""
+    read: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for member, listed in lists.items():
+        written = tuple(listed)
+        if written in read:
+            continue
+        try:
+            read[written] = wire_names(written)
+        except InputError as problem:
+            raise InputError(f"member {member!r}: {problem.message}", fix=problem.fix) from None
+    return {member: read[tuple(listed)] for member, listed in lists.items()}
 
 
 def poll(lists: Mapping[tuple[str, ...], int]) -> Poll:

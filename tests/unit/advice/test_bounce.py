@@ -163,6 +163,8 @@ def test_other_clients_are_told_what_they_cannot_do():
         n for n in plan("roundrobin", "range", [("range",)] * 2).notes if "wire names" in n
     ]
     assert spelled == "librdkafka writes wire names: roundrobin,range, then roundrobin."
+    mixed = plan("cooperative-sticky", "range", [("range",)] * 2).notes
+    assert not any("wire names" in note for note in mixed)
 
 
 def test_a_class_that_has_to_be_shipped_is_named():
