@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from engine.errors import ConfigError
 
-
 ANY_LAG = (1 << 63) - 1
 """`acceptable.recovery.lag` at its greatest: every client counts as caught up."""
 

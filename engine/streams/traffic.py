@@ -39,6 +39,12 @@ def cross_rack(app: Application, start: Ints, partition: Indices) -> Ints:
 
 
 def nothing_to_gain(app: Application, cross: Ints) -> bool:
-    """Whether every task costs the same on every client, so that racks cannot tell clients apart."""
+    """
+    Whether every task costs the same on every client, so that racks cannot tell clients apart.
+
+    Args:
+        app: The application; every client's rack must be known.
+        cross: Of `cross_rack`.
+    """
     used = cross[:, np.unique(app.client_rack)]
     return bool((used == used[:, :1]).all())

@@ -1,0 +1,99 @@
+"""
+Java's `PriorityQueue`, step for step.
+
+Which of two equal elements comes first, and what happens to elements whose keys change while they
+wait, follows from how the binary heap sifts; Kafka's task assignor depends on both. Elements are
+numbers that look their keys up in two arrays when they are compared, the first key before the
+second, so a change shows at once, as it does in Java. All are kernels (`engine.kit.compiled`): the
+queue is an array with its length kept beside it, and each call returns the new length.
+
+Four elements of which two are equal:
+
+>>> queue, length, keys = [0] * 4, 0, [7, 5, 5, 6]
+>>> for element in (0, 1, 2, 3):
+...     length = offer(queue, length, element, keys, [0] * 4)
+>>> drain(queue, length, keys, [0] * 4)
+[1, 2, 3, 0]
+
+Source: JDK 17, `java.util.PriorityQueue`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.kit.compiled import kernel
+
+
+@kernel
+def offer(queue: Any, length: int, element: int, first: Any, second: Any) -> int:
+    """Put *element* in, at the end and then up past every later parent."""
+    return _rise(queue, length, element, first, second, length + 1)
+
+
+@kernel
+def poll(queue: Any, length: int, first: Any, second: Any) -> int:
+    """Take `queue[0]` out; read it before."""
+    return _sink(queue, 0, queue[length - 1], first, second, length - 1)
+
+
+@kernel
+def remove(queue: Any, length: int, element: int, first: Any, second: Any) -> int:
+    """Take *element* out, wherever it is; it must be there."""
+    place = 0
+    while queue[place] != element:
+        place += 1
+    length -= 1
+    if place == length:
+        return length
+    moved = queue[length]
+    _sink(queue, place, moved, first, second, length)
+    if queue[place] == moved:
+        _rise(queue, place, moved, first, second, length)
+    return length
+
+
+@kernel
+def _rise(queue: Any, place: int, element: int, first: Any, second: Any, length: int) -> int:
+    while place > 0:
+        parent = (place - 1) >> 1
+        above = queue[parent]
+        if not (
+            first[element] < first[above]
+            or (first[element] == first[above] and second[element] < second[above])
+        ):
+            break
+        queue[place] = above
+        place = parent
+    queue[place] = element
+    return length
+
+
+@kernel
+def _sink(queue: Any, place: int, element: int, first: Any, second: Any, length: int) -> int:
+    while place < length >> 1:
+        child = 2 * place + 1
+        below, other = queue[child], queue[child + 1] if child + 1 < length else queue[child]
+        if first[other] < first[below] or (
+            first[other] == first[below] and second[other] < second[below]
+        ):
+            child += 1
+            below = other
+        if not (
+            first[below] < first[element]
+            or (first[below] == first[element] and second[below] < second[element])
+        ):
+            break
+        queue[place] = below
+        place = child
+    queue[place] = element
+    return length
+
+
+def drain(queue: Any, length: int, first: Any, second: Any) -> list[int]:
+    """Everything in the queue, in the order in which it comes out."""
+    order = []
+    while length:
+        order.append(queue[0])
+        length = poll(queue, length, first, second)
+    return order

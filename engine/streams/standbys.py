@@ -1,0 +1,247 @@
+"""
+Where copies of a store are kept: on the least loaded clients, and apart by tags when tags count.
+
+Promises, the first before the second:
+
+1. No client has two copies of a task, active one included; each stateful task gets as many standbys
+   as are configured, or as many as there are other clients.
+2. When tags count (`engine.streams.tags`), each copy goes to a client that differs from all earlier
+   holders in every tag that still has unused values; what finds no such client goes anywhere.
+3. Among the clients left, the one with the fewest tasks per thread, then the first in order.
+
+Afterwards standbys are levelled like active tasks, but only between clients whose tags agree.
+
+Cost: O(standbys x (log clients + different sets of tag values)). Source: KIP-708;
+`DefaultStandbyTaskAssignor` and `ClientTagAwareStandbyTaskAssignor` of Kafka 4.3. What it does not
+do: it is greedy, so with several tags on an uneven grid a spread that exists may be missed; and it
+moves no copy towards its data (`engine.streams.standby_racks` does).
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from engine.kit.java_order import bucket_order, capacity, string_hashes
+from engine.model import NONE, Flags, Indices, Ints
+from engine.streams.deal import Load, level
+from engine.streams.model import Application, task_key
+from engine.streams.settings import TaskConfig
+from engine.streams.tags import RACK, Apart
+
+
+class Copies:
+    """
+    Who holds which stateful task, as it is being worked out.
+
+    Attributes:
+        owner: (N) the client each task is active on.
+        holders: For each task its standbys, in the order in which they were given.
+        load: Active stateful tasks and standbys of each client.
+    """
+
+    def __init__(self, app: Application, owner: Indices) -> None:
+        self.owner = owner
+        self.holders: list[list[int]] = [[] for _ in app.tasks]
+        active = np.bincount(owner[app.stateful], minlength=len(app.clients))
+        self.load = Load(app.threads, active)
+
+    def holds(self, client: int, task: int) -> bool:
+        """Whether the client has the task, active or standby."""
+        return bool(self.owner[task] == client) or client in self.holders[task]
+
+    def everyone(self, task: int) -> list[int]:
+        """The clients that have the task, the active one first."""
+        return [int(self.owner[task]), *self.holders[task]]
+
+    def by_client(self) -> list[list[int]]:
+        """The standbys of each client, ascending."""
+        held: list[list[int]] = [[] for _ in self.load.count]
+        for task, clients in enumerate(self.holders):
+            for client in clients:
+                held[client].append(task)
+        return held
+
+    def table(self, width: int = 0) -> Ints:
+        """(N, most standbys or *width*) the standbys of each task, NONE in free places."""
+        count = np.array([len(clients) for clients in self.holders], np.int64)
+        table = np.full((len(count), max(width, int(count.max(initial=0)))), NONE, np.int64)
+        table[np.arange(table.shape[1]) < count[:, None]] = [c for row in self.holders for c in row]
+        return table
+
+
+def place_standbys(app: Application, config: TaskConfig, owner: Indices, apart: Apart) -> Copies:
+    """
+    The standbys of all stateful tasks, levelled.
+
+    Args:
+        app: The application.
+        config: Its settings.
+        owner: (N) where stateful tasks are to be active.
+        apart: The tags that count.
+    """
+    copies = Copies(app, owner)
+    if not config.num_standby_replicas:
+        return copies
+    queue = _LeastLoaded(copies.load, apart)
+    tasks = np.flatnonzero(app.stateful).tolist()
+    missing = dict.fromkeys(tasks, config.num_standby_replicas)
+    if apart.keys:
+        for task in tasks:
+            missing[task] -= _spread(task, config.num_standby_replicas, copies, apart, queue)
+        tasks = [task for task in _hash_order(app, tasks) if missing[task]]
+    for task in tasks:
+        for _ in range(missing[task]):
+            client = queue.take(copies.everyone(task))
+            if client == NONE:
+                break
+            copies.holders[task].append(client)
+    tags = app.tags
+    if not config.tags:
+        tags = tuple({RACK: str(rack)} for rack in app.client_rack.tolist())
+    _level(app, copies, apart, tags)
+    return copies
+
+
+def _spread(task: int, wanted: int, copies: Copies, apart: Apart, queue: _LeastLoaded) -> int:
+    """Give a task standbys on clients that differ in every tag not used up; how many it got."""
+    last, given = int(copies.owner[task]), 0
+    marks: list[set[int]] = [set() for _ in apart.keys]
+    while given < wanted:
+        for k, value in enumerate(apart.rows[last]):
+            if value == NONE:
+                continue
+            if len(apart.names[k]) <= given + 1:
+                marks[k].clear()
+            else:
+                marks[k].add(value)
+        client = queue.take(copies.everyone(task), queue.marked(marks))
+        if client == NONE:
+            break
+        copies.holders[task].append(client)
+        last, given = client, given + 1
+    return given
+
+
+class _LeastLoaded:
+    """
+    The clients by load, in one heap for each different row of tag values.
+
+    A whole row is passed over at once when one of its values is used, so that a task whose data
+    centre holds most of the clients does not have to look at each of them.
+    """
+
+    def __init__(self, load: Load, apart: Apart) -> None:
+        self.load = load
+        rows = dict.fromkeys(apart.rows)
+        number = {row: i for i, row in enumerate(rows)}
+        self.groups = np.array(list(rows), np.int32).reshape(len(rows), len(apart.keys))
+        self._group = [number[row] for row in apart.rows]
+        self._heaps: list[list[tuple[float, int]]] = [[] for _ in rows]
+        for client, group in enumerate(self._group):
+            self._heaps[group].append((load.of(client), client))
+        for heap in self._heaps:
+            heapq.heapify(heap)
+        self._top = np.array([heap[0][0] for heap in self._heaps])
+        self._first = np.array([heap[0][1] for heap in self._heaps])
+
+    def marked(self, marks: list[set[int]]) -> Flags:
+        """(groups) whether a value of the row is among the *marks*, for any tag."""
+        used = np.zeros(len(self.groups), np.bool_)
+        for k, values in enumerate(marks):
+            for value in values:
+                used |= self.groups[:, k] == value
+        return used
+
+    def take(self, holding: Collection[int], used: Flags | None = None) -> int:
+        """
+        Give one more task to the least loaded client that does not hold it, in no *used* group; NONE if there is none.
+        """
+        aside = []
+        found = NONE
+        while True:
+            group = self._least(used)
+            if group == NONE:
+                break
+            client = self._heaps[group][0][1]
+            if client not in holding:
+                self.load.count[client] += 1
+                heapq.heapreplace(self._heaps[group], (self.load.of(client), client))
+                found = client
+                self._look(group)
+                break
+            aside.append((group, heapq.heappop(self._heaps[group])))
+            self._look(group)
+        for group, entry in aside:
+            heapq.heappush(self._heaps[group], entry)
+            self._look(group)
+        return found
+
+    def _least(self, used: Flags | None) -> int:
+        """The group whose first client is the least loaded, of equal ones the first in order."""
+        if len(self._top) == 1:
+            closed = self._top[0] == np.inf or (used is not None and used[0])
+            return NONE if closed else 0
+        top = self._top if used is None else np.where(used, np.inf, self._top)
+        least = top.min()
+        if least == np.inf:
+            return NONE
+        ties = np.flatnonzero(top == least)
+        return int(ties[self._first[ties].argmin()])
+
+    def _look(self, group: int) -> None:
+        heap = self._heaps[group]
+        self._top[group], self._first[group] = heap[0] if heap else (np.inf, NONE)
+
+
+def _hash_order(app: Application, tasks: list[int]) -> list[int]:
+    """Tasks in the order of a `HashMap<TaskId, ...>` that took all of them in task order."""
+    keys = [task_key(app.tasks[task]) for task in tasks]
+    named = string_hashes([topology for topology, _, _ in keys])
+    numbers = np.array([(s, p) for _, s, p in keys], np.int64).reshape(-1, 2).astype(np.uint32)
+    hashes = (np.uint32(31) * (np.uint32(31) + numbers[:, 0]) + numbers[:, 1]) * np.uint32(31)
+    order = bucket_order(hashes + named, capacity(len(tasks)))
+    return [tasks[i] for i in order]
+
+
+def _level(
+    app: Application, copies: Copies, apart: Apart, tags: Sequence[Mapping[str, str]]
+) -> None:
+    """
+    Level the standbys; when tags count, only towards clients that have every tag of the source, with its value.
+
+    As in Kafka that is every tag a client has, not only those that are configured to count.
+    """
+    held = copies.by_client()
+
+    def taken(client: int, task: int) -> bool:
+        tasks = held[client]
+        place = bisect_left(tasks, task)
+        return bool(copies.owner[task] == client) or tasks[place : place + 1] == [task]
+
+    labels = [frozenset(one.items()) for one in tags]
+    kinds = list(dict.fromkeys(labels))
+    number = {label: i for i, label in enumerate(kinds)}
+    kind = np.array([number[label] for label in labels], np.int64)
+
+    def allowed(source: int) -> Flags:
+        same: Flags = np.array([labels[source] <= other for other in kinds], np.bool_)[kind]
+        return same
+
+    level(held, copies.load, allowed if apart.keys else None, taken)
+    copies.holders = [[] for _ in app.tasks]
+    for client, tasks in enumerate(held):
+        for task in tasks:
+            copies.holders[task].append(client)
+
+
+def ragged_rows(table: Ints, which: Flags) -> tuple[Ints, Indices]:
+    """Ragged, task -> the marked clients of a table, ascending."""
+    task, place = np.nonzero(which)
+    client = table[task, place]
+    start = np.zeros(len(table) + 1, np.int64)
+    np.cumsum(which.sum(axis=1), out=start[1:])
+    return start, client[np.lexsort((client, task))].astype(np.int32)
