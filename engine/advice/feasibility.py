@@ -187,7 +187,7 @@ def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
 def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
     """The strategy that the group runs, and what its members' lists say against it."""
     wire, election = wire_name(strategy), election_of(group, lists)
-    doubted, reason, how = doubt(group, lists), RUNS, _RESTART_ONE
+    doubted, reason, how = doubt(group, lists, election), RUNS, _RESTART_ONE
     if doubted:
         reason += f"; {doubted}"
     elif election and cooperative([wire]) and not all(map(cooperative, election.lists.values())):
@@ -201,7 +201,7 @@ def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
 def _other(group: GroupSnapshot, strategy: str, reach: Reach, lists: Listed) -> Judgement:
     """A client-side strategy that the group does not run."""
     wire, election = wire_name(strategy), election_of(group, lists)
-    doubted = doubt(group, lists)
+    doubted = doubt(group, lists, election)
     if doubted:
         lists, election = dict.fromkeys(lists), None
     present = group.assignor or "the present strategy"
@@ -257,9 +257,16 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def doubt(group: GroupSnapshot, lists: Listed) -> str | None:
-    """Why lists that were said cannot be what the members have; None where nothing speaks against it."""
-    runs_now, election = group.assignor, election_of(group, lists)
+def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> str | None:
+    """
+    Why lists that were said cannot be what the members have; None where nothing speaks against it.
+
+    Args:
+        group: The group.
+        lists: What its members are said to list.
+        election: What that elects; None where a list is not known.
+    """
+    runs_now = group.assignor
     if runs_now is None or all(listed is None for listed in lists.values()):
         return None
     without = [

@@ -212,7 +212,7 @@ def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> 
         told.append(
             f"what {unknown} of {len(lists)} members list is not known: no pattern fits them"
         )
-    doubted = doubt(group, lists)
+    doubted = doubt(group, lists, election)
     if doubted:
         told.append(doubted)
     if group.assignor and not strategy_of(group.type, group.assignor):
