@@ -45,7 +45,7 @@ def asides(new: str, present: str, lists: Sequence[Names], *, assumed: bool) -> 
     if assumed and (new, present) == ("cooperative-sticky", "range"):
         told.append(f"If all list both already, as Java's default does, {new} alone is enough.")
     if known and not known.stock:
-        told.append(f"Only Java clients can load {new}.")
+        told.append("Only Java clients can load such a class.")
     elif known and not known.librdkafka:
         told.append(f"librdkafka has no {new}.")
     if any(map(_mixed, lists)):

@@ -174,7 +174,7 @@ def test_a_class_that_has_to_be_shipped_is_named():
     assert how.startswith(
         "Ship com.github.grantneale.kafka.LagBasedPartitionAssignor with every member."
     )
-    assert how.endswith("Only Java clients can load lag.")
+    assert how.endswith("Only Java clients can load such a class.")
 
 
 def test_the_class_behind_an_unknown_name_is_left_to_its_owner():
