@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typer
 
-from engine.cli import advise, answer, doctor, elect, history, lag, record, snapshot
+from engine.cli import advise, answer, check_assignor, doctor, elect, history, lag, record, snapshot
 from engine.cli.running import EXIT_CODES, Group
 
 __all__ = ["app", "main"]
@@ -48,6 +48,7 @@ for _command, _epilog in (
     (advise.advise, advise.EPILOG),
     (answer.assign, answer.EPILOG),
     (elect.elect, elect.EPILOG),
+    (check_assignor.check_assignor, check_assignor.EPILOG),
     (record.record, record.EPILOG),
     (record.replay, record.REPLAY_EPILOG),
     (history.query, history.EPILOG),

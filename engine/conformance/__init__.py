@@ -1,15 +1,17 @@
 """
 The promises every strategy keeps, as checks that run on any class with the shape of an assignor.
 
-`promises` holds the checks: what a strategy breaks on one group. `sketch` describes a group in names,
+`asking` asks and takes only an answer that fits; `promises` holds the checks: what a strategy breaks on
+one group. `sketch` describes a group in names,
 `groups` makes as many as wanted from a seed, `shrink` cuts one down while it still shows what is wrong,
 and `examine` puts them together for a stranger's class: what it breaks over many groups, each with the
 smallest group that shows it.
 """
 
+from engine.conformance.asking import ask
 from engine.conformance.examine import Examined, Outcome, examine
 from engine.conformance.groups import DATA, sketches
-from engine.conformance.promises import CHECKS, Violation, ask, check
+from engine.conformance.promises import CHECKS, Violation, check
 from engine.conformance.sketch import Sketch
 
 __all__ = [

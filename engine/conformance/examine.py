@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise
+from engine.conformance.asking import NoAnswer, ask
 from engine.conformance.groups import DATA, sketches
-from engine.conformance.promises import NoAnswer, Violation, ask, check, orders
+from engine.conformance.promises import Violation, check, orders
 from engine.conformance.shrink import shrink
 from engine.conformance.sketch import Sketch
 from engine.errors import Infeasible
@@ -158,12 +159,7 @@ def _outcome(
     if start is None or not promised:
         return Outcome(promise=promise, promised=promised, checked=checked, broken=broken)
 
-    def shows(sketch: Sketch) -> Violation | None:
-        asked = EVERY if promise is None else [promise]
-        found = check(assignor, sketch.spec(), promises=asked)
-        return next((v for v in found if (v.promise, v.error) == fault), None)
-
-    smallest, violation = shrink(*start, shows)
+    smallest, violation = shrink(*start, _looking_for(assignor, fault, start[0]))
     return Outcome(
         promise=promise,
         promised=True,
@@ -173,6 +169,23 @@ def _outcome(
         smallest=smallest,
         answers=_answers(assignor, smallest, promise),
     )
+
+
+def _looking_for(
+    assignor: Assignor, fault: Fault, start: Sketch
+) -> Callable[[Sketch], Violation | None]:
+    """What looks for a fault in a group, with no more checks than it takes to show it in *start*."""
+
+    def look(sketch: Sketch, promises: Collection[Promise]) -> Violation | None:
+        found = check(assignor, sketch.spec(), promises=promises)
+        return next((v for v in found if (v.promise, v.error) == fault), None)
+
+    asked: Collection[Promise] = EVERY
+    if fault[0] is not None:
+        asked = [fault[0]]
+    elif look(start, [Promise.COMPLETE]):
+        asked = [Promise.COMPLETE]
+    return lambda sketch: look(sketch, asked)
 
 
 def _answers(assignor: Assignor, sketch: Sketch, promise: Promise | None) -> dict[str, Lists]:

@@ -11,6 +11,7 @@ True
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
@@ -33,6 +34,7 @@ _TOPICS = ("t10", "t2", "orders", "Aa", "BB")
 _GONE = "gone"
 _RACKS = ("rack-a", "rack-b", "rack-c")
 _MANY = 15
+_SELDOM = 25
 
 
 def sketches(
@@ -63,8 +65,13 @@ def _sketch(random: Random, data: Sequence[Mapping[str, Any]]) -> Sketch:
     return Sketch(topics=tuple(topics), members=tuple(members))
 
 
+def _some(random: Random, most: int) -> int:
+    """Seldom none."""
+    return 0 if random.randrange(_SELDOM) == 0 else random.randint(1, most)
+
+
 def _topics(random: Random, large: bool) -> list[Topic]:
-    names = random.sample(_TOPICS, random.randint(0 if random.randrange(20) == 0 else 1, 5))
+    names = random.sample(_TOPICS, _some(random, len(_TOPICS)))
     most = 40 if large else 7
     alike = random.randint(1, most) if random.randrange(3) == 0 else None
     lag, racked, rated = _lag_kind(random), random.randrange(2), random.randrange(2)
@@ -79,8 +86,12 @@ def _topics(random: Random, large: bool) -> list[Topic]:
             )
             for _ in range(size)
         )
-        topics.append(Topic(name=name, partitions=partitions))
+        topics.append(Topic(name=name, partitions=partitions, id=_topic_id(name)))
     return topics
+
+
+def _topic_id(name: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
 
 
 def _lag_kind(random: Random) -> str:
@@ -102,7 +113,7 @@ def _replicas(random: Random) -> tuple[str | None, ...]:
 
 
 def _members(random: Random, large: bool) -> list[Member]:
-    names = random.sample(_MEMBERS, random.randint(0 if random.randrange(20) == 0 else 1, 8))
+    names = random.sample(_MEMBERS, _some(random, len(_MEMBERS)))
     if large:
         names += [f"consumer-{n}" for n in random.sample(range(100), 16)]
     static, racked = random.choice([0.0, 0.0, 0.5, 1.0]), random.choice([0.0, 0.5, 1.0, 1.0])

@@ -18,10 +18,9 @@ it gives to whom is not held against it, because an answer with findings is neve
 
 from __future__ import annotations
 
-import copy
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,11 +28,10 @@ from typing import Any
 import numpy as np
 
 from engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise, missing_parts
-from engine.errors import EvenkeelError, Infeasible
+from engine.conformance.asking import Answer, NoAnswer, ask, copied, first_of
+from engine.errors import Infeasible
 from engine.kit.permute import permuted
-from engine.model import NONE, Assignment, Column, Flags, Indices, Ints
-
-Answer = Assignment | Infeasible
+from engine.model import NONE, Assignment, Column, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +46,6 @@ class Violation:
     found: str
     error: str | None = field(default=None, compare=False, repr=False)
     where: str | None = field(default=None, compare=False, repr=False)
-
-
-class NoAnswer(EvenkeelError):
-    """The strategy gave nothing that can be checked."""
 
 
 def check(
@@ -113,7 +107,7 @@ def complete(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         left &= answer.transferring == NONE
     if left.any():
         share = f"{left.sum()} of {subscribed.sum()} partitions"
-        yield f"{share} without owner, first {_first(group, left)}"
+        yield f"{share} without owner, first {first_of(group, left)}"
 
 
 def subscribed_only(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
@@ -127,7 +121,7 @@ def subscribed_only(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         owners = answer.owner[span.start : span.stop]
         wrong[span.start : span.stop] = (owners != NONE) & ~np.isin(owners, subscribers)
     if wrong.any():
-        yield f"{wrong.sum()} partitions owned without subscription, first {_first(group, wrong)}"
+        yield f"{wrong.sum()} partitions owned without subscription, first {first_of(group, wrong)}"
 
 
 def repeatable(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
@@ -143,7 +137,7 @@ def repeatable(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
 
 def untouched(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
     """The input is not changed, and no array of the answer is an array of the input."""
-    given = _copied(group)
+    given = copied(group)
     answer = ask(assignor, given, own_copy=False)
     for name in changed_fields(group, given):
         yield f"it changed {name}"
@@ -217,24 +211,6 @@ CHECKS: Mapping[Promise, Check] = MappingProxyType(
 """The check of each promise."""
 
 
-def ask(assignor: Assignor, group: GroupSpec, *, own_copy: bool = True) -> Answer:
-    """
-    A strategy's well-formed answer.
-
-    Raises:
-        NoAnswer: It raised something else than `Infeasible`, or its answer does not fit the group.
-    """
-    try:
-        answer = assignor.assign(_copied(group) if own_copy else group)
-    except Infeasible as reason:
-        return reason
-    except (Exception, SystemExit) as problem:
-        raise NoAnswer(f"it raised {type(problem).__name__}: {problem}") from problem
-    if misfit := _misfit(answer, group):
-        raise NoAnswer(misfit)
-    return answer
-
-
 def _owns_up(answer: Answer) -> bool:
     return isinstance(answer, Assignment) and bool(answer.findings)
 
@@ -244,39 +220,6 @@ def changed_fields(before: GroupSpec, after: GroupSpec) -> list[str]:
     own = [f.name for f in fields(before)]
     derived = ["topic_of", "number_of", "subscribers"]
     return [n for n in [*own, *derived] if not _equal(getattr(before, n), getattr(after, n))]
-
-
-def _misfit(answer: object, group: GroupSpec) -> str | None:
-    """Why an answer is no answer for this group; None when it is one."""
-    if not isinstance(answer, Assignment):
-        return f"it answered a {type(answer).__name__}, not an Assignment"
-    if why := _bad_indices(answer.owner, NONE, len(group.members)):
-        return f"owner {why}"
-    if len(answer.owner) != group.partition_count:
-        return f"owner has {len(answer.owner)} entries for {group.partition_count} partitions"
-    if answer.transferring is not None:
-        if why := _bad_indices(answer.transferring, NONE, len(group.members)):
-            return f"transferring {why}"
-        if len(answer.transferring) != group.partition_count:
-            return f"transferring has {len(answer.transferring)} entries, owner {group.partition_count}"
-    if answer.order is None:
-        return None
-    if why := _bad_indices(answer.order, 0, group.partition_count):
-        return f"order {why}"
-    times = np.bincount(answer.order, minlength=group.partition_count)
-    if (times > 1).any():
-        return f"order names a partition twice, first {_first(group, times > 1)}"
-    left = (times == 0) & (answer.owner != NONE)
-    return f"order leaves out the owned {_first(group, left)}" if left.any() else None
-
-
-def _bad_indices(array: Any, least: int, end: int) -> str | None:
-    """What is wrong with an array that should hold whole numbers from *least* to below *end*."""
-    if not isinstance(array, np.ndarray) or array.dtype.kind != "i" or array.ndim != 1:
-        return "is not a one-dimensional array of signed integers"
-    if len(array) and not least <= int(array.min()) <= int(array.max()) < end:
-        return f"has values from {array.min()} to {array.max()}, outside {least} to {end - 1}"
-    return None
 
 
 def _named(assignor: Assignor, group: GroupSpec) -> dict[str, list[tuple[str, int]]] | str:
@@ -298,35 +241,8 @@ def _uneven(owner: Indices, members: Indices) -> str | None:
     return f"one member owns {most}, another {fewest}" if most - fewest > 1 else None
 
 
-def _first(group: GroupSpec, which: Flags) -> str:
-    """The first partition marked, as people write it."""
-    partition = int(np.flatnonzero(which)[0])
-    return f"{group.topics[group.topic_of[partition]]}-{group.number_of[partition]}"
-
-
 def _backwards(names: tuple[str, ...]) -> Ints:
     return np.arange(len(names))[::-1]
-
-
-def _copied(group: GroupSpec) -> GroupSpec:
-    """A group that shares no array, and nothing else that could be changed, with the given one."""
-    parts = {f.name: getattr(group, f.name) for f in fields(group)}
-    return replace(group, **{name: _copied_value(value) for name, value in parts.items()})
-
-
-def _copied_value(value: Any) -> Any:
-    """As `copy.deepcopy`, which takes several times as long for what a group is made of."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, Column):
-        return Column(value.values.copy(), value.known.copy())
-    if type(value) is dict:
-        return {key: _copied_value(inner) for key, inner in value.items()}
-    if type(value) in (tuple, list):
-        return type(value)(map(_copied_value, value))
-    return copy.deepcopy(value)
 
 
 def _arrays(group: GroupSpec) -> dict[str, Any]:

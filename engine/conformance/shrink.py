@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, TypeVar
 
 from engine.conformance.sketch import Member, Partition, Sketch, Topic
@@ -17,7 +18,9 @@ from engine.conformance.sketch import Member, Partition, Sketch, Topic
 T = TypeVar("T")
 Seen = TypeVar("Seen")
 
-LOOKS = 4_000
+_FEW = 8
+
+LOOKS = 2_000
 """How often one fault is looked for at most."""
 
 
@@ -61,26 +64,27 @@ def _smaller(sketch: Sketch) -> Iterator[Sketch]:
         yield replace(sketch, members=members)
     for topics in _fewer(sketch.topics):
         yield _without_topics(sketch, topics)
-    for place, topic in enumerate(sketch.topics):
-        yield from _fewer_partitions(sketch, place, topic)
+    yield from _fewer_partitions(sketch)
     for place, member in enumerate(sketch.members):
         for less in _less_of_member(member):
             yield replace(sketch, members=_put(sketch.members, place, less))
-    for at, topic in enumerate(sketch.topics):
-        for number, partition in enumerate(topic.partitions):
-            for plainer in _plainer(partition):
-                changed = replace(topic, partitions=_put(topic.partitions, number, plainer))
-                yield replace(sketch, topics=_put(sketch.topics, at, changed))
+    for place, topic in enumerate(sketch.topics):
+        for plain in _plainer_topic(topic):
+            yield replace(sketch, topics=_put(sketch.topics, place, plain))
+    for topics in _fewer(sketch.topics):
+        yield replace(sketch, topics=topics)  # still mentioned, as one that does not exist
 
 
 def _fewer(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
-    """Either half, then all but one."""
+    """Either half, then all but one; of a few also all but two, because some faults want an even number."""
     half = len(items) // 2
     if half > 1:
         yield items[:half]
         yield items[half:]
     for place in range(len(items)):
         yield items[:place] + items[place + 1 :]
+    if _FEW >= len(items) > 2:
+        yield from combinations(items, len(items) - 2)
 
 
 def _put(items: tuple[T, ...], place: int, item: T) -> tuple[T, ...]:
@@ -101,22 +105,41 @@ def _without_topics(sketch: Sketch, topics: tuple[Topic, ...]) -> Sketch:
     return replace(sketch, topics=topics, members=members)
 
 
-def _fewer_partitions(sketch: Sketch, at: int, topic: Topic) -> Iterator[Sketch]:
-    """The topic with fewer partitions, numbered anew, also in the claims."""
+def _fewer_partitions(sketch: Sketch) -> Iterator[Sketch]:
+    """All topics down to a size, then one with fewer."""
+    for size in range(max((len(t.partitions) for t in sketch.topics), default=0)):
+        yield _capped(sketch, size)
+    for place, topic in enumerate(sketch.topics):
+        yield from (_with_partitions(sketch, place, kept) for kept in _fewer(_numbers(topic)))
+
+
+def _numbers(topic: Topic) -> tuple[int, ...]:
+    return tuple(range(len(topic.partitions)))
+
+
+def _capped(sketch: Sketch, size: int) -> Sketch:
+    """No topic with more partitions than *size*."""
+    for place, topic in enumerate(sketch.topics):
+        sketch = _with_partitions(sketch, place, _numbers(topic)[:size])
+    return sketch
+
+
+def _with_partitions(sketch: Sketch, at: int, kept: tuple[int, ...]) -> Sketch:
+    """A topic with these of its partitions only, numbered anew, also in the claims."""
+    topic = sketch.topics[at]
     size = len(topic.partitions)
-    for kept in _fewer(tuple(range(size))):
-        number = {(topic.name, old): (topic.name, new) for new, old in enumerate(kept)}
-        members = []
-        for member in sketch.members:
-            owned = []
-            for name, old in member.owned:
-                beyond = name != topic.name or old >= size  # stays as far beyond the end as it was
-                shift = size - len(kept) if name == topic.name else 0
-                pair = (name, old - shift) if beyond else number.get((name, old))
-                owned += [pair] if pair else []
-            members.append(replace(member, owned=tuple(owned)))
-        less = replace(topic, partitions=tuple(topic.partitions[n] for n in kept))
-        yield replace(sketch, topics=_put(sketch.topics, at, less), members=tuple(members))
+    number = {(topic.name, old): (topic.name, new) for new, old in enumerate(kept)}
+    members = []
+    for member in sketch.members:
+        owned = []
+        for name, old in member.owned:
+            beyond = name != topic.name or old >= size  # stays as far beyond the end as it was
+            shift = size - len(kept) if name == topic.name else 0
+            pair = (name, old - shift) if beyond else number.get((name, old))
+            owned += [pair] if pair else []
+        members.append(replace(member, owned=tuple(owned)))
+    less = replace(topic, partitions=tuple(topic.partitions[n] for n in kept))
+    return replace(sketch, topics=_put(sketch.topics, at, less), members=tuple(members))
 
 
 def _less_of_member(member: Member) -> Iterator[Member]:
@@ -135,16 +158,29 @@ def _less_of_member(member: Member) -> Iterator[Member]:
         yield replace(member, config={k: v for k, v in member.config.items() if k != name})
 
 
-def _plainer(partition: Partition) -> Iterator[Partition]:
-    """The partition with less to know, its lag as short as it can be."""
-    if partition.racks:
-        yield replace(partition, racks=())
-        for racks in _fewer(partition.racks):
-            yield replace(partition, racks=racks)
-    if partition.rate is not None:
-        yield replace(partition, rate=None)
-    if partition.lag is not None:
-        yield replace(partition, lag=None)
-        for lag in sorted({0, 1, partition.lag // 2, partition.lag - 1}):
-            if 0 <= lag < partition.lag:
-                yield replace(partition, lag=lag)
+def _plainer_topic(topic: Topic) -> Iterator[Topic]:
+    """The topic with less to know, of itself and all its partitions, then of one of these."""
+    if topic.id is not None:
+        yield replace(topic, id=None)
+    nothing: dict[str, Any] = {"racks": (), "lag": None, "rate": None}
+    for name, plain in nothing.items():
+        if any(getattr(p, name) != plain for p in topic.partitions):
+            all_plain = tuple(replace(p, **{name: plain}) for p in topic.partitions)
+            yield replace(topic, partitions=all_plain)
+    lagging = any(p.lag is not None for p in topic.partitions)
+    for number, partition in enumerate(topic.partitions):
+        for plainer in _plainer(partition, lagging):
+            yield replace(topic, partitions=_put(topic.partitions, number, plainer))
+
+
+def _plainer(partition: Partition, lagging: bool) -> Iterator[Partition]:
+    """The partition with less to know; an unknown lag beside known ones says more than one of 0."""
+    for racks in _fewer(partition.racks):
+        yield replace(partition, racks=racks)
+    if partition.lag is None and lagging:
+        yield replace(partition, lag=0)
+    lag = partition.lag or 0
+    for less in (
+        lag >> bit for bit in range(lag.bit_length())
+    ):  # to 0, then half the way, down to one less
+        yield replace(partition, lag=lag - less)

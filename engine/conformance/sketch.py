@@ -3,14 +3,13 @@ A group in names: small enough to be read, to be printed as a case for `evenkeel
 
 >>> sketch = Sketch(topics=(Topic(name="t", partitions=(Partition(),)),), members=(Member(id="a", topics=("t",)),))
 >>> sketch.spec().members, sketch.size
-(('a',), 3)
+(('a',), 4)
 >>> sketch.case("range", "smallest")["members"]
 [{'id': 'a', 'topics': ['t']}]
 """
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,15 +32,11 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic that exists, and its partitions."""
+    """A topic that exists, its partitions, and its id as UUID text where that is known."""
 
     name: str
     partitions: tuple[Partition, ...]
-
-    @property
-    def id(self) -> str:
-        """A topic id made of the name."""
-        return str(uuid.uuid5(uuid.NAMESPACE_URL, self.name))
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +71,7 @@ class Sketch:
     def size(self) -> int:
         """How much there is to read."""
         members = sum(1 + len(m.topics) + len(m.owned) for m in self.members)
-        return members + sum(len(t.partitions) for t in self.topics)
+        return members + sum(1 + len(t.partitions) for t in self.topics)
 
     def spec(self) -> GroupSpec:
         """The group as strategies see it."""
@@ -135,10 +130,9 @@ def _leader(partition: Partition) -> str | None:
 
 
 def _topic_case(topic: Topic) -> dict[str, Any]:
-    case: dict[str, Any] = {
-        "partitions": [list(p.racks) for p in topic.partitions],
-        "id": topic.id,
-    }
+    case: dict[str, Any] = {"partitions": [list(p.racks) for p in topic.partitions]}
+    if topic.id is not None:
+        case["id"] = topic.id
     columns: dict[str, list[Any]] = {
         "lags": [p.lag for p in topic.partitions],
         "rates": [p.rate for p in topic.partitions],

@@ -16,6 +16,8 @@ COMMANDS = (
     "lag",
     "advise",
     "assign",
+    "elect",
+    "check-assignor",
     "record",
     "replay",
     "query",
@@ -40,7 +42,7 @@ def arguments(example: str) -> list[str]:
 
 
 def test_the_commands_are_the_documented_ones(run):
-    """The nine verbs, in the order in which help lists them."""
+    """The eleven verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
 
 

@@ -1,0 +1,241 @@
+"""`evenkeel check-assignor`: which promises a custom strategy keeps, and the smallest group on which it does not."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.cli.options import AsJson, epilog
+from engine.cli.running import NothingFound, debugging
+from engine.errors import InputError
+
+if TYPE_CHECKING:
+    from engine.assignor import Assignor
+    from engine.cli.tables import Table
+    from engine.conformance import Examined, Outcome, Sketch
+
+EPILOG = epilog(
+    [
+        "evenkeel check-assignor my_company.assignors:Weighted",
+        "evenkeel check-assignor path/to/weighted.py:Weighted --groups 2000 --seed 7",
+        "evenkeel check-assignor path/to/weighted.py:Weighted --data '{\"weight\": 3}' --data '{}'",
+        "evenkeel check-assignor path/to/weighted.py:Weighted --json | jq 'select(.outcome == \"FAIL\")'",
+    ],
+    [0, 1, 2],
+    "Groups are random, with and without racks, static members, unequal subscriptions, past owners, lags and data of "
+    "members; the same seed gives the same ones. What fails is shown on the smallest group found, also as a case for "
+    "`evenkeel assign`. The class runs in this process, with all your rights; what it prints is left out unless "
+    "EVENKEEL_DEBUG=1.",
+)
+
+UNKNOWN = "?"
+ANSWERS = "it answers: an assignment that fits the group, or that it is infeasible"
+"""What goes without saying."""
+
+
+def check_assignor(
+    place: Annotated[
+        str,
+        typer.Argument(metavar="MODULE:CLASS", help="The class; FILE.py:CLASS for one in a file."),
+    ],
+    groups: Annotated[
+        int, typer.Option("--groups", metavar="N", min=1, help="Ask about so many groups.")
+    ] = 300,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Another seed, other groups.")
+    ] = 0,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            metavar="JSON",
+            help="Data of a member to draw from, an object; give several. Without it weights.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
+    from engine.cli.stranger import load
+    from engine.cli.tables import emit, tell
+    from engine.conformance import DATA, examine
+
+    drawn = [_object(text) for text in data] if data else DATA
+    with _apart():
+        assignor = load(place)
+        examined = examine(assignor, groups=groups, seed=seed, data=drawn)
+    if as_json:
+        emit(_row(assignor, one) for one in examined.outcomes)
+    else:
+        tell([_headline(place, assignor, examined, seed), ""])
+        _report(assignor, examined)
+    if examined.broken:
+        raise typer.Exit(1)
+    if not examined.answered:
+        raise NothingFound(
+            f"{assignor.name} answered none of {groups:,} groups, so nothing is shown of it: {examined.reason}",
+            fix="Give its members what it needs with --data.",
+        )
+
+
+@contextlib.contextmanager
+def _apart() -> Iterator[None]:
+    """What the class prints is no part of the answer, and thousands of lines of it are of no use."""
+    with contextlib.ExitStack() as stack:
+        sink = sys.stderr if debugging() else stack.enter_context(open(os.devnull, "w"))
+        stack.enter_context(contextlib.redirect_stdout(sink))
+        yield
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    """
+    Raises:
+        InputError: The text is no JSON object.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(
+            f"--data {text!r} is no JSON object.", fix="Write for example '{\"weight\": 3}'."
+        )
+    return found
+
+
+def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
+    from engine.cli.running import printable
+    from engine.cli.tables import several
+
+    parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
+    if examined.infeasible:
+        parts.append(f"infeasible on {examined.infeasible:,} (first: {examined.reason})")
+    if examined.flawed:
+        parts.append(f"{examined.flawed:,} answers list findings, which are not held against them")
+    return printable(f"{assignor.name} ({place}): {'; '.join(parts)}")
+
+
+def _report(assignor: Assignor, examined: Examined) -> None:
+    from engine.cli.tables import Table, show, tell
+
+    rows = [(_outcome(one), _meaning(one), _count(one)) for one in examined.outcomes]
+    show([Table(headings=("outcome", "promise", "groups"), rows=rows)])
+    for one in examined.broken:
+        tell(["", f"FAIL: {_meaning(one)}", *_found(one)])
+        if one.smallest is not None:
+            tell(["", "The smallest group found that shows it:", ""])
+            show(list(_tables(one.smallest, one.answers)))
+            print(f"\nAs a case for `evenkeel assign`:\n{_case(assignor, one.smallest)}")
+
+
+def _outcome(one: Outcome) -> str:
+    if not one.promised:
+        return "not promised"
+    return "FAIL" if one.broken else "OK"
+
+
+def _meaning(one: Outcome) -> str:
+    if one.promise is not None:
+        return one.promise.value
+    raised = one.violation.error if one.violation else None
+    return f"{ANSWERS} ({raised})" if raised else ANSWERS
+
+
+def _count(one: Outcome) -> str:
+    if one.broken:
+        return f"broken on {one.broken:,} of {one.checked:,}"
+    return f"kept on {one.checked:,}"
+
+
+def _found(one: Outcome) -> list[str]:
+    """What was found, and where an exception arose."""
+    from engine.cli.running import printable
+
+    if one.violation is None:
+        return []
+    lines = [f"  {one.violation.found}"]
+    if one.violation.where:
+        lines.append(f"  in {one.violation.where}")
+    return [printable(line) for line in lines]
+
+
+def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
+    """A group and what a strategy gives its members; only columns that say something."""
+    from engine.cli.tables import NOTHING, Table, text
+
+    topics: dict[str, list[str | None]] = {
+        "topic": [t.name for t in sketch.topics],
+        ">partitions": [f"{len(t.partitions):,}" for t in sketch.topics],
+        "lags": [_listed(p.lag for p in t.partitions) for t in sketch.topics],
+        "racks": [_racks([p.racks for p in t.partitions]) for t in sketch.topics],
+        "rates": [_listed(p.rate for p in t.partitions) for t in sketch.topics],
+    }
+    members: dict[str, list[str | None]] = {
+        "member": [m.id for m in sketch.members],
+        "subscribes to": [" ".join(m.topics) for m in sketch.members],
+        "rack": [m.rack for m in sketch.members],
+        "instance id": [m.instance_id for m in sketch.members],
+        "owned before": [_pairs(m.owned) for m in sketch.members],
+        ">generation": [_whole(m.generation) for m in sketch.members],
+        "data": [_settings(m.config) for m in sketch.members],
+    }
+    for how, lists in answers.items():
+        heading = f"gets, {how}" if how else "gets"
+        members[heading] = [_pairs(lists[m.id]) for m in sketch.members]
+    always = {"topic", ">partitions", "member", "subscribes to", "gets"}
+    for columns in (topics, members):
+        kept = {k: v for k, v in columns.items() if k in always or any(v)}
+        cells = [[text(cell) for cell in row] for row in zip(*kept.values(), strict=True)]
+        yield Table(headings=tuple(kept), rows=cells or [[NOTHING] * len(kept)])
+
+
+def _listed(values: Iterable[float | None]) -> str | None:
+    """Numbers in partition order; None when none is known."""
+    given = list(values)
+    shown = [UNKNOWN if value is None else f"{value:,g}" for value in given]
+    return " ".join(shown) if any(v is not None for v in given) else None
+
+
+def _whole(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _racks(replicas: Sequence[Sequence[str | None]]) -> str | None:
+    """The racks of each partition's replicas; None when none is known."""
+    shown = ["+".join(rack or "none" for rack in racks) or UNKNOWN for racks in replicas]
+    return " ".join(shown) if any(replicas) else None
+
+
+def _pairs(pairs: Sequence[tuple[str, int]]) -> str:
+    return " ".join(f"{topic}-{number}" for topic, number in pairs)
+
+
+def _settings(config: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+def _case(assignor: Assignor, sketch: Sketch) -> str:
+    """The case on one line, as `evenkeel assign` reads it."""
+    return json.dumps(sketch.case(assignor.name, "smallest"))
+
+
+def _row(assignor: Assignor, one: Outcome) -> dict[str, Any]:
+    """An outcome for machines."""
+    return {
+        "strategy": assignor.name,
+        "promise": one.promise.name.lower() if one.promise else None,
+        "means": _meaning(one),
+        "promised": one.promised,
+        "outcome": _outcome(one),
+        "checked": one.checked,
+        "broken": one.broken,
+        "found": one.violation.found if one.violation else None,
+        "where": one.violation.where if one.violation else None,
+        "case": one.smallest.case(assignor.name, "smallest") if one.smallest else None,
+        "answers": {how or "as listed": lists for how, lists in one.answers.items()},
+    }

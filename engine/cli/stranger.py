@@ -1,0 +1,136 @@
+"""An assignor out of somebody else's module or file, or one sentence about why there is none."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar, cast
+
+from engine.assignor import ASSIGNOR_PARTS, Assignor, Promise, missing_parts
+from engine.errors import InputError
+from engine.model import Reach
+
+T = TypeVar("T")
+
+_WORKS_ON = frozenset({"partitions", "tasks"})
+_MEND = "Mend it, or install what it needs."
+_NEEDS = frozenset({"racks", "lag", "user_data"})
+
+
+def load(place: str) -> Assignor:
+    """
+    The assignor of that place.
+
+    Args:
+        place: `module:Class`, or `path/to/file.py:Class`; an object that is an assignor will do as well.
+
+    Raises:
+        InputError: There is none; the message says where the way to it ends.
+    """
+    where, _, name = place.rpartition(":")
+    if not where or not name:
+        raise InputError(
+            f"{place!r} does not name a class.", fix="Write module:Class or path/to/file.py:Class."
+        )
+    module = _file(Path(where)) if where.endswith(".py") else _module(where)
+    try:
+        found = attrgetter(name)(module)
+    except AttributeError:
+        known = ", ".join(_assignors(module)) or "no class with a method assign"
+        raise InputError(f"{where} has no {name}; it has {known}.") from None
+    made = (found, f"{name} cannot be made", "It is made without arguments.")
+    assignor = _tried(*made) if isinstance(found, type) else found
+    _check_shape(place, assignor)
+    return cast(Assignor, assignor)
+
+
+def _module(name: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # the folder one stands in, as with `python -m`
+    top = name.partition(".")[0]
+    try:
+        known = name in sys.modules or importlib.util.find_spec(top) is not None
+    except (ImportError, ValueError):
+        known = False
+    if not known:
+        raise InputError(
+            f"there is no module {top!r}.",
+            fix="Call from the folder it is in, install it, or give the path of the file.",
+        )
+    return _tried(lambda: importlib.import_module(name), f"{name} cannot be imported", _MEND)
+
+
+def _file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}.", fix="Give its path as seen from here.")
+    name = f"evenkeel_checked_{path.stem}"  # not its own: a file random.py must not hide Python's
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.append(str(path.resolve().parent))  # for what lies beside it
+    loader = spec.loader
+    _tried(lambda: loader.exec_module(module), f"{path} cannot be imported", _MEND)
+    return module
+
+
+def _tried(call: Callable[[], T], failed: str, fix: str) -> T:
+    """
+    Raises:
+        InputError: A stranger's code raised something; with the line it arose in.
+    """
+    try:
+        return call()
+    except (Exception, SystemExit) as problem:
+        frames = traceback.extract_tb(problem.__traceback__)
+        theirs = [f for f in frames if f.filename != __file__ and "importlib" not in f.filename]
+        line = f" ({Path(theirs[-1].filename).name}:{theirs[-1].lineno})" if theirs else ""
+        told = f"{type(problem).__name__}: {problem}".rstrip(": ")
+        raise InputError(f"{failed}: {told}{line}.", fix=fix) from problem
+
+
+def _assignors(module: ModuleType) -> list[str]:
+    """The classes of a module that have something to ask."""
+    classes = [(n, c) for n, c in vars(module).items() if isinstance(c, type)]
+    return [n for n, c in classes if hasattr(c, "assign") and c.__module__ == module.__name__]
+
+
+def _check_shape(place: str, assignor: Any) -> None:
+    """
+    Raises:
+        InputError: It lacks a part of an assignor, or a part is not of its kind.
+    """
+    if missing := missing_parts(assignor):
+        raise InputError(
+            f"{place} is no assignor: it has no {', '.join(missing)}.",
+            fix=f"An assignor has {', '.join(ASSIGNOR_PARTS)}.",
+        )
+    promises: Any = getattr(assignor, "promises", frozenset())
+    wrong = {
+        "name": None if isinstance(assignor.name, str) and assignor.name else "text",
+        "works_on": _among(assignor.works_on, _WORKS_ON),
+        "needs": _among(assignor.needs, _NEEDS),
+        "reach": None if isinstance(assignor.reach, Reach) else "one of engine.model.Reach",
+        "promises": _among(promises, frozenset(Promise), "engine.assignor.Promise"),
+        "assign": None if callable(assignor.assign) else "a method",
+    }
+    for part, wanted in wrong.items():
+        if wanted is not None:
+            value = getattr(assignor, part)
+            raise InputError(
+                f"{place} is no assignor: its {part} is {value!r}.", fix=f"It must be {wanted}."
+            )
+
+
+def _among(value: Any, known: frozenset[Any], name: str | None = None) -> str | None:
+    """What a set of words must be; None when it is one."""
+    if isinstance(value, set | frozenset) and value <= known:
+        return None
+    return f"a frozenset out of {name or ', '.join(sorted(known))}"
