@@ -15,7 +15,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -290,6 +290,16 @@ class Settings(BaseSettings):
                     known["policy"] = below.model_copy(update=_given(rule.policy))
                 merged |= known
         return Rule(**merged)
+
+    def listings(self, cluster: str) -> list[dict[str, Any]]:
+        """The rules that say what a cluster's members list, as plain values to keep with a snapshot."""
+        told = (r for r in self.rules if fnmatch.fnmatchcase(cluster, r.clusters))
+        return [r.model_dump(include={"groups", "assignors"}) for r in told if r.assignors]
+
+    def remembering(self, listings: Iterable[Mapping[str, Any]]) -> Settings:
+        """These settings above the `listings` kept with a snapshot: what was known then, unless said otherwise."""
+        recorded = (Rule(groups=one["groups"], assignors=one["assignors"]) for one in listings)
+        return self.model_copy(update={"rules": (*recorded, *self.rules)})
 
     def policy(self, cluster: str, group: str) -> Policy:
         """When advice pays for one group."""

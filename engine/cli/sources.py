@@ -79,6 +79,8 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
     """
     The newest snapshot of a lake's cluster; which cluster must be said only where there are several.
 
+    What its members were said to list when it was taken holds, unless these settings say otherwise.
+
     Raises:
         InputError: The cluster is not in it, or was not said.
         NothingFound: The lake is empty.
@@ -99,7 +101,8 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
             f"{place} holds no snapshot of cluster {name!r} (it has {', '.join(known)}).",
             fix="Name one of those with --cluster.",
         )
-    return Source(settings=settings, lake=lake, cluster=name, newest=ids[0])
+    recorded = lake.manifest("snapshot", ids[0]).facts.get("listings", ())
+    return Source(settings=settings.remembering(recorded), lake=lake, cluster=name, newest=ids[0])
 
 
 def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:

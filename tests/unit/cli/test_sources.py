@@ -8,9 +8,11 @@ from engine import wiring
 from engine.adapters.lake import FileLake
 from engine.cli import sources
 from engine.cli.running import NothingFound
-from engine.config import ClusterSettings, Settings
+from engine.config import ClusterSettings, Rule, Settings
 from engine.errors import InputError, LakeError
+from engine.steps.snapshot import take_snapshot
 from tests.helpers.snapshots import make_snapshot, store
+from tests.unit.steps.test_flow import FakeCluster
 
 
 def test_a_lake_of_one_cluster_needs_no_name(lake):
@@ -97,3 +99,19 @@ def test_the_cluster_is_closed_when_reading_fails(monkeypatch):
     with pytest.raises(LakeError):
         sources.open_source("h:1", None, None)
     assert broken.closed
+
+
+def test_a_recording_knows_what_its_members_list(tmp_path):
+    """Lists configured when a snapshot was taken come with it; the reader's own configuration beats them."""
+    rule = Rule(groups="orders-*", assignors={"web-*": ("sticky",), "*": ("range",)})
+    taken = Settings(rules=(rule, Rule(clusters="other", assignors=("roundrobin",))))
+    held = FileLake(tmp_path / "lake")
+    snapshot = make_snapshot(cluster="prod")
+    take_snapshot(FakeCluster(snapshot), held, None, taken, "prod")
+    reader = Settings(rules=(Rule(groups="orders-b", assignors=("roundrobin",)),))
+
+    settings = sources.from_lake(reader, held, None, "lake").settings
+
+    assert settings.rule("prod", "orders-a").assignors == rule.assignors
+    assert settings.rule("prod", "orders-b").assignors == ("roundrobin",)
+    assert settings.rule("prod", "payments").assignors is None

@@ -139,6 +139,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "problems",
         "requests",
         "kafka_cluster_id",
+        "listings",
         "run",
     } == facts.keys()
 
