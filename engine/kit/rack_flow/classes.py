@@ -1,0 +1,60 @@
+"""Tasks by what tells them apart: all of one layer that cost the same in every rack are a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kit.rack_flow.numbered import numbered, row_keys
+from engine.kit.rack_flow.problem import Problem
+from engine.model import Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Classes:
+    """
+    N tasks in K classes.
+
+    Attributes:
+        of_task: (N) class of each task.
+        layer: (K) its layer; 0 for all where layers play no part.
+        layers: Number of layers.
+        cost: (K, R) what its tasks cost in each rack more than in their cheapest, in weights.
+        away: The same for leaving home, and 1 for the move itself: a unit of cost weighs more than
+            all moves together, so of equal costs the fewest moves win.
+    """
+
+    of_task: Ints
+    layer: Ints
+    layers: int
+    cost: Ints
+    away: int
+
+
+def classes_of(problem: Problem) -> Classes:
+    """
+    Args:
+        problem: At least one task, one client and one rack.
+    """
+    tasks = len(problem.cost)
+    more = problem.cost - problem.cost.min(axis=1, keepdims=True)
+    key, cells = row_keys(more)
+    layers = 1
+    if problem.places is not None:
+        layer = problem.layers
+        layers = 1 + max(int(layer.max()), int(problem.places.layer.max(initial=0)))
+        key = layer * cells + key
+    found, of_task = numbered(key, layers * cells)
+    sample = np.zeros(len(found), np.int64)
+    sample[of_task] = np.arange(tasks)
+    cost = more[sample]
+    unit = int(np.gcd.reduce(cost, axis=None, initial=problem.away)) or 1
+    weight = tasks + 1
+    return Classes(
+        of_task=of_task,
+        layer=found // cells,
+        layers=layers,
+        cost=cost // unit * weight,
+        away=problem.away // unit * weight + 1,
+    )

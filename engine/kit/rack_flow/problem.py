@@ -1,0 +1,63 @@
+"""Tasks, clients in racks, and what each pairing costs: the question that `solve` answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.model import Indices, Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Places:
+    """
+    How many tasks of a layer (a sub-topology, a topic) a client may take, as parallel arrays.
+
+    A pair that is not listed may take none. Each pair stands once, in the order of (layer, client).
+
+    Attributes:
+        layer, client: The pair.
+        most: At least 1; a number beyond the client's count or the layer's size limits nothing.
+    """
+
+    layer: Ints
+    client: Ints
+    most: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Problem:
+    """
+    N tasks for C clients in R racks, each client to get a given number of them.
+
+    Ties follow the order of tasks, clients and racks, so bring them in one that does not depend on
+    how the input was listed.
+
+    Attributes:
+        cost: (N, R) what each task costs in each rack, at least 0.
+        away: What a task costs besides on any client but its home, at least 0.
+        home: (N) the client that holds a task; NONE for nobody, then every client pays *away*.
+        rack: (C) the rack of each client; all are known.
+        count: (C) how many tasks each client gets; N in total.
+        layer: (N) layer of each task, from 0. Looked at only where there are *places*.
+        places: Who may take how many of which layer; None: anybody takes anything.
+    """
+
+    cost: Ints
+    away: int
+    home: Indices
+    rack: Indices
+    count: Ints
+    layer: Ints | None = None
+    places: Places | None = None
+
+    @property
+    def layers(self) -> Ints:
+        """(N) the layer of each task; all one where there are no places."""
+        return np.zeros(len(self.cost), np.int64) if self.layer is None else self.layer
+
+    def total(self, owner: Indices) -> int:
+        """What an assignment costs: (N) an owner for every task."""
+        in_racks = self.cost[np.arange(len(owner)), self.rack[owner]].sum()
+        return int(in_racks) + self.away * int((owner != self.home).sum())

@@ -1,0 +1,80 @@
+"""Solving a rack problem: the steps in their order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from engine.kit.rack_flow.classes import classes_of
+from engine.kit.rack_flow.deal import owners
+from engine.kit.rack_flow.flow import cheapest, from_prices, prices
+from engine.kit.rack_flow.network import Network, network
+from engine.kit.rack_flow.numbered import numbered
+from engine.kit.rack_flow.problem import Problem
+from engine.kit.rack_flow.sites import Sites, alike, each_client, limits_bind
+from engine.model import Indices, Ints
+
+
+def solve(problem: Problem) -> Indices:
+    """
+    The assignment of least total cost, (N) an owner for each task.
+
+    Promises, the first before the second:
+
+    1. Every client gets its count, and of no layer more than it may take.
+    2. No such assignment costs less.
+    3. Among those of equal cost, as many tasks as possible are at home.
+    4. What is left open follows from the order of tasks, clients and racks alone, as `deal` says and
+       as the solvers walk the network: the same problem always has the same answer.
+
+    Raises:
+        Infeasible: The places do not hold all tasks.
+        InputError: The costs are too large for 64-bit arithmetic.
+
+    Cost: an OR-Tools min-cost flow over at most |classes| x |racks| arcs, plus, where limits on
+    layers bind, a few maximum flows over about 2 |layers| x |clients| + |held classes| arcs.
+
+    Two clients, two tasks, each where the other should be:
+
+    >>> crossed = Problem(
+    ...     cost=np.array([[0, 10], [10, 0]]), away=1, home=np.array([1, 0]),
+    ...     rack=np.array([0, 1]), count=np.array([1, 1]))
+    >>> crossed.total(crossed.home), solve(crossed).tolist(), crossed.total(solve(crossed))
+    (20, [0, 1], 2)
+    """
+    if not len(problem.cost):
+        return np.zeros(0, np.int32)
+    problem = _of_used_racks(problem)
+    apart = limits_bind(problem)
+    classes = classes_of(problem)
+    sites = alike(problem, keep_full_apart=not apart)
+    net = network(classes, sites, problem.home)
+    flow = cheapest(net)
+    price = np.zeros(len(net.supply), np.int64) if flow is None else prices(net, flow)
+    if apart:
+        together, sites = sites, each_client(problem)
+        whole = network(classes, sites, problem.home)
+        price = _carried_over(price, net, whole, together, sites)
+        net, flow = whole, None
+    if flow is None:
+        flow = from_prices(net, price)
+    return owners(problem, classes, sites, net, flow)
+
+
+def _of_used_racks(problem: Problem) -> Problem:
+    """The same problem without racks that no client is in: they would only tell tasks apart."""
+    used, rack = numbered(problem.rack.astype(np.int64), problem.cost.shape[1])
+    return replace(problem, cost=problem.cost[:, used], rack=rack.astype(np.int32))
+
+
+def _carried_over(
+    price: Ints, small: Network, whole: Network, together: Sites, apart: Sites
+) -> Ints:
+    """Prices for the network with every client from the one in which they are taken together."""
+    of_site = together.of_client
+    pair_of = np.zeros((int(apart.layer.max()) + 1) * len(together), np.int64)
+    pair_of[together.layer * len(together) + together.site] = np.arange(len(together.layer))
+    pairs = pair_of[apart.layer * len(together) + of_site[apart.site]]
+    between = price[small.nodes.classes : small.nodes.sites]
+    return np.concatenate([price[pairs], between, price[small.nodes.sites + of_site]])

@@ -1,0 +1,148 @@
+"""
+The rack optimiser of active tasks (KIP-925): which client runs a task, so that least crosses racks.
+
+It is given an assignment and changes who has what, never how many tasks anybody has. What a task
+costs on a client is `traffic` for each source partition without a replica in the client's rack, and
+`non_overlap` where the task would be new.
+
+Promises, the first before the second:
+
+1. Every client keeps its number of the tasks that are optimised; tasks that are not, stay put.
+2. `balance_subtopology`: no client has more than ceil(C * 1.0 / n * S) tasks of a sub-topology (C
+   tasks of the client, n in all, S of the sub-topology, in Kafka's order of evaluation).
+3. No such assignment costs less in total: it is exact, not a heuristic.
+4. Among those of equal cost, as few tasks as possible are new to their client.
+5. What is left open is decided by Kafka's order of tasks and clients (`engine.kit.rack_flow`), so
+   the order of the input does not show. Kafka's own class may decide otherwise at equal cost.
+
+Two clients, each with the tasks whose data is in the other's rack:
+
+>>> from engine.streams.model import STATEFUL, ClientLine, TaskLine, application
+>>> lines = [TaskLine(id=f"0_{p}", sources=[("t", p)]) for p in range(4)]
+>>> ids = [f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
+>>> app = application(lines, [ClientLine(process_id=ids[0], rack="a"), ClientLine(process_id=ids[1], rack="b")],
+...                   {("t", 0): ["b"], ("t", 1): ["b"], ("t", 2): ["a"], ("t", 3): ["a", "b"]})
+>>> dealt, every = np.array([0, 0, 1, 1]), np.arange(4)
+>>> total_cost(app, dealt, every, STATEFUL)
+30
+>>> better = optimise(app, dealt, every, STATEFUL, RackStrategy.MIN_TRAFFIC)
+>>> app.named(better)[ids[0]], total_cost(app, better, every, STATEFUL, dealt)
+(['0_2', '0_3'], 4)
+
+Cost: that of `engine.kit.rack_flow.solve`: milliseconds for 20 clients and 500 tasks, where Kafka's
+cycle cancelling over |tasks| x |clients| arcs takes many seconds. Source: KIP-925, sections B and E;
+`RackAwareTaskAssignor` and its graph constructors of Kafka 4.3.
+
+What it does not do: it deals no tasks (the assignor before it does), places no standby, and looks
+at no lag. A client without a known rack reads everything from elsewhere; whether to optimise at all
+then is for the caller to decide (Kafka does not).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.kit.rack_flow import Places, Problem, solve
+from engine.model import NONE, Indices, Ints
+from engine.streams.model import Application
+from engine.streams.settings import Costs, RackStrategy
+from engine.streams.traffic import cross_rack
+
+
+def optimise(
+    app: Application,
+    owner: Indices,
+    tasks: Ints,
+    costs: Costs,
+    strategy: RackStrategy,
+    overlap: Indices | None = None,
+) -> Indices:
+    """
+    New owners (N, all tasks) of least total cost.
+
+    Args:
+        app: The application.
+        owner: (N) the client of each task; every optimised one has one.
+        tasks: Indices of the tasks that are optimised together, in any order.
+        costs: What crossing racks and moving cost.
+        strategy: `none` changes nothing.
+        overlap: (N) the assignment against which a task counts as new; *owner* without it.
+
+    Raises:
+        InputError: An optimised task has no owner, or the costs are beyond 64-bit arithmetic.
+        Infeasible: The sub-topology limits do not hold all tasks (Kafka: IllegalStateException).
+    """
+    if strategy is RackStrategy.NONE or not len(tasks):
+        return owner.astype(np.int32)
+    asked = np.sort(tasks)
+    better = owner.astype(np.int32)
+    better[asked] = solve(problem_of(app, owner, asked, costs, strategy, overlap))
+    return better
+
+
+def total_cost(
+    app: Application, owner: Indices, tasks: Ints, costs: Costs, overlap: Indices | None = None
+) -> int:
+    """
+    What *owner* costs over *tasks*; arguments as for `optimise`.
+
+    Raises:
+        InputError: One of the tasks has no owner.
+    """
+    problem = problem_of(app, owner, tasks, costs, RackStrategy.MIN_TRAFFIC, overlap)
+    return problem.total(owner[tasks])
+
+
+def problem_of(
+    app: Application,
+    owner: Indices,
+    tasks: Ints,
+    costs: Costs,
+    strategy: RackStrategy,
+    overlap: Indices | None = None,
+) -> Problem:
+    """
+    The rack problem of *tasks* in their order; arguments as for `optimise`.
+
+    Raises:
+        InputError: One of the tasks has no owner.
+    """
+    if (owner[tasks] == NONE).any():
+        first = int(tasks[owner[tasks] == NONE][0])
+        raise InputError(
+            f"task {app.tasks[first]} has no owner.", fix="Deal all tasks before optimising them."
+        )
+    count = np.bincount(owner[tasks], minlength=len(app.clients))
+    cross = cross_rack(app, app.source_start, app.source)[tasks]
+    everywhere = np.diff(app.source_start)[tasks]
+    places = None
+    layer = np.zeros(0, np.int64)
+    if strategy is RackStrategy.BALANCE_SUBTOPOLOGY:
+        layer = np.unique(app.subtopology[tasks], return_inverse=True)[1].astype(np.int64)
+        places = _limits(count, np.bincount(layer))
+    return Problem(
+        cost=costs.traffic * np.column_stack([cross, everywhere]),
+        away=costs.non_overlap,
+        home=(owner if overlap is None else overlap)[tasks],
+        rack=np.where(app.client_rack == NONE, cross.shape[1], app.client_rack),
+        count=count,
+        layer=layer,
+        places=places,
+    )
+
+
+def _limits(count: Ints, size: Ints) -> Places:
+    """
+    How many tasks of each sub-topology a client may have.
+
+    The product is taken in Kafka's order, because rounding up shows the last bit of it.
+
+    Args:
+        count: (C) tasks of each client.
+        size: (sub-topologies) tasks of each.
+    """
+    share = count.astype(np.float64) / int(count.sum())
+    most = np.ceil(share * size[:, None]).astype(np.int64)
+    layer, client = np.nonzero(most)
+    return Places(layer=layer, client=client, most=most[layer, client])

@@ -1,0 +1,221 @@
+"""The optimiser of active tasks: who may have how many, what counts as a cost, what stays as it is."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from engine.errors import InputError
+from engine.model import NONE
+from engine.streams.actives import optimise, problem_of, total_cost
+from engine.streams.model import ClientLine, TaskLine, application
+from engine.streams.settings import STATEFUL, STATELESS, Costs, RackStrategy
+
+MIN_TRAFFIC, BALANCE = RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY
+
+
+def app_of(sources, racks):
+    """An application: sub-topology -> racks of each task's one partition, and a client per rack named."""
+    lines, replicas = [], {}
+    for sub, tasks in enumerate(sources):
+        for number, where in enumerate(tasks):
+            lines.append(TaskLine(id=f"{sub}_{number}", sources=[(f"s{sub}", number)]))
+            replicas[f"s{sub}", number] = where
+    clients = [
+        ClientLine(process_id=f"00000000-0000-0000-0000-{n:012}", rack=rack)
+        for n, rack in enumerate(racks)
+    ]
+    return application(lines, clients, replicas)
+
+
+def limits_of(app, owner):
+    """Per sub-topology the most tasks of each client, 0 where none."""
+    every = np.arange(len(owner))
+    places = problem_of(app, owner, every, STATEFUL, BALANCE).places
+    most = np.zeros((int(app.subtopology.max()) + 1, len(app.clients)), np.int64)
+    most[places.layer, places.client] = places.most
+    return most.tolist()
+
+
+def test_the_limits_are_those_of_the_kips_example():
+    """Clients with 1, 2 and 3 of 6 tasks in two equal sub-topologies may have 1, 1 and 2 of each."""
+    app = app_of([[["a"]] * 3, [["a"]] * 3], ["a", "b", "c"])
+
+    assert limits_of(app, np.array([0, 1, 1, 2, 2, 2])) == [[1, 1, 2], [1, 1, 2]]
+
+
+def test_the_kips_example_is_solved_within_its_limits():
+    """The KIP's solution gives C1 one task, C2 one of each sub-topology and C3 three: here the data asks for it."""
+    app = app_of([[["a"], ["b"], ["c"]], [["b"], ["c"], ["c"]]], ["a", "b", "c"])
+    owner = np.array([2, 2, 0, 1, 1, 2], np.int32)
+    every = np.arange(6)
+
+    better = optimise(app, owner, every, STATEFUL, BALANCE)
+
+    assert list(app.named(better).values()) == [["0_0"], ["0_1", "1_0"], ["0_2", "1_1", "1_2"]]
+    assert total_cost(app, better, every, Costs(traffic=10, non_overlap=0)) == 0
+
+
+def test_limits_are_rounded_as_kafka_rounds_them():
+    """14 of 50 tasks and 25 in the sub-topology: in doubles 14 / 50 * 25 is above 7, so Kafka allows 8."""
+    app = app_of([[["a"]] * 25, [["a"]] * 25], ["a", "a"])
+
+    assert limits_of(app, np.array([0] * 14 + [1] * 36))[0] == [8, 18]
+
+
+def test_limits_hold_even_where_that_costs():
+    """Data of one sub-topology all in one rack: its client takes no more than its limit of it."""
+    app = app_of([[["a"]] * 4, [["b"]] * 4], ["a", "b"])
+    owner = np.array([0, 1] * 4, np.int32)
+    every = np.arange(8)
+
+    cheapest = optimise(app, owner, every, STATEFUL, MIN_TRAFFIC)
+    balanced = optimise(app, owner, every, STATEFUL, BALANCE)
+
+    assert cheapest.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert balanced.tolist() == owner.tolist()
+
+
+def test_an_initial_assignment_beyond_the_limits_is_brought_within():
+    """The optimiser is exact about limits also where the assignment it starts from breaks them."""
+    app = app_of([[["a", "b"]] * 4, [["a", "b"]] * 4], ["a", "b"])
+    owner = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32)
+
+    better = optimise(app, owner, np.arange(8), STATEFUL, BALANCE)
+
+    assert [np.bincount(better[app.subtopology == s]).tolist() for s in (0, 1)] == [[2, 2], [2, 2]]
+    assert (better != owner).sum() == 4
+
+
+def test_only_the_tasks_named_move():
+    """Other tasks stay where they are, though a swap with one would pay, and count for nobody."""
+    app = app_of([[["b"], ["a"], ["b"], ["a"]]], ["a", "b"])
+    owner = np.array([0, 1, 0, 1], np.int32)
+
+    assert optimise(app, owner, np.array([0, 1]), STATEFUL, MIN_TRAFFIC).tolist() == [1, 0, 0, 1]
+    assert optimise(app, owner, np.array([0, 2]), STATEFUL, MIN_TRAFFIC).tolist() == [0, 1, 0, 1]
+
+
+def test_a_client_without_tasks_gets_none():
+    """Counts are kept, also a count of 0 in the rack where all the data is."""
+    app = app_of([[["b"], ["b"]]], ["a", "b"])
+
+    assert optimise(app, np.array([0, 0], np.int32), np.arange(2), STATEFUL, BALANCE).tolist() == [
+        0,
+        0,
+    ]
+
+
+def test_moving_must_save_more_than_it_costs():
+    """A swap that saves one crossing and moves two tasks: done at 10 to 1, not at 1 to 10."""
+    app = app_of([[["b"], ["a", "b"]]], ["a", "b"])
+    owner = np.array([0, 1], np.int32)
+    every = np.arange(2)
+
+    assert optimise(app, owner, every, STATEFUL, MIN_TRAFFIC).tolist() == [1, 0]
+    assert optimise(app, owner, every, Costs(traffic=1, non_overlap=10), MIN_TRAFFIC).tolist() == [
+        0,
+        1,
+    ]
+
+
+def test_overlap_may_be_charged_against_another_assignment():
+    """With equal racks everywhere, tasks go back to where the other assignment has them."""
+    app = app_of([[["a"]] * 4], ["a", "a"])
+    owner, before = np.array([0, 0, 1, 1], np.int32), np.array([1, 0, 0, 1], np.int32)
+    every = np.arange(4)
+
+    better = optimise(app, owner, every, STATEFUL, MIN_TRAFFIC, overlap=before)
+
+    assert better.tolist() == before.tolist()
+    assert total_cost(app, owner, every, STATEFUL, overlap=before) == 2
+    assert total_cost(app, better, every, STATEFUL, overlap=before) == 0
+
+
+def test_without_a_cost_of_moving_nothing_moves_needlessly():
+    """Stateless tasks cost nothing to move; those that gain nothing stay."""
+    app = app_of([[["a", "b"]] * 3 + [["b"], ["a"]]], ["a", "b"])
+    owner = np.array([0, 1, 0, 0, 1], np.int32)
+
+    assert optimise(app, owner, np.arange(5), STATELESS, MIN_TRAFFIC).tolist() == [0, 1, 0, 1, 0]
+
+
+def test_none_changes_nothing():
+    """The strategy `none` gives the owners back, as an array of its own."""
+    app = app_of([[["b"], ["a"]]], ["a", "b"])
+    owner = np.array([0, 1], np.int32)
+
+    same = optimise(app, owner, np.arange(2), STATEFUL, RackStrategy.NONE)
+
+    assert same.tolist() == [0, 1]
+    assert not np.shares_memory(same, owner)
+
+
+def test_no_tasks_no_change():
+    """Nothing to optimise is no error, even where nobody owns anything."""
+    app = app_of([[["a"]]], ["a"])
+    nobody = np.array([NONE], np.int32)
+
+    assert optimise(app, nobody, np.zeros(0, np.int64), STATEFUL, BALANCE).tolist() == [NONE]
+
+
+def test_a_task_without_owner_is_an_error_that_names_it():
+    """There is no count to preserve for a task that nobody has."""
+    app = app_of([[["a"], ["a"]]], ["a"])
+
+    with pytest.raises(InputError, match="0_1 has no owner"):
+        optimise(app, np.array([0, NONE], np.int32), np.arange(2), STATEFUL, MIN_TRAFFIC)
+
+
+def test_a_client_without_rack_reads_everything_from_elsewhere():
+    """Each of its source partitions costs; a client with a rack takes what is near to it."""
+    app = app_of([[["a"], []]], [None, "a"])
+    owner = np.array([0, 1], np.int32)
+    every = np.arange(2)
+
+    assert total_cost(app, owner, every, STATEFUL) == 20
+    assert optimise(app, owner, every, STATEFUL, MIN_TRAFFIC).tolist() == [1, 0]
+
+
+def test_every_source_partition_counts():
+    """A task of three partitions is worth more to move than one of a single one."""
+    lines = [
+        TaskLine(id="0_0", sources=[("t", 0)]),
+        TaskLine(id="0_1", sources=[("t", 1), ("u", 1), ("v", 1)]),
+        TaskLine(id="0_2", sources=[("t", 2)]),
+    ]
+    ids = [f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
+    replicas = {(t, p): ["b"] for t in "tuv" for p in range(3)}
+    clients = [ClientLine(process_id=ids[0], rack="a"), ClientLine(process_id=ids[1], rack="b")]
+    app = application(lines, clients, replicas)
+
+    better = optimise(app, np.array([0, 0, 1], np.int32), np.arange(3), STATEFUL, MIN_TRAFFIC)
+
+    assert better.tolist() == [0, 1, 0]
+
+
+def test_the_order_of_the_input_does_not_show():
+    """Tasks, clients and replicas listed otherwise, and the indices shuffled: every client has the same."""
+    random = Random(7)
+    racks = ["a", "b", "c"]
+    lines = [TaskLine(id=f"{s}_{p}", sources=[(f"s{s}", p)]) for s in range(3) for p in range(6)]
+    replicas = {t.sources[0]: random.sample(racks, 2) for t in lines}
+    clients = [
+        ClientLine(process_id=f"00000000-0000-0000-0000-{n:012}", rack=racks[n % 3])
+        for n in range(5)
+    ]
+
+    def answer(seed):
+        mixed = Random(seed)
+        app = application(
+            mixed.sample(lines, len(lines)),
+            mixed.sample(clients, len(clients)),
+            {p: mixed.sample(r, 2) for p, r in mixed.sample(list(replicas.items()), len(lines))},
+        )
+        tasks = np.array(mixed.sample(range(len(lines)), len(lines)))
+        owner = (np.arange(len(lines)) % 5).astype(np.int32)
+        return [app.named(optimise(app, owner, tasks, STATEFUL, s)) for s in (MIN_TRAFFIC, BALANCE)]
+
+    assert answer(1) == answer(2) == answer(3)
