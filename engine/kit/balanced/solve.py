@@ -1,0 +1,120 @@
+"""The four criteria of `balanced` one after another, each under what the ones before it left open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from engine.kit.balanced.branch import cheapest_under
+from engine.kit.balanced.counts import fairest
+from engine.kit.balanced.deal import deal_by_lag, deal_evenly
+from engine.kit.balanced.flow import Plan, cheapest
+from engine.kit.balanced.holding import Price
+from engine.kit.balanced.leeway import Leeway, leeway_of
+from engine.kit.balanced.lowest import Lowest, lowest
+from engine.kit.balanced.problem import Problem
+from engine.kit.balanced.proof import Proof
+from engine.kit.balanced.refund import refunded
+from engine.kit.balanced.restrict import Capped
+from engine.kit.balanced.share import of_a_toll, share, steady, tolls
+from engine.kit.balanced.work import Effort
+from engine.model import NONE, Ints
+
+_COMPLETE = 5_000
+"""With no more assignments than this, counts aside, every search goes on to its end."""
+
+
+def solve(problem: Problem, steps: int) -> tuple[Ints, Proof]:
+    """(N) who owns what, as places in the problem's order of members, and what is proven of it."""
+    leeway = leeway_of(problem, fairest(problem))
+    if not leeway.partitions:
+        return leeway.holder, _proof(leeway, leeway.holder, problem.lagless)
+    plan, toll = _relaxed(leeway)
+    if problem.lag is None or int(leeway.lag.min()) == int(leeway.lag.max()):
+        owner = deal_evenly(plan)
+        return owner, _proof(leeway, owner, problem.lagless)
+    owner = deal_by_lag(plan, leeway.lag, leeway.members)
+    relaxed = share(leeway, owner)
+    effort = Effort(steps, complete=_assignments(leeway) <= _COMPLETE)
+    found = lowest(leeway, Price(leeway, toll), owner, effort)
+    if found.largest > found.floor:
+        owner = refunded(found.owner, found.largest, Price(leeway, toll), effort.refund())
+        proof = _proof(leeway, owner, largest=found.largest, largest_floor=found.floor)
+        return owner, replace(proof, share_floor=None, moves_floor=None)
+    if found.owner is owner:  # the cheapest of all has the least lag too
+        return owner, _proof(leeway, owner)
+    return _cheapest(leeway, found, relaxed, effort)
+
+
+def _assignments(leeway: Leeway) -> float:
+    """How many there are, counts aside."""
+    return float(np.exp2(np.log2(leeway.may.sum(axis=1))[leeway.realm].sum().clip(0, 99)))
+
+
+def _proof(leeway: Leeway, owner: Ints, lagless: str = "", **lags: int) -> Proof:
+    """An exact proof of these owners."""
+    moved = int(((leeway.holder != NONE) & (leeway.holder != owner)).sum()) + leeway.forced_moves
+    found = share(leeway, owner)
+    return Proof(
+        lagless=lagless,
+        share=found,
+        share_floor=found,
+        moves=moved,
+        moves_floor=moved,
+        racked=leeway.racks_matter,
+        **lags,
+    )
+
+
+def _relaxed(leeway: Leeway) -> tuple[Plan, Ints]:
+    """The cheapest plan whatever the lags, and the tolls that make it so."""
+    toll = tolls(leeway, Fraction(0))
+    plan = _planned(leeway, toll)
+    if steady(leeway) or plan.cost < of_a_toll(leeway):  # or nothing crosses
+        return plan, toll
+    while True:
+        toll = tolls(leeway, share(leeway, deal_evenly(plan)))
+        plan = _planned(leeway, toll)
+        if plan.cost >= 0:
+            return plan, toll
+
+
+def _planned(leeway: Leeway, toll: Ints) -> Plan:
+    plan = cheapest(leeway, toll)
+    assert plan is not None, "the fairest counts can always be reached"
+    return plan
+
+
+def _cheapest(
+    leeway: Leeway, found: Lowest, relaxed: Fraction, effort: Effort
+) -> tuple[Ints, Proof]:
+    """
+    The least share, then the fewest moves, under the least largest lag.
+
+    Args:
+        leeway: What the fairest counts leave open.
+        found: Owners of least largest lag.
+        relaxed: The least share whatever the lags.
+        effort: What it may take.
+    """
+    capped, fixed = Capped(leeway, found.largest), steady(leeway)
+    owner, unit, work, refunds = found.owner, of_a_toll(leeway), effort.branch(), effort.refund()
+    while True:
+        base = Fraction(0) if fixed else share(leeway, owner)
+        price = Price(leeway, tolls(leeway, base))
+        owner = refunded(owner, found.largest, price, refunds)
+        result = cheapest_under(capped, price, owner, work, complete=effort.complete)
+        assert result.owner is not None, "an assignment under the cap is known"
+        owner = result.owner
+        least, most = result.floor // unit, result.cost // unit
+        if fixed or least >= 0 or most >= 0:
+            break
+    proof = _proof(leeway, owner)
+    if least < most:
+        known = int(leeway.known[leeway.pattern, leeway.site[owner]].sum())
+        floor = Fraction(least, max(known, 1)) if fixed else relaxed
+        return owner, replace(proof, share_floor=max(floor, relaxed), moves_floor=None)
+    moves = result.floor % unit + leeway.forced_moves
+    return owner, replace(proof, moves_floor=moves)
