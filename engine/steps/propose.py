@@ -11,11 +11,20 @@ import pyarrow as pa
 from engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
 from engine.assignor import Assignor, GroupSpec, fresh, spec_of
 from engine.assignors import every
-from engine.config import Settings
+from engine.config import Rule, Settings
 from engine.datasets import CANDIDATES, rows_to_table
 from engine.errors import Infeasible
 from engine.kit.settle import Settled, settle
-from engine.model import Candidate, Feasibility, GroupSnapshot, GroupType, Move, Reach, Score
+from engine.model import (
+    Candidate,
+    Feasibility,
+    GroupSnapshot,
+    GroupType,
+    Member,
+    Move,
+    Reach,
+    Score,
+)
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
 from engine.steps.measure import observe_group
@@ -84,7 +93,7 @@ def propose_group(
         ]
     seen = observe_group(settings, group, earlier)
     rule = settings.rule(group.cluster, group.group)
-    told = [rule.member_data(m.client_id, m.host, m.instance_id) for m in group.members]
+    told = [_told(rule, member) for member in group.members]
     shown = spec_of(group, seen.lag.shown, seen.production.per_second, config=told)
     judged = replace(
         shown,
@@ -99,6 +108,12 @@ def propose_group(
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
         rows.append(keys | _row(position, candidate, judgement, changed))
     return rows
+
+
+def _told(rule: Rule, member: Member) -> dict[str, Any]:
+    """What custom strategies learn of a member: who and where it is, and what configuration says on top."""
+    wire = {"client_id": member.client_id, "host": member.host.removeprefix("/")}
+    return wire | rule.member_data(member.client_id, member.host, member.instance_id)
 
 
 def _replay(

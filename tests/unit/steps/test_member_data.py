@@ -27,13 +27,17 @@ class Listens:
 
 
 def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
-    """Each member's data stands at its own place, and who fits no pattern has none."""
+    """Each member's client id and host, and what configuration says of it, on top and at its own place."""
     listens = Listens()
     monkeypatch.setattr(propose, "every", lambda: {"listens": listens})
     described = group("g", members=[member(m, ["t"], {"t": [n]}) for n, m in enumerate("ba")])
     found = groups(make_snapshot(topics=[topic("t", 2)], groups=[described]))[0]
-    settings = Settings(rules=(Rule(members={"a": {"weight": 3}}),))
+    rule = Rule(members={"a": {"weight": 3}, "b": {"host": "rack 7"}})
+    settings = Settings(rules=(rule,))
 
     propose.propose_group(settings, found, [])
 
-    assert listens.heard[0] == {"a": {"weight": 3}, "b": {}}
+    assert listens.heard[0] == {
+        "a": {"client_id": "a", "host": "10.0.0.1", "weight": 3},
+        "b": {"client_id": "b", "host": "rack 7"},
+    }
