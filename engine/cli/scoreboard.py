@@ -23,6 +23,10 @@ from engine.cli.tables import (
 if TYPE_CHECKING:
     from engine.cli.judging import Judged
 
+HOW_TO_GET = (
+    "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"
+)
+
 MOVES_SHOWN = 20
 """As many moves fit a screen; elsewhere all are printed."""
 
@@ -83,7 +87,7 @@ def print_group(one: Judged) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([one]).split()
     show([numbers, strategies(one)])
-    tell(["", *advice_lines(one), *move_lines(one)])
+    tell(["", *advice_lines(one), *move_lines(one), "", HOW_TO_GET.format(text(one.advice.group))])
 
 
 def strategies(one: Judged) -> Table:
@@ -93,6 +97,7 @@ def strategies(one: Judged) -> Table:
         title=f"Strategies for {text(one.advice.group)}",
         headings=[
             "Strategy",
+            "Got by",
             "Feasibility",
             ">Largest\nmember lag",
             ">Skew",
@@ -100,7 +105,7 @@ def strategies(one: Judged) -> Table:
             ">Cross\nrack",
             ">Moves",
             ">Drain\ntime",
-            "Why, and how to get it",
+            "Why",
         ],
         rows=[_strategy_row(row, total) for row in one.candidates],
         apart=True,
@@ -109,7 +114,7 @@ def strategies(one: Judged) -> Table:
 
 def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
     told = ". ".join(part.rstrip(".") for part in _told(row) if part)
-    head = [text(row["strategy"]), text(row["feasibility"])]
+    head = [text(row["strategy"]), text(row["reach"]), text(row["feasibility"])]
     if row["unowned"] is None:
         return [*head, *[NOTHING] * 6, text(told)]
     return [
@@ -125,11 +130,11 @@ def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
 
 
 def _told(row: Mapping[str, Any]) -> list[str | None]:
-    """Why and how; what is wrong with the assignment; what is proven of it; what it takes."""
+    """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
     flaws = [f"Flawed: {finding}" for finding in row["findings"] or ()]
     proof = f"Proven: {row['proof']}" if row["proof"] else None
     rounds = f"Replayed as {row['replay']}" if "," in (row["replay"] or "") else None
-    return [row["reason"], *flaws, row["how"], proof, rounds]
+    return [row["reason"], *flaws, proof, rounds]
 
 
 def advice_lines(one: Judged) -> list[str]:
