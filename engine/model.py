@@ -327,6 +327,7 @@ class Reach(enum.StrEnum):
     SETTING = "setting"
     CLASS = "class"
     PLAN = "plan"
+    YARDSTICK = "yardstick"
     NEVER = "never advised"
     LIVE = "already there"
 

@@ -134,6 +134,11 @@ def feasibility(
         return Judgement(
             feasibility=Feasibility.YARDSTICK, reason="shown for comparison, never advised"
         )
+    if reach is Reach.YARDSTICK:
+        return Judgement(
+            feasibility=Feasibility.YARDSTICK,
+            reason="no setting or class brings it to a consumer group",
+        )
     kip_848 = group.type is GroupType.CONSUMER
     if kip_848 != (strategy in SERVER_SIDE):
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=_wrong_side(kip_848))
