@@ -17,6 +17,7 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from engine.model import Ints
 
@@ -44,6 +45,16 @@ def utf16(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
+def sort_keys(names: Sequence[str]) -> Sequence[str] | Sequence[bytes]:
+    """
+    Keys that put *names* in Java's string order: the names themselves where that is Python's order too.
+
+    >>> sort_keys(["t2", "t10"]), sort_keys(["\\uffee"]) == [utf16("\\uffee")]
+    (['t2', 't10'], True)
+    """
+    return names if "".join(names).isascii() else [utf16(name) for name in names]
+
+
 def string_order(names: Sequence[str]) -> Ints:
     """
     The indices of *names* in Java's string order; equal names keep their order.
@@ -51,7 +62,7 @@ def string_order(names: Sequence[str]) -> Ints:
     >>> string_order(["t2", "t10", "t1"]).tolist()
     [2, 1, 0]
     """
-    keys = [utf16(name) for name in names]
+    keys = sort_keys(names)
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
 
 
@@ -75,18 +86,19 @@ def string_hashes(names: Sequence[str]) -> Hashes:
     >>> string_hashes(["Aa", "BB", ""]).tolist()
     [2112, 2112, 0]
     """
-    encoded = [utf16(name) for name in names]
-    lengths = np.array([len(one) // 2 for one in encoded], np.int64)
-    units = np.frombuffer(b"".join(encoded), dtype=">u2").astype(np.uint32)
-    ends = np.cumsum(lengths)
-    powers = np.full(max(int(lengths.max(initial=0)), 1), 31, np.uint32)
-    powers[0] = 1
-    powers = np.cumprod(powers, dtype=np.uint32)
-    behind = np.repeat(ends, lengths) - 1 - np.arange(len(units))
-    # Sums wrap at 32 bits as Java's do, so a difference of running sums is a name's own sum.
-    running = np.zeros(len(units) + 1, np.uint32)
-    np.cumsum(units * powers[behind], dtype=np.uint32, out=running[1:])
-    hashes: Hashes = running[ends] - running[ends - lengths]
+    joined = utf16("".join(names))
+    lengths = np.array([len(name) for name in names], np.int64)
+    if len(joined) != 2 * lengths.sum():  # characters beyond U+FFFF are two units each
+        lengths = np.array([len(utf16(name)) // 2 for name in names], np.int64)
+    units = np.frombuffer(joined, dtype=">u2").astype(np.uint32)
+    starts = np.cumsum(lengths) - lengths
+    hashes = np.zeros(len(names), np.uint32)
+    for length in (np.flatnonzero(np.bincount(lengths)[1:]) + 1).tolist():
+        powers = np.full(length, 31, np.uint32)
+        powers[-1] = 1
+        powers = np.cumprod(powers[::-1], dtype=np.uint32)[::-1]
+        of_length = np.flatnonzero(lengths == length)
+        hashes[of_length] = sliding_window_view(units, length)[starts[of_length]] @ powers
     return hashes
 
 

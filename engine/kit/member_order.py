@@ -6,10 +6,12 @@ Source: `AbstractPartitionAssignor.MemberInfo` of Kafka 4.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.assignor import GroupSpec
-from engine.kit.java_order import map_order, utf16
+from engine.kit.java_order import map_order, sort_keys
 from engine.model import Indices
 
 
@@ -26,11 +28,14 @@ def member_order(group: GroupSpec) -> Indices:
     >>> [group.members[m] for m in member_order(group)]
     ['c', 'b', 'a']
     """
-    keys = [
-        (instance is None, utf16(member if instance is None else instance))
-        for member, instance in zip(group.members, group.instance_ids, strict=True)
-    ]
-    arrived = range(len(keys))
-    if len(set(keys)) < len(keys):
+    instances = group.instance_ids
+    names = [m if i is None else i for m, i in zip(group.members, instances, strict=True)]
+    keys = sort_keys(names)
+    arrived: Sequence[int] = range(len(keys))
+    static = [instance for instance in instances if instance is not None]
+    if len(set(static)) < len(static):
         arrived = map_order(group.members).tolist()
-    return np.array(sorted(arrived, key=keys.__getitem__), np.int32)
+    ordered = sorted(arrived, key=keys.__getitem__)
+    if static:
+        ordered.sort(key=lambda member: instances[member] is None)
+    return np.array(ordered, np.int32)

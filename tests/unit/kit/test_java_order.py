@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -12,9 +13,13 @@ from engine.kit.java_order import (
     bucket_order,
     capacity,
     map_order,
+    sort_keys,
     string_hashes,
     string_order,
     utf16,
+    uuid_halves,
+    uuid_hashes,
+    uuid_order,
 )
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "java_order.json").read_text())
@@ -105,3 +110,54 @@ def test_the_upper_half_of_a_hash_counts():
 def test_a_lone_surrogate_sorts_by_its_code_unit():
     """Half a character, which Java allows, neither raises nor sorts among the others."""
     assert sorted(["\ue000", "\ud800", "z"], key=utf16) == ["z", "\ud800", "\ue000"]
+
+
+UUIDS = (
+    ("00000000-0000-0000-0000-000000000000", 0),
+    ("ffffffff-ffff-ffff-0000-000000000000", 0),
+    ("00000000-0000-0001-0000-000000000000", 1),
+    ("00000000-0000-0001-ffff-ffffffffffff", 1),
+    ("00000000-0000-0001-0000-000000000001", 0),
+    ("80000000-0000-0000-7fff-ffffffffffff", 0),
+    ("bb0359bf-2d35-cb58-1698-1a439ca01ce0", 470717508),
+    ("e2d48d48-516d-113a-38d5-18d15325bf38", -666289253),
+)
+"""Topic ids with what Kafka's `Uuid.hashCode` says of them."""
+
+
+def test_topic_ids_hash_as_recorded():
+    """All four quarters of an id are folded into one."""
+    halves = uuid_halves([UUID(text) for text, _ in UUIDS])
+
+    assert uuid_hashes(halves).astype(np.int32).tolist() == [expected for _, expected in UUIDS]
+
+
+def test_topic_ids_sort_as_recorded():
+    """A TreeSet of Kafka's ids has the negative ones first, by the upper half and then the lower."""
+    halves = uuid_halves([UUID(text) for text, _ in UUIDS])
+
+    assert uuid_order(halves).tolist() == [5, 6, 7, 1, 0, 3, 2, 4]
+
+
+def test_no_topic_ids_have_no_order():
+    """Nothing in, nothing out."""
+    assert (uuid_hashes(uuid_halves([])).tolist(), uuid_order(uuid_halves([])).tolist()) == ([], [])
+
+
+def test_names_of_all_lengths_hash_alone_as_together():
+    """Names of one length are hashed at once; which others there are does not matter."""
+    names = ["b" * n + "\U0001f600" * (n % 3) for n in range(40)] * 2
+
+    assert string_hashes(names).tolist() == [int(string_hashes([n])[0]) for n in names]
+
+
+def test_sort_keys_are_the_names_only_where_python_sorts_like_java():
+    """One name beyond ASCII, and all are compared by UTF-16."""
+    names = ["\uffee", "\U0001f600", "a"]
+
+    assert sort_keys(["b", "a"]) == ["b", "a"]
+    assert sorted(names, key=dict(zip(names, sort_keys(names), strict=True)).get) == [
+        "a",
+        "\U0001f600",
+        "\uffee",
+    ]
