@@ -6,8 +6,8 @@ bucket is made of the key's hash and the table's capacity, so the order is a pur
 keys and of how they came in. Strings compare by UTF-16 code units, Kafka's topic ids as pairs of
 signed numbers. Source: JDK 17, `java.util.HashMap` and `java.lang.String`; Kafka 4.3, `Uuid`.
 
-Not emulated: a bucket of eight colliding keys or more, which Java may turn into a tree or answer
-with an early growth; only keys made to collide get there.
+Not emulated: a bucket of nine colliding keys or more in a table of 64 or more, which Java turns into a tree, and in
+`capacity` the early growth that answers them in a smaller one; only keys made to collide get there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
+from engine.kit.orders import places
 from engine.model import Ints
 
 Hashes = npt.NDArray[np.uint32]
@@ -29,6 +30,8 @@ Uuids = npt.NDArray[np.int64]
 
 _LEAST_CAPACITY = 16
 _GREATEST_CAPACITY = 1 << 30
+_LEAST_TREE_CAPACITY = 64
+_MOST_IN_A_BUCKET = 8
 
 
 def utf16(text: str) -> bytes:
@@ -73,9 +76,7 @@ def string_places(names: Sequence[str]) -> Ints:
     >>> string_places(["t2", "t10", "t1"]).tolist()
     [2, 1, 0]
     """
-    places = np.empty(len(names), np.int64)
-    places[string_order(names)] = np.arange(len(names))
-    return places
+    return places(string_order(names))
 
 
 def string_hashes(names: Sequence[str]) -> Hashes:
@@ -148,6 +149,77 @@ def map_order(names: Sequence[str], initial: int = _LEAST_CAPACITY) -> Ints:
     ['Aa', 'BB', 'orders', 't0', 't1']
     """
     return bucket_order(string_hashes(names), capacity(len(names), initial))
+
+
+def topic_partition_hashes(topic_hashes: Hashes, numbers: Ints) -> Hashes:
+    """
+    `TopicPartition.hashCode` of many partitions at once.
+
+    Args:
+        topic_hashes: (n) the hash of each one's topic name.
+        numbers: (n) each one's number.
+
+    >>> topic_partition_hashes(string_hashes(["t", "t"]), np.array([0, 2])).tolist()
+    [1077, 1139]
+    """
+    hashes: Hashes = np.uint32(31) * (np.uint32(31) + numbers.astype(np.uint32)) + topic_hashes
+    return hashes
+
+
+class JavaSet:
+    """
+    A `HashSet` of whole numbers with hashes of their own, that can be asked which one it would walk first.
+
+    Its table grows with it and never shrinks, so what it held before may show.
+
+    >>> some = JavaSet()
+    >>> for key, hash_code in [(1, 17), (2, 33), (3, 5)]:
+    ...     some.add(key, hash_code)
+    >>> some.first(), len(some)
+    (1, 3)
+    >>> some.remove(1)
+    >>> some.add(1, 17)
+    >>> some.first()
+    2
+    """
+
+    __slots__ = ("_buckets", "_spread")
+
+    def __init__(self) -> None:
+        self._buckets = _LEAST_CAPACITY
+        self._spread: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._spread)
+
+    def add(self, key: int, hash_code: int) -> None:
+        """Add a key, with its hash in 32 bits, unsigned; one that is there stays as it is."""
+        if key in self._spread:
+            return
+        spread = hash_code ^ (hash_code >> 16)
+        if self._buckets < _LEAST_TREE_CAPACITY and self._sharing(spread) >= _MOST_IN_A_BUCKET:
+            self._buckets *= 2
+        self._spread[key] = spread
+        if len(self._spread) > 0.75 * self._buckets:
+            self._buckets *= 2
+
+    def remove(self, key: int) -> None:
+        """Remove a key that is there."""
+        del self._spread[key]
+
+    def first(self) -> int:
+        """The key it would walk first; there must be one."""
+        last_bits = self._buckets - 1
+        return min(self._spread, key=lambda key: self._spread[key] & last_bits)
+
+    def state(self) -> tuple[int, tuple[int, ...]]:
+        """Its capacity and its keys in the order of insertion: two that are equal here stay so under equal changes."""
+        return self._buckets, tuple(self._spread)
+
+    def _sharing(self, spread: int) -> int:
+        """How many keys are in the bucket that a hash leads to."""
+        last_bits = self._buckets - 1
+        return sum(not (other ^ spread) & last_bits for other in self._spread.values())
 
 
 def uuid_halves(uuids: Sequence[UUID]) -> Uuids:

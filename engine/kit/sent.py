@@ -11,10 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.assignor import GroupSpec
+from engine.kit.subscribers import subscribes
 from engine.model import NONE, Assignment, Flags, Indices, Lists
-
-_CELLS = 1 << 24
-"""Up to this many (member, topic) pairs, a table of all of them is the fastest way to look one up."""
 
 
 def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = None) -> Assignment:
@@ -40,7 +38,7 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
     owner[held[::-1]] = member[there][::-1]  # written last, the first holder stays
     twice = np.zeros(len(member), np.bool_)
     twice[there] = (np.bincount(held, minlength=group.partition_count) > 1)[held]
-    foreign = ~_subscribes(group, member, lists.topic)
+    foreign = ~subscribes(group, member, lists.topic)
     findings = (
         _finding(group, lists, ~there, "is kept though it no longer exists"),
         _finding(group, lists, twice, "is given to more than one member"),
@@ -54,23 +52,6 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
         sent=None if plain else lists,
         findings=tuple(f for f in findings if f),
     )
-
-
-def _subscribes(group: GroupSpec, member: Indices, topic: Indices) -> Flags:
-    """Per entry, whether the member subscribes to the topic."""
-    topics = len(group.topics)
-    asked = member.astype(np.int64) * topics + topic
-    who = np.repeat(np.arange(len(group.members)), np.diff(group.subscription_start))
-    pairs = who * topics + group.subscription_topic
-    cells = len(group.members) * topics
-    if cells <= _CELLS:
-        table = np.zeros(cells, np.bool_)
-        table[pairs] = True
-        found: Flags = table[asked]
-        return found
-    ascending = np.append(np.sort(pairs), cells)
-    found = ascending[np.searchsorted(ascending, asked)] == asked
-    return found
 
 
 def _finding(group: GroupSpec, lists: Lists, which: Flags, what: str) -> str | None:

@@ -8,7 +8,10 @@ import numpy as np
 
 from engine.assignor import GroupSpec
 from engine.kit.distinct import distinct
-from engine.model import Indices, Ints
+from engine.model import Flags, Indices, Ints
+
+_CELLS = 1 << 24
+"""Up to this many (member, topic) pairs, a table of all of them is the fastest way to look one up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,3 +62,27 @@ def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
         place=at,
         member=order[at].astype(np.int32),
     )
+
+
+def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) -> Flags:
+    """
+    Pair by pair, whether a member subscribes to a topic.
+
+    >>> from engine.assignor import spec
+    >>> group = spec({"a": ["t", "u"], "b": ["t"]}, {"t": 2, "u": 1})
+    >>> subscribes(group, np.array([0, 1, 1]), np.array([1, 1, 0])).tolist()
+    [True, False, True]
+    """
+    topics = len(group.topics)
+    asked = member.astype(np.int64) * topics + topic
+    who = np.repeat(np.arange(len(group.members)), np.diff(group.subscription_start))
+    pairs = who * topics + group.subscription_topic
+    cells = len(group.members) * topics
+    if cells <= _CELLS:
+        table = np.zeros(cells, np.bool_)
+        table[pairs] = True
+        found: Flags = table[asked]
+        return found
+    ascending = np.append(np.sort(pairs), cells)
+    found = ascending[np.searchsorted(ascending, asked)] == asked
+    return found

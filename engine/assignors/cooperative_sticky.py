@@ -1,0 +1,81 @@
+"""
+Kafka's CooperativeStickyAssignor: the sticky plan, carried out without anybody stopping.
+
+Promises, the first before the second:
+
+1. Nobody is given a partition that somebody else says it owns and has not given up yet: such a partition has no owner
+   in this round. Its owner sees it missing, gives it up and rejoins, and the next round hands it out.
+2. Balance and stickiness of the plan, as in `sticky`. They show once all rounds are through (`engine.kit.settle`).
+
+Of four partitions that `a` owns, `b` is to get two, in the second round:
+
+>>> from engine.assignor import rejoining, spec
+>>> group = rejoining(spec({"a": ["t"], "b": ["t"]}, {"t": 4}), np.array([0, 0, 0, 0]))
+>>> answer = CooperativeSticky().assign(group)
+>>> group.lists(answer), answer.transferring.tolist()
+({'a': [('t', 0), ('t', 1)], 'b': []}, [-1, -1, 1, 1])
+>>> from engine.kit.settle import settle
+>>> settled = settle(CooperativeSticky().assign, group)
+>>> group.lists(settled.assignment), settled.rounds
+({'a': [('t', 0), ('t', 1)], 'b': [('t', 2), ('t', 3)]}, 2)
+
+Cost: as `sticky`. Source: `CooperativeStickyAssignor` and `AbstractStickyAssignor` of Kafka 4.3 (KIP-429, generations
+KAFKA-12984 and KAFKA-13715, racks KIP-881), lists in Kafka's order.
+
+What it does not do: it looks at no lag, and a single round may leave members uneven. What a member owns is what its
+Subscription says, of the generation given there; a member too old to give one there gives it in its user data.
+Broken input brings out what Kafka's class makes of it, as with `sticky`: an answer with findings, or none where the
+class throws. The order of members in the input shows only between ids that share a bucket of a Java HashMap, which is
+why independence of it is not promised.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from engine.kit.sent import answer_of
+from engine.kit.sticky.choose import sticky_plan
+from engine.kit.sticky.past import Claims, read_past
+from engine.kit.sticky.plan import lists_of, transferring_of
+from engine.model import Assignment, Column, Reach
+
+
+class CooperativeSticky:
+    """Kafka's `cooperative-sticky`."""
+
+    name: ClassVar[str] = "cooperative-sticky"
+    works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
+    needs: ClassVar[frozenset[str]] = frozenset({"racks", "user_data"})
+    reach: ClassVar[Reach] = Reach.SETTING
+    source: ClassVar[str] = (
+        "org.apache.kafka.clients.consumer.CooperativeStickyAssignor 4.3, KIP-429"
+    )
+    promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES - {Promise.ORDER_FREE}
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """
+        Returns:
+            One round: owners and the order of Kafka's lists as in `sticky`, but for partitions that somebody must give
+            up first; these have no owner, and `transferring` says who is to get them.
+
+        Raises:
+            Infeasible: Kafka's class throws on this group; the message names the exception.
+        """
+        past = read_past(group, _claims(group))
+        plan = sticky_plan(group, past)
+        transferring = transferring_of(plan, past)
+        return answer_of(group, lists_of(plan, past, transferring), transferring=transferring)
+
+
+def _claims(group: GroupSpec) -> Claims:
+    """What the Subscription says a member owns; where it gives no generation, the user data may."""
+    own, told = group.generation, group.blob_generation
+    return Claims(
+        start=group.claim_start,
+        topic=group.claim_topic,
+        partition=group.claim_partition,
+        generation=Column(np.where(own.known, own.values, told.values), own.known | told.known),
+    )

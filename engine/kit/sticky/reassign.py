@@ -1,0 +1,180 @@
+"""
+Moving partitions from members with more to members with less, as the general sticky plan does it.
+
+Kafka goes through the partitions over and over, and looks before each one whether the group is balanced. Between two
+moves nothing changes. So here runs of partitions that stay are passed over at once, in blocks of topics that grow while
+nothing is found, and balance is looked at only where Kafka would move something or throw.
+
+Source: `performReassignments` and `reassignPartition` of Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.assignor import GroupSpec
+from engine.errors import Infeasible
+from engine.kit.orders import places
+from engine.kit.sticky.balance import FAR, Balance
+from engine.kit.sticky.holdings import Holdings
+from engine.kit.sticky.movements import Movements
+from engine.kit.sticky.past import Past, previous_owners
+from engine.kit.sticky.racks import StickyRacks
+from engine.kit.sticky.scope import Scope
+from engine.model import NONE, Flags, Ints
+
+
+class Reassignment:
+    """The moves of one plan."""
+
+    def __init__(
+        self,
+        group: GroupSpec,
+        past: Past,
+        holdings: Holdings,
+        scope: Scope,
+        balance: Balance,
+        racks: StickyRacks | None,
+    ) -> None:
+        """
+        Args:
+            group: The group.
+            past: What members say they own.
+            holdings: Who holds what; changed.
+            scope: What takes part.
+            balance: Of these holdings.
+            racks: The group's racks where they matter.
+        """
+        self._group, self._past, self._holdings = group, past, holdings
+        self._scope, self._balance, self._racks = scope, balance, racks
+        self._movements = Movements(group)
+        previous = previous_owners(past)
+        self._previous = previous if (previous != NONE).any() else None
+
+    def run(self, partitions: Ints) -> bool:
+        """
+        Go through the partitions, in the order they are dealt, until no move is left.
+
+        Returns:
+            Whether anything was moved.
+
+        Raises:
+            Infeasible: Kafka's class throws, or never comes to an end.
+        """
+        topic = self._scope.place[self._past.topic[partitions]]
+        passes, mark = 0, None
+        while self._pass(partitions, topic):
+            passes += 1
+            state = self._holdings.owner.tobytes(), self._movements.state()
+            if state == mark:
+                raise Infeasible(
+                    f"its {len(partitions):,} partitions would be moved round and round for ever, as Kafka's class"
+                    " does: two members that swap one hold another one back.",
+                    fix="Let the members forget what they own: restart them.",
+                )
+            if passes & (passes - 1) == 0:  # what comes back is met within twice as many passes
+                mark = state
+        return passes > 0
+
+    def _pass(self, partitions: Ints, topic: Ints) -> bool:
+        """Once through the partitions, or until the group is balanced; whether anything was moved."""
+        moved, at = False, 0
+        while (at := self._next(partitions, topic, at)) < len(partitions):
+            place, partition = int(topic[at]), int(partitions[at])
+            subscribers = self._scope.among(place)
+            sizes = self._holdings.size[subscribers]
+            if self._scope.strained[place]:
+                sizes = np.where(self._scope.aside[subscribers], FAR, sizes)
+            first = int(sizes.argmin())  # of equal ones the first by id
+            target = int(subscribers[first])
+            if self._balance.reached(target, partition):
+                break
+            moved |= self._visit(partition, place, target)
+            at += 1
+        return moved
+
+    def _next(self, partitions: Ints, topic: Ints, at: int) -> int:
+        """The first partition from *at* on that may move or make Kafka throw; their number when there is none."""
+        topics, width = len(self._scope.strained), 1
+        while at < len(partitions):
+            first = int(topic[at])
+            last = min(first + width, topics)
+            end = int(np.searchsorted(topic, last))
+            found = self._movable(partitions[at:end], topic[at:end] - first, first, last)
+            where = int(found.argmax())
+            if found[where]:
+                return at + where
+            at, width = end, 2 * width
+        return at
+
+    def _movable(self, partitions: Ints, topic: Ints, first: int, last: int) -> Flags:
+        """Which of the partitions of the topics from *first* to before *last* may move."""
+        size, scope = self._holdings.size, self._scope
+        span = slice(scope.start[first], scope.start[last])
+        starts = scope.start[first:last] - scope.start[first]
+        least = np.minimum.reduceat(size[scope.subscriber[span]], starts)
+        least[scope.strained[first:last]] = -FAR
+        held = size[self._holdings.owner[partitions]]
+        movable: Flags = held > least[topic] + 1
+        if self._previous is not None:
+            before = self._previous[partitions]
+            known = np.where(scope.aside[before], -FAR, size[before])
+            movable |= (before != NONE) & (held > known + 1)
+        return movable
+
+    def _visit(self, partition: int, place: int, target: int) -> bool:
+        """
+        What Kafka does with one partition of a group that is not balanced; whether it was moved.
+
+        Args:
+            partition: The partition.
+            place: Of its topic.
+            target: The subscriber with least.
+        """
+        size = self._holdings.size
+        most = size[self._holdings.owner[partition]]
+        before = NONE if self._previous is None else int(self._previous[partition])
+        if before != NONE:
+            if self._scope.aside[before]:
+                raise self._no_list(before, partition)
+            if most > size[before] + 1:
+                self._move(partition, before)
+                return True
+        if self._scope.strained[place] and not self._found(partition, place):
+            return False
+        if most <= size[target] + 1:
+            return False
+        self._move(partition, target)
+        return True
+
+    def _found(self, partition: int, place: int) -> bool:
+        """Whether Kafka, looking one by one, finds somebody with less before it comes upon a member set aside."""
+        size, racks = self._holdings.size, self._racks
+        owner = int(self._holdings.owner[partition])
+        walked = places(self._past.walk)
+        others = np.array(sorted(self._scope.among(place), key=walked.__getitem__))
+        if racks is not None and racks.shared(np.array([owner]), np.array([partition]))[0]:
+            near = racks.shared(others, np.full(len(others), partition))
+            others = np.concatenate([others[near], others])
+        for other in others.tolist():
+            if self._scope.aside[other]:
+                raise self._no_list(other, partition)
+            if size[owner] > size[other] + 1:
+                return True
+        return False
+
+    def _move(self, partition: int, target: int) -> None:
+        owner = int(self._holdings.owner[partition])
+        partition = self._movements.instead_of(partition, owner, target)
+        self._movements.record(partition, int(self._holdings.owner[partition]), target)
+        self._holdings.move(partition, target)
+
+    def _no_list(self, member: int, partition: int) -> Infeasible:
+        """Kafka's class asks for the list of a member that it has set aside, and has none."""
+        group, past = self._group, self._past
+        name = f"{group.topics[past.topic[partition]]}-{past.number[partition]}"
+        return Infeasible(
+            f"{name} could go to member {group.members[member]}, which takes no part in balancing with its"
+            f" {self._holdings.size[member]:,} partitions (Kafka: NullPointerException).",
+            fix="Let it forget what it owned: restart it.",
+        )

@@ -1,0 +1,90 @@
+"""
+Who could have what in a group with unequal subscriptions.
+
+Source: the constructor of `GeneralAssignmentBuilder` of Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.assignor import GroupSpec
+from engine.kit.java_order import string_order, string_places
+from engine.kit.permute import partition_order
+from engine.kit.sticky.past import Past
+from engine.kit.subscribers import subscribers_in_order
+from engine.model import Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Potential:
+    """
+    The topics in play in the order Kafka deals them, by (mentions, name), and who subscribes to them. N topics in play.
+
+    A subscription that names a topic twice mentions it twice.
+
+    Attributes:
+        by_id: (M) the members by id.
+        topics: (N) the topics in play, in order.
+        place: (T) the place of each topic among them, N for one not in play.
+        mentions: (N) how often members name each.
+        start: (N + 1) where each one's subscribers begin.
+        subscriber: (pairs) the distinct subscribers, by id.
+        partitions: (all in play) the partitions, by (topic in order, number).
+        most: (M) how many partitions Kafka takes for the most a member can have.
+    """
+
+    by_id: Ints
+    topics: Ints
+    place: Ints
+    mentions: Ints
+    start: Ints
+    subscriber: Ints
+    partitions: Ints
+    most: Ints
+
+    def among(self, topic: int) -> Ints:
+        """The subscribers of the topic at that place of the order, by id."""
+        return self.subscriber[self.start[topic] : self.start[topic + 1]]
+
+
+def potential_of(group: GroupSpec, past: Past) -> Potential:
+    """Work out who could have what."""
+    by_id = string_order(group.members)
+    counts = np.bincount(group.subscription_topic, minlength=len(group.topics))
+    in_play = np.flatnonzero(past.in_play)
+    topics = in_play[np.lexsort((string_places(group.topics)[in_play], counts[in_play]))]
+    place = np.full(len(group.topics), len(topics))
+    place[topics] = np.arange(len(topics))
+    subscribers = subscribers_in_order(group, by_id.astype(np.int32))
+    sizes = subscribers.count[topics]
+    start = np.append(0, np.cumsum(sizes))
+    entries = np.repeat(subscribers.start[topics] - start[:-1], sizes) + np.arange(start[-1])
+    return Potential(
+        by_id=by_id,
+        topics=topics,
+        place=place,
+        mentions=counts[topics],
+        start=start,
+        subscriber=subscribers.member[entries].astype(np.int64),
+        partitions=partition_order(group, topics),
+        most=_most(group, past),
+    )
+
+
+def _most(group: GroupSpec, past: Past) -> Ints:
+    """
+    (M) the most partitions each member could have, as Kafka counts.
+
+    Each mention counts, and whoever makes as many mentions as there are topics is taken to subscribe to all.
+    """
+    members = len(group.members)
+    sizes = np.diff(group.topic_start)
+    member = np.repeat(np.arange(members), np.diff(group.subscription_start))
+    useful = past.in_play[group.subscription_topic]
+    named = np.bincount(member[useful], minlength=members)
+    of_named = sizes[group.subscription_topic[useful]]
+    most = np.bincount(member[useful], weights=of_named, minlength=members).astype(np.int64)
+    return np.where(named == past.in_play.sum(), sizes[past.in_play].sum(), most)
