@@ -21,7 +21,9 @@ from engine.assignors.lag_aware import LagAware
 from engine.assignors.live import Live
 from engine.assignors.random import Random
 from engine.assignors.range import Range
+from engine.assignors.range_server import RangeServer
 from engine.assignors.roundrobin import RoundRobin
+from engine.assignors.uniform import Uniform
 from engine.errors import InputError
 from engine.model import Reach
 
@@ -33,7 +35,16 @@ ENTRY_POINTS = "evenkeel.assignors"
 ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
     {
         assignor.name: assignor
-        for assignor in (Live(), Range(), RoundRobin(), Fair(), LagAware(), Random())
+        for assignor in (
+            Live(),
+            Range(),
+            RoundRobin(),
+            Uniform(),
+            RangeServer(),
+            Fair(),
+            LagAware(),
+            Random(),
+        )
     }
 )
 """Our strategies by name, in order."""
