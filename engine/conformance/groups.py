@@ -29,8 +29,8 @@ DATA: tuple[Mapping[str, Any], ...] = (
 """What members may carry as configuration, unless told otherwise."""
 
 _MEMBERS = ("c10", "c2", "b", "a", "C1", "Aa", "BB", "é")
-"""Orders that differ: by number, by case, by hash (Aa and BB share theirs)."""
-_TOPICS = ("t10", "t2", "orders", "Aa", "BB")
+"""Orders that differ: by number, by case, by hash (Aa and BB share theirs, so do AaAa and BBBB)."""
+_TOPICS = ("t10", "t2", "orders", "AaAa", "BBBB")
 _GONE = "gone"
 _RACKS = ("rack-a", "rack-b", "rack-c")
 _MANY = 15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -14,6 +15,7 @@ from engine.cli.assign import read_case
 from engine.conformance import check, examine, sketches
 from engine.conformance.promises import changed_fields
 from engine.conformance.shrink import shrink
+from engine.conformance.sketch import Partition, Sketch, Topic
 from engine.errors import Infeasible
 from engine.model import NONE, Assignment
 from tests.data.broken_assignors import Deals, LeavesLongLags, SharesTheGroupBadly
@@ -108,6 +110,14 @@ NEEDS = {
     ),
     "a claim beyond the end of a topic": lambda s: _beyond(s),
     "a partition claimed twice": lambda s: any(_claims(s).count((t.name, 0)) > 1 and t.partitions for t in s.topics),
+    "a claim on a partition that lags": lambda s: any(
+        (t.name, n) in _claims(s) and (p.lag or 0) > 1000
+        for t in s.topics for n, p in enumerate(t.partitions)
+    ),
+    "two topics of one size": lambda s: any(
+        len(a.partitions) == len(b.partitions) > 0
+        for a, b in itertools.combinations(s.topics, 2)
+    ),
     "a lag above 1,000": lambda s: any((p.lag or 0) > 1000 for t in s.topics for p in t.partitions),
     "user data": lambda s: any(m.user_data for m in s.members),
     "a weight and a static member": lambda s: any("weight" in m.config and m.instance_id for m in s.members),
@@ -118,6 +128,8 @@ SMALLEST = {
     "two partitions of which the second lags more": 3,
     "a claim beyond the end of a topic": 3,
     "a partition claimed twice": 6,
+    "a claim on a partition that lags": 4,
+    "two topics of one size": 4,
     "a lag above 1,000": 2,
     "user data": 1,
     "a weight and a static member": 1,
@@ -144,6 +156,31 @@ def test_numbers_and_words_are_cut_down_too():
 
     assert [(p.lag, p.racks, p.rate) for p in topic.partitions] == [(1001, (), None)]
     assert (small.members, topic.id) == ((), None)
+
+
+def test_of_several_racks_those_that_do_not_matter_go():
+    """A partition keeps the replica that shows it."""
+    start = next(s for s in sketches(99) if NEEDS["a replica on rack-b"](s))
+    small, _ = shrink(start, True, lambda s: NEEDS["a replica on rack-b"](s) or None)
+
+    assert [p.racks for t in small.topics for p in t.partitions] == [("rack-b",)]
+
+
+def test_an_unknown_lag_that_does_not_matter_becomes_none_at_all():
+    """Beside a lag that does it would look as if it did; where no lag matters all are unknown."""
+    lags = (None, 7)
+    topic = Topic(name="t", partitions=tuple(Partition(lag=lag) for lag in lags))
+
+    def left(needed):
+        start = Sketch(topics=(topic,), members=())
+        small, _ = shrink(start, True, lambda s: needed(s) or None)
+        return [p.lag for t in small.topics for p in t.partitions]
+
+    def second_lags(sketch):
+        return [[(p.lag or 0) > 4 for p in t.partitions] for t in sketch.topics] == [[False, True]]
+
+    assert left(second_lags) == [0, 5]
+    assert left(lambda s: [len(t.partitions) for t in s.topics] == [2]) == [None, None]
 
 
 def test_looking_ends_after_so_many_looks():
