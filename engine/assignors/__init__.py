@@ -16,13 +16,18 @@ from types import MappingProxyType
 from typing import cast
 
 from engine.assignor import Assignor, missing_parts
+from engine.assignors.balance_subtopology import BalanceSubtopology
+from engine.assignors.balanced import Balanced
+from engine.assignors.cooperative_sticky import CooperativeSticky
 from engine.assignors.fair import Fair
 from engine.assignors.lag_aware import LagAware
 from engine.assignors.live import Live
+from engine.assignors.min_traffic import MinTraffic
 from engine.assignors.random import Random
 from engine.assignors.range import Range
 from engine.assignors.range_server import RangeServer
 from engine.assignors.roundrobin import RoundRobin
+from engine.assignors.sticky import Sticky
 from engine.assignors.uniform import Uniform
 from engine.errors import InputError
 from engine.model import Reach
@@ -39,11 +44,16 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
             Live(),
             Range(),
             RoundRobin(),
+            Sticky(),
+            CooperativeSticky(),
             Uniform(),
             RangeServer(),
             Fair(),
             LagAware(),
             Random(),
+            MinTraffic(),
+            BalanceSubtopology(),
+            Balanced(),
         )
     }
 )

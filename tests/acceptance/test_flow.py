@@ -176,7 +176,7 @@ def test_slack_hears_of_the_new_advice_once(flow: Flow, workload: RunningWorkloa
     (message,) = read_store(flow.demo.messages)
     seen = as_seen(message)
     assert f"{workload.prefix}racks-avoidable" in seen
-    assert "range" in seen
+    assert "sticky" in seen
 
 
 def test_every_step_is_noted(flow: Flow) -> None:

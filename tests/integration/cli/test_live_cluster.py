@@ -66,7 +66,7 @@ def test_advice_for_one_sick_group_now(run, workload):
     sampled = ("--samples", "2", "--every", "1")
     result = run("advise", "--bootstrap", workload.bootstrap, "--group", group, *sampled, "--json")
     [row] = objects(result)
-    assert (row["verdict"], row["strategy"], row["seen"]) == ("switch", "range", 2)
+    assert (row["verdict"], row["strategy"], row["seen"]) == ("switch", "sticky", 2)
     assert row["moves"]
     assert "cross-rack share" in row["reason"]
     assert "plain form" in result.stderr

@@ -27,8 +27,8 @@ def told():
         ("balanced", "stay", None, "nothing to gain"),
         ("slow-member", "switch", "roundrobin", "largest member lag"),
         ("hot-partition", "stay", None, "at its floor"),
-        ("racks-ignored", "stay", None, "no strategy that it could deploy"),
-        ("racks-avoidable", "switch", "range", "cross-rack share 83% -> 17%"),
+        ("racks-ignored", "stay", None, "nothing to gain: none of uniform, range-server"),
+        ("racks-avoidable", "switch", "sticky", "cross-rack share 83% -> 8%"),
         ("idle-members", "stay", None, "nothing to gain"),
         ("empty-with-commits", "not judged", None, "no members (Empty)"),
         ("never-committed", "stay", None, "nothing to gain"),
@@ -53,8 +53,9 @@ def test_no_group_is_missing(told):
 
 
 def test_a_group_that_lost_rack_awareness_is_shown_what_is_possible(told):
-    """The KIP-848 group cannot deploy it; it is named all the same."""
-    assert told["racks-ignored"]["yardstick"] == "range"
+    """The broker's assignors look at no rack; what would be best is named all the same."""
+    assert told["racks-ignored"]["yardstick"] == "min_traffic"
+    assert "33% -> 0%" in told["racks-ignored"]["yardstick_reason"]
 
 
 def test_the_recording_is_small():
