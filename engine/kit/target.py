@@ -15,6 +15,7 @@ import numpy as np
 from engine.assignor import GroupSpec
 from engine.errors import Infeasible
 from engine.kit.distinct import distinct
+from engine.kit.orders import places, stable_order
 from engine.kit.sent import answer_of
 from engine.model import NONE, Assignment, Flags, Indices, Ints, Lists
 
@@ -79,7 +80,7 @@ def _by_topic(held: Held, topics: int) -> Held:
     if len(distinct(runs, int(keys.max(initial=0)) + 1)) == len(runs):
         return held
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return held.take(np.argsort(first[which], kind="stable"))
+    return held.take(stable_order(first[which]))
 
 
 def _once(held: Held) -> Held:
@@ -154,7 +155,7 @@ def refusal(group: GroupSpec, wrong: Held, what: str, exception: str) -> Infeasi
 def _sorted_lists(group: GroupSpec, order: Indices, held: Held) -> Lists:
     """Each member's list by (topic name, number), as lists are elsewhere."""
     names = sorted(range(len(group.topics)), key=group.topics.__getitem__)
-    rank = np.argsort(names)
+    rank = places(np.array(names, np.int64))
     member = order[held.place]
     entry = np.lexsort((held.number, rank[held.topic], member))
     start = np.zeros(len(group.members) + 1, np.int64)

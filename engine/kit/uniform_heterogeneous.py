@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.assignor import GroupSpec
 from engine.kit.java_order import uuid_order
-from engine.kit.subscribers import Subscribers, subscribers_in_order
+from engine.kit.orders import places, stable_order
+from engine.kit.subscribers import Subscribers, subscribers_in_order, subscribes
 from engine.kit.target import Held, answer_of_sets, refusal
 from engine.kit.topic_ids import topic_ids
 from engine.kit.uniform_balance import moves_between
@@ -38,7 +39,7 @@ def fill_and_balance(group: GroupSpec, order: Indices, target: Held) -> Assignme
     Raises:
         Infeasible: A member has a partition that is no more.
     """
-    target = _still_subscribed(group, order, target)
+    target = target.take(subscribes(group, order[target.place], target.topic))
     beyond = target.number >= np.diff(group.topic_start)[target.topic]
     if beyond.any():
         raise refusal(group, target.take(beyond), "is no more", "ArrayIndexOutOfBoundsException")
@@ -50,18 +51,11 @@ def fill_and_balance(group: GroupSpec, order: Indices, target: Held) -> Assignme
     return answer_of_sets(group, order, shares.held())
 
 
-def _still_subscribed(group: GroupSpec, order: Indices, target: Held) -> Held:
-    topics = len(group.topics)
-    who = np.repeat(np.arange(len(group.members)), np.diff(group.subscription_start))
-    pairs = who * topics + group.subscription_topic
-    return target.take(np.isin(order[target.place].astype(np.int64) * topics + target.topic, pairs))
-
-
 def _in_turn(group: GroupSpec, subscribers: Subscribers) -> list[int]:
     """The topics with most partitions per subscriber first, then with fewest subscribers, then by id."""
     topics = np.flatnonzero(subscribers.count)
     count, size = subscribers.count[topics], np.diff(group.topic_start)[topics]
-    by_id = np.argsort(uuid_order(topic_ids(group)))[topics]
+    by_id = places(uuid_order(topic_ids(group)))[topics]
     found: list[int] = topics[np.lexsort((by_id, count, -(size / count)))].tolist()
     return found
 
@@ -106,8 +100,8 @@ class _Shares:
     def _subscribing(self, topic: int) -> tuple[Ints, Ints]:
         """The places that subscribe to a topic, and what each owns in total."""
         start = self.subscribers.start
-        places = self.subscribers.place[start[topic] : start[topic + 1]]
-        return places, self.size[places]
+        row = self.subscribers.place[start[topic] : start[topic + 1]]
+        return row, self.size[row]
 
     def _owners(self, topic: int) -> tuple[int, Ints]:
         """Where a topic's partitions begin, and who owns each."""
@@ -120,25 +114,25 @@ class _Shares:
         free = np.flatnonzero(owner == NONE)
         if not free.size:
             return
-        places, size = self._subscribing(topic)
-        lowest = places[size == size.min()]
+        row, size = self._subscribing(topic)
+        lowest = row[size == size.min()]
         if free.size <= lowest.size:
             owner[free] = lowest[: free.size]
             self.size[lowest[: free.size]] += 1
             return
-        row, size = ranked(places, size)
+        row, size = ranked(row, size)
         turns = lowest_first(size, free.size)
         owner[free] = row[turns]
         self.size[row] += np.bincount(turns, minlength=len(row))
 
     def balance(self, topic: int) -> int:
         """Move a topic's partitions from its fullest subscribers to its emptiest; returns how many."""
-        places, size = self._subscribing(topic)
+        row, size = self._subscribing(topic)
         if size.max() - size.min() <= 1:
             return 0
-        row, size = ranked(places, size)
+        row, size = ranked(row, size)
         start, owner = self._owners(topic)
-        by_owner = np.argsort(owner, kind="stable")
+        by_owner = stable_order(owner)
         first = np.searchsorted(owner[by_owner], row)
         end = np.searchsorted(owner[by_owner], row, side="right")
         given, taker = moves_between(size, first, end, steps=self.steps)
@@ -170,13 +164,10 @@ class _Shares:
         )
 
 
-def ranked(places: Ints, size: Ints) -> tuple[Ints, Ints]:
+def ranked(row: Ints, size: Ints) -> tuple[Ints, Ints]:
     """Places and what each owns, from few to many, then by place; they come by place."""
-    above = size - size.min()
-    order = np.argsort(
-        above.astype(np.min_scalar_type(above.max())), kind="stable"
-    )  # small numbers sort faster
-    return places[order], size[order]
+    order = stable_order(size - size.min())
+    return row[order], size[order]
 
 
 def lowest_first(size: Ints, count: int) -> Ints:
