@@ -9,7 +9,18 @@ from __future__ import annotations
 
 import typer
 
-from engine.cli import advise, answer, check_assignor, doctor, elect, history, lag, record, snapshot
+from engine.cli import (
+    advise,
+    answer,
+    check_assignor,
+    doctor,
+    elect,
+    frontier,
+    history,
+    lag,
+    record,
+    snapshot,
+)
 from engine.cli.running import EXIT_CODES, Group
 
 __all__ = ["app", "main"]
@@ -46,6 +57,7 @@ for _command, _epilog in (
     (snapshot.snapshot, snapshot.EPILOG),
     (lag.lag, lag.EPILOG),
     (advise.advise, advise.EPILOG),
+    (frontier.frontier, frontier.EPILOG),
     (answer.assign, answer.EPILOG),
     (elect.elect, elect.EPILOG),
     (check_assignor.check_assignor, check_assignor.EPILOG),

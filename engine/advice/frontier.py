@@ -1,0 +1,140 @@
+"""
+What less cross-rack traffic costs in moves: the frontier of KIP-925's two weights on a plain group.
+
+The weights are swept without steps. Of all assignments with the group's (evened out) counts, only
+those on the lower left hull of (moves, crossing partitions) can be the cheapest for some weights.
+Its corners are found one by one: between two known ones, the weights at which both cost the same
+either find one that costs less, a new corner, or prove that there is none. So a handful of exact
+solutions tells the whole sweep, and for each corner from which price on it is the cheapest.
+
+Source: KIP-925, section B.III, for the weights; the search is Eisner and Severance's (1976).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from engine.assignor import GroupSpec
+from engine.kit.near_data import NearData, Plain, Weights, near_data, plain
+from engine.metrics.racks import replica_crossing
+from engine.model import NONE, Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """
+    An assignment by what crosses racks and what moves.
+
+    Attributes:
+        crossing: Partitions without a replica in their owner's rack.
+        share: The same over the partitions that have an owner; None when none has one.
+        rate: Offsets/s that cross; None when a rate is unknown.
+        moves: Partitions whose owner changes; *newly_owned*: those that had none.
+        lowest, highest: It costs least where a crossing partition is worth at least and at most so
+            many moves; None as *highest*: however much.
+    """
+
+    crossing: int
+    share: float | None
+    rate: float | None
+    moves: int
+    newly_owned: int
+    lowest: Fraction | None = None
+    highest: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier:
+    """
+    One strategy's corners, from fewest moves to least crossing.
+
+    Attributes:
+        strategy: `min_traffic` or `balance_subtopology`.
+        corners: At least one.
+        remarks: What else is to be said of its answers.
+    """
+
+    strategy: str
+    corners: tuple[Point, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def present(group: GroupSpec) -> Point:
+    """The group as it is."""
+    return _point(group, group.owner)
+
+
+def frontiers(group: GroupSpec) -> list[Frontier]:
+    """
+    The frontier of each strategy; none for a group in which nobody subscribes to a partition.
+
+    Raises:
+        Infeasible: A rack is missing.
+    """
+    read = plain(group)
+    if not len(read.partition):
+        return []
+    return [
+        _frontier(group, read, strategy, balance)
+        for strategy, balance in (("min_traffic", False), ("balance_subtopology", True))
+    ]
+
+
+def _frontier(group: GroupSpec, read: Plain, strategy: str, balance: bool) -> Frontier:
+    def cheapest(weights: Weights) -> NearData:
+        return near_data(group, weights, balance_topics=balance, read=read)
+
+    found = _hull(cheapest, len(read.partition))
+    prices = [
+        Fraction(after.moved - before.moved, before.crossing - after.crossing)
+        for before, after in pairwise(found)
+    ]
+    bounds = zip([Fraction(0), *prices], [*prices, None], strict=True)
+    corners = [
+        _point(group, one.owner, lowest, highest)
+        for one, (lowest, highest) in zip(found, bounds, strict=True)
+    ]
+    first = found[0].assignment().proof or ""
+    return Frontier(strategy=strategy, corners=tuple(corners), remarks=tuple(first.split("; ")[1:]))
+
+
+def _hull(cheapest: Callable[[Weights], NearData], partitions: int) -> list[NearData]:
+    """The corners between fewest moves and least crossing, both ends included."""
+    much = partitions + 1  # outweighs all there can be of the other
+    ends = cheapest(Weights(traffic=1, move=much)), cheapest(Weights(traffic=much, move=1))
+    corners, open_sides = {ends[0].moved: ends[0], ends[1].moved: ends[1]}, [ends]
+    while open_sides:
+        few, more = open_sides.pop()
+        even = Weights(traffic=more.moved - few.moved, move=few.crossing - more.crossing)
+        if even.move <= 0:
+            continue
+        between = cheapest(even)
+        if between.cost < even.traffic * few.crossing + even.move * few.moved:
+            corners[between.moved] = between
+            open_sides += [(few, between), (between, more)]
+    return [corners[moved] for moved in sorted(corners)]
+
+
+def _point(
+    group: GroupSpec,
+    owner: Indices,
+    lowest: Fraction | None = None,
+    highest: Fraction | None = None,
+) -> Point:
+    rack = np.append(group.member_rack, np.int32(NONE))[owner]
+    crossing = replica_crossing(rack, group.replica_start, group.replica_rack)
+    rate = float(group.rate[crossing.crosses].sum())
+    return Point(
+        crossing=int(crossing.crosses.sum()),
+        share=crossing.share(),
+        rate=None if np.isnan(group.rate[crossing.known]).any() else rate,
+        moves=int(((group.owner != NONE) & (owner != group.owner)).sum()),
+        newly_owned=int(((group.owner == NONE) & (owner != NONE)).sum()),
+        lowest=lowest,
+        highest=highest,
+    )

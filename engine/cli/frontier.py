@@ -1,0 +1,190 @@
+"""`evenkeel frontier`: what less cross-rack traffic would cost a group in moves, as a table and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from engine.cli.running import complain
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from engine.advice.frontier import Frontier, Point
+    from engine.cli.sources import Source
+    from engine.cli.tables import Table
+    from engine.steps.reading import GroupWithPast
+
+EPILOG = epilog(
+    [
+        "evenkeel frontier orders-app --from cluster.recording",
+        "evenkeel frontier orders-app --bootstrap kafka-1:9092 --picture orders.svg",
+        "evenkeel frontier orders-app --from lake --cluster prod --json",
+    ],
+    [0, 1, 2, 3, 4],
+    "KIP-925 weighs partitions that cross racks against partitions that move. Each line is the cheapest assignment for "
+    "a range of weights, exactly, and together they are all of them: from the fewest moves to the least that crosses. "
+    "Members keep even counts. The picture is written beside where you are, unless --picture says where.",
+)
+
+STREAMS_DEFAULT = 10
+"""What a crossing partition is worth in moves by default in Kafka Streams."""
+
+
+def frontier(
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="Where the picture goes: .png, .svg or .pdf (default: frontier-GROUP.png; with --json none).",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show cross-rack traffic against moves for one group, as the two are weighed differently."""
+    from engine.cli import sources
+    from engine.cli.tables import emit, show, tell
+
+    source = sources.open_source(bootstrap, cluster, stored)
+    found = _group(source, group)
+    now, swept = _swept(source, found)
+    if as_json:
+        emit(_rows(group, now, swept))
+    else:
+        show([_table(group, now, swept)])
+        tell(["", *_remarks(swept)])
+    if picture is not None or not as_json:
+        from engine.cli.frontier_picture import draw
+
+        file = draw(group, now, swept, picture or Path(f"frontier-{_plain(group)}.png"))
+        complain(f"picture: {file}")
+
+
+def _group(source: Source, name: str) -> GroupWithPast:
+    import glob
+
+    from engine.cli import sources
+    from engine.steps.reading import groups_with_past
+
+    found = list(groups_with_past(source.lake, source.settings, source.newest, glob.escape(name)))
+    sources.matching(source, name, len(found))
+    return found[0]
+
+
+def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]:
+    """
+    The group as it is, and its frontiers.
+
+    Raises:
+        Infeasible: The group cannot be replayed, its data is not trusted, or a rack is missing.
+    """
+    from engine.advice import blocked
+    from engine.advice.frontier import frontiers, present
+    from engine.assignor import spec_of
+    from engine.errors import Infeasible
+    from engine.steps.measure import observe_group
+
+    reason = found.withheld or blocked(found.group)
+    if reason is not None:
+        raise Infeasible(f"group {found.group.group} has no frontier: {reason}.")
+    seen = observe_group(source.settings, found.group, found.earlier)
+    spec = spec_of(found.group, seen.lag.shown, seen.production.per_second)
+    try:
+        return present(spec), frontiers(spec)
+    except Infeasible as problem:
+        told = f"group {found.group.group} has no frontier: {problem.message}"
+        raise Infeasible(told, fix=problem.fix) from problem
+
+
+def _rows(group: str, now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:
+    yield {"group": group, "strategy": "live", **_row(now)}
+    for one in swept:
+        for corner in one.corners:
+            yield {
+                "group": group,
+                "strategy": one.strategy,
+                **_row(corner),
+                "worth_from": float(corner.lowest or 0),
+                "worth_to": None if corner.highest is None else float(corner.highest),
+                "remarks": list(one.remarks),
+            }
+
+
+def _row(point: Point) -> dict[str, Any]:
+    return {
+        "cross_rack_partitions": point.crossing,
+        "cross_rack_share": point.share,
+        "cross_rack_per_second": point.rate,
+        "moves": point.moves,
+        "newly_owned": point.newly_owned,
+    }
+
+
+def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
+    from engine.cli.tables import Table, number, share, text
+
+    points = [("live", now), *((one.strategy, corner) for one in swept for corner in one.corners)]
+    rates = any(point.rate is not None for _, point in points)
+    new = any(point.newly_owned for _, point in points)
+    headings = ["Strategy", ">Cross-rack\npartitions", ">Share"]
+    headings += [">Offsets/s\nthat cross"] * rates + [">Moves"] + [">Newly\nowned"] * new
+    rows = [
+        [
+            strategy,
+            number(point.crossing),
+            share(point.share),
+            *[number(None if point.rate is None else round(point.rate))] * rates,
+            number(point.moves),
+            *[number(point.newly_owned)] * new,
+            _worth(point) if strategy != "live" else "(as it is)",
+        ]
+        for strategy, point in points
+    ]
+    return Table(
+        title=f"Cross-rack traffic against moves for {text(group)}",
+        headings=[*headings, "Cheapest where a crossing partition is worth"],
+        rows=rows,
+    )
+
+
+def _worth(point: Point) -> str:
+    """The weights for which a corner is the cheapest, in moves per crossing partition."""
+    lowest, highest = point.lowest or 0, point.highest
+    told = f"{_moves(lowest)} or more" if lowest else "anything"
+    if highest is not None:
+        told = f"{_number(lowest)} to {_moves(highest)}" if lowest else f"up to {_moves(highest)}"
+    usual = lowest <= STREAMS_DEFAULT and (highest is None or STREAMS_DEFAULT <= highest)
+    return f"{told} (so by default)" if usual else told
+
+
+def _number(moves: Fraction | int) -> str:
+    return f"{float(moves):.3g}"
+
+
+def _moves(moves: Fraction | int) -> str:
+    """
+    >>> from fractions import Fraction
+    >>> _moves(1), _moves(Fraction(3, 2))
+    ('1 move', '1.5 moves')
+    """
+    return f"{_number(moves)} move{'' if moves == 1 else 's'}"
+
+
+def _remarks(swept: Sequence[Frontier]) -> list[str]:
+    told = [f"{one.strategy}: {remark}" for one in swept for remark in one.remarks]
+    usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
+    return [*told, usual]
+
+
+def _plain(name: str) -> str:
+    """A group id as part of a file's name."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:100]
