@@ -5,7 +5,8 @@ A case is one object: `id`, `strategy`, `topics` (name -> `partitions`, a list o
 partition; optionally `id`, `lags`, `rates`, `leaders`) and `members` in the order in which the
 broker lists them (`id`, `topics`; optionally `instance_id`, `rack`, `owned`, `generation`,
 `user_data`, `config`). The answer to each line is one object: `id` and `assignment`, or `id` and
-`error`. Unknown fields are passed over, wrong values are errors that name the field.
+`error`. Unknown fields are passed over, wrong values are errors that name the field. A case with
+`tasks` is one of Kafka Streams: `engine.cli.assign_tasks`.
 
 >>> topics = {"t": {"partitions": [[], []]}}
 >>> members = [{"id": "C0", "topics": ["t"]}, {"id": "C1", "topics": ["t"]}]
@@ -118,11 +119,6 @@ def read_case(line: Mapping[str, Any]) -> tuple[GroupSpec, str]:
     Raises:
         InputError: It is no case; the message names the field.
     """
-    if "tasks" in line:
-        raise InputError(
-            "tasks: the strategies of Kafka Streams are not there yet.",
-            fix="Ask about a consumer group: topics and members.",
-        )
     try:
         case = Case.model_validate(dict(line))
     except ValidationError as problem:
@@ -148,6 +144,8 @@ def answer(
         InputError: It is no case, or there is no such strategy.
         Infeasible: The strategy cannot run on this group.
     """
+    if "tasks" in case:
+        return _answer_tasks(case, repeat, settled)
     group, strategy = read_case(case)
     assignor = by_name(strategy)
     end = settle(assignor.assign, group) if settled else None
@@ -165,6 +163,16 @@ def answer(
     if repeat is not None:
         result["milliseconds"] = round(median(_times(assignor, group, repeat)), 3)
     return result
+
+
+def _answer_tasks(case: Mapping[str, Any], repeat: int | None, settled: bool) -> dict[str, Any]:
+    """The answer to a case of Kafka Streams (`engine.cli.assign_tasks`)."""
+    from engine.cli.assign_tasks import answer_tasks
+
+    try:
+        return answer_tasks(case, repeat=repeat, settled=settled)
+    except ValidationError as problem:
+        raise InputError(_explain(problem)) from None
 
 
 def _transferring(group: GroupSpec, to: Indices) -> list[list[Any]]:

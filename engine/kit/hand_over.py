@@ -209,6 +209,11 @@ def search(
 ) -> tuple[int, int]:
     """The first *wanted* client in the queue, taken out of it, or NONE; and the queue's length."""
     found, passed = NONE, 0
+    shortcut = not wanted.any() and _in_order(queue, length, load)
+    if shortcut:
+        # All would come out, ascending, and go back in: no need to take them one by one.
+        aside[:length] = queue[:length]
+        passed, length = length, 0
     while length > 0:
         client = queue[0]
         length = poll(queue, length, load, rank)
@@ -217,13 +222,45 @@ def search(
             break
         aside[passed] = client
         passed += 1
-    buckets = 16
-    while passed > 0.75 * buckets:
-        buckets *= 2
-    order = np.argsort(spread[aside[:passed]] & (buckets - 1), kind="mergesort")
-    for i in order:
-        length = offer(queue, length, aside[i], load, rank)
+    for client in _hash_set_order(aside[:passed], spread, load, shortcut):
+        length = offer(queue, length, client, load, rank)
     return found, length
+
+
+@kernel
+def _in_order(queue: Any, length: int, load: Any) -> bool:
+    """Whether no element of the queue stands above one that should come out before it."""
+    for place in range(1, length):
+        above, below = queue[(place - 1) >> 1], queue[place]
+        if load[below] < load[above] or (load[below] == load[above] and below < above):
+            return False
+    return True
+
+
+@kernel
+def _hash_set_order(clients: Any, spread: Any, load: Any, ascending: bool) -> Any:
+    """
+    The order of a HashSet into which the clients were put one by one, or *ascending* by (load, client).
+    """
+    buckets = 16
+    while len(clients) > 0.75 * buckets:
+        buckets *= 2
+    slot = spread[clients] & (buckets - 1)
+    first = np.zeros(buckets + 1, np.int64)
+    first[1:] = np.cumsum(np.bincount(slot, minlength=buckets))
+    end = first.copy()
+    order = np.empty(len(clients), np.int64)
+    for i in range(len(clients)):
+        client, place = clients[i], end[slot[i]]
+        end[slot[i]] += 1
+        while ascending and place > first[slot[i]]:
+            before = order[place - 1]
+            if load[before] < load[client] or (load[before] == load[client] and before < client):
+                break
+            order[place] = before
+            place -= 1
+        order[place] = client
+    return order
 
 
 @kernel

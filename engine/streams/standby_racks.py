@@ -34,7 +34,7 @@ ROUNDS = 4
 """As often as Kafka goes around."""
 
 
-def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) -> int:
+def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) -> bool:
     """
     Bring standbys closer to their data; every client's rack must be known.
 
@@ -45,17 +45,16 @@ def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) 
         apart: The tags that count.
 
     Returns:
-        How many standbys moved.
+        Whether no swap is left that would pay; False when the last round still found some.
     """
     swaps = _Swaps(app, copies, costs, apart)
-    total = 0
+    moved = 1
     for _ in range(ROUNDS):
         moved = sum(swaps.around(client) for client in range(len(app.clients)))
-        total += moved
         if not moved:
             break
     copies.holders = swaps.holders
-    return total
+    return not moved
 
 
 class _Swaps:

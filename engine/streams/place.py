@@ -1,0 +1,144 @@
+"""
+The whole: where every task of a Streams application goes, as Kafka's high-availability assignor has it.
+
+In order, each step on top of the one before:
+
+1. Stateful tasks are dealt and levelled over the clients' threads (`deal`).
+2. Racks: the same counts per client at the least cost (`actives`).
+3. Standbys: least loaded clients, apart by tags (`standbys`); then swapped towards their data
+   (`standby_racks`).
+4. Lags: what is not caught up where it is to go runs elsewhere meanwhile, and warms up there
+   (`movements`). If anything does, Kafka probes: it rebalances again after a while.
+5. Tasks without state, by active tasks per thread; racks as in 2.
+
+With strategy `none` steps 2 and the second half of 3 do not take place, and the answer is Kafka's to
+the letter. With the others the cost of active tasks is Kafka's, which of several cheapest placements
+it is need not be.
+
+One store is on client 1; it is dealt to client 0, which warms a copy up first:
+
+>>> from engine.streams.model import ClientLine, TaskLine, application
+>>> clients = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(2)]
+>>> app = application(
+...     [TaskLine(id="0_0", sources=[("t", 0)], stateful=True, log_size=50_000)],
+...     [ClientLine(process_id=clients[0]),
+...      ClientLine(process_id=clients[1], lags={"0_0": -2}, previous_active=["0_0"])],
+... )
+>>> placed = place(app, TaskConfig())
+>>> placed.active.tolist(), placed.target.tolist(), placed.warmup.tolist(), placed.probing
+([1], [0], [0], True)
+
+Source: `HighAvailabilityTaskAssignor` of Kafka 4.3, KIP-441, KIP-708, KIP-925. What it does not do:
+it does not spread a client's tasks over its threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import Infeasible
+from engine.model import NONE, Indices
+from engine.streams.actives import optimise
+from engine.streams.deal import deal_stateful, deal_stateless
+from engine.streams.model import LAG_UNKNOWN, Application, Placement
+from engine.streams.movements import move_by_lag
+from engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
+from engine.streams.standby_racks import ROUNDS, swap_standbys
+from engine.streams.standbys import Copies, place_standbys, ragged_rows
+from engine.streams.switch import EQUAL_COSTS, racks_off
+from engine.streams.tags import Apart, findings, kept_apart, some
+from engine.streams.traffic import cross_rack, nothing_to_gain
+
+
+def place(app: Application, config: TaskConfig) -> Placement:
+    """
+    Where tasks go at the next rebalance.
+
+    Raises:
+        Infeasible: There are tasks and no clients.
+    """
+    if app.tasks and not app.clients:
+        raise Infeasible(
+            f"there are {len(app.tasks)} tasks and no client to run them.",
+            fix="Start at least one instance of the application.",
+        )
+    racks, said = _switch(app, config)
+    initial = deal_stateful(app)
+    target = _near_data(app, config, initial) if racks is None else initial
+    apart = kept_apart(app, config)
+    plan = place_standbys(app, config, target, apart)
+    if racks is None and not swap_standbys(app, plan, config.costs, apart):
+        said.append(f"standbys were swapped {ROUNDS} times around, as in Kafka; more swaps may pay")
+    moved = move_by_lag(app, config, plan)
+    active = deal_stateless(app, moved.active)
+    if racks is None:
+        stateless = np.flatnonzero(~app.stateful)
+        active = optimise(app, active, stateless, STATELESS, config.strategy)
+    copies = plan.table()
+    planned_start, planned = ragged_rows(copies, copies != NONE)
+    return Placement(
+        active=active,
+        standby_start=moved.standby_start,
+        standby=moved.standby,
+        warmup_start=moved.warmup_start,
+        warmup=moved.warmup,
+        target=target,
+        planned_start=planned_start,
+        planned=planned,
+        initial=initial,
+        probing=moved.movements > 0,
+        racks=racks,
+        findings=(*said, *findings(app, config), *_remarks(app, config, plan, apart)),
+    )
+
+
+def _switch(app: Application, config: TaskConfig) -> tuple[str | None, list[str]]:
+    """Why racks play no part, None when they do; and what is to be said of it when they do."""
+    off = racks_off(app, config)
+    if off is not None or not _equal_costs(app, config):
+        return off, []
+    if config.strategy is RackStrategy.MIN_TRAFFIC and config.overlap is Overlap.COMPUTED:
+        return EQUAL_COSTS, []
+    # Sub-topology limits, or what ran where before, may still move a task.
+    return None, [EQUAL_COSTS]
+
+
+def _equal_costs(app: Application, config: TaskConfig) -> bool:
+    """Whether no client is better than another for any task or copy."""
+    if not nothing_to_gain(app, cross_rack(app, app.source_start, app.source)):
+        return False
+    changelogs = cross_rack(app, app.changelog_start, app.changelog)
+    return not config.num_standby_replicas or nothing_to_gain(app, changelogs)
+
+
+def _near_data(app: Application, config: TaskConfig, initial: Indices) -> Indices:
+    """(N) the stateful tasks at the least cost, NONE for the others."""
+    overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
+    tasks = np.flatnonzero(app.stateful)
+    return optimise(app, initial, tasks, config.costs, config.strategy, overlap)
+
+
+def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[str]:
+    """What the placement does not keep of what one might expect of it, in words."""
+    said = []
+    tasks = np.flatnonzero(app.stateful).tolist()
+    wanted = config.num_standby_replicas
+    if tasks and len(app.clients) - 1 < wanted:
+        said.append(
+            f"{wanted} standbys are configured, and with {len(app.clients)} clients a task can have "
+            f"{len(app.clients) - 1}"
+        )
+    short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
+    if short:
+        named = some([app.tasks[t] for t in short], "task", "has", "have")
+        said.append(f"{named} copies on fewer values of {' and '.join(apart.keys)} than possible")
+    unknown = app.lag_task[(app.lag == LAG_UNKNOWN) & app.stateful[app.lag_task]]
+    if len(unknown):
+        named = some([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
+        said.append(
+            f"{named} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
+        )
+    return said
+
+
+__all__ = ["place"]

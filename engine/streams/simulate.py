@@ -1,0 +1,129 @@
+"""
+Rebalance after rebalance, until nothing is on its way.
+
+As long as copies warm up, Kafka probes: it rebalances again. Between two rebalances every client
+restores what it was given, and afterwards it reports its lags anew. That this ends is a promise of
+KIP-925 (section 4, constraint 3) and of KIP-441, not a matter of course: each round could undo the
+one before. Source: `TaskAssignorConvergenceTest` of Kafka, whose bound is twice the number of
+stateful tasks and their standbys.
+
+What it does not do: nobody joins, leaves or writes in between, and a store that is given up is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.model import NONE, Indices, Ints
+from engine.streams.model import LAG_UNKNOWN, RUNNING, Application, Placement
+from engine.streams.place import place
+from engine.streams.settings import TaskConfig
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Convergence:
+    """
+    Where repeated rebalances end.
+
+    Attributes:
+        placement: The last one.
+        rounds: How many there were, the last one included.
+        settled: Whether nothing is on its way any more; otherwise the limit came first.
+        warming: How many copies warmed up after each round.
+    """
+
+    placement: Placement
+    rounds: int
+    settled: bool
+    warming: tuple[int, ...]
+
+
+def bound(app: Application, config: TaskConfig) -> int:
+    """Rebalances within which Kafka's own test wants an end: twice the stateful tasks and standbys, at least 1."""
+    return max(1, 2 * int(app.stateful.sum()) * (1 + config.num_standby_replicas))
+
+
+def converge(
+    app: Application, config: TaskConfig, limit: int | None = None, restored: int | None = None
+) -> Convergence:
+    """
+    Place tasks again and again, each time from where the last placement led.
+
+    Args:
+        app: The application as it is.
+        config: Its settings.
+        limit: At most so many rebalances; `bound` if left out.
+        restored: Offsets a copy catches up between two rebalances; all of them if left out.
+
+    Raises:
+        Infeasible: There are tasks and no clients.
+    """
+    limit = bound(app, config) if limit is None else limit
+    warming: list[int] = []
+    while True:
+        placement = place(app, config)
+        warming.append(len(placement.warmup))
+        if not placement.probing or len(warming) >= limit:
+            return Convergence(
+                placement=placement,
+                rounds=len(warming),
+                settled=not placement.probing,
+                warming=tuple(warming),
+            )
+        app = after(app, placement, restored)
+
+
+def after(app: Application, placement: Placement, restored: int | None = None) -> Application:
+    """
+    The application once every client runs and restores what *placement* gave it.
+
+    Args:
+        app: The application as it was.
+        placement: What its clients were given.
+        restored: As for `converge`.
+    """
+    tasks = np.flatnonzero(placement.active != NONE)
+    active_start, active_task = _per_client(app, placement.active[tasks], tasks)
+    copied = np.repeat(np.arange(len(app.tasks)), np.diff(placement.standby_start))
+    standby_start, standby_task = _per_client(app, placement.standby, copied)
+    running = tasks[app.stateful[tasks]]
+    client = np.concatenate([placement.active[running], placement.standby])
+    task = np.concatenate([running, copied])
+    lag = np.zeros(len(task), np.int64)
+    if restored is not None:
+        lag = np.maximum(_lags(app, client, task) - restored, 0)
+    active = np.arange(len(task)) < len(running)
+    lag[active & (lag == 0)] = RUNNING
+    order = np.lexsort((task, client))
+    lag_start, lag_task = _per_client(app, client, task)
+    return replace(
+        app,
+        lag_start=lag_start,
+        lag_task=lag_task,
+        lag=lag[order],
+        active_start=active_start,
+        active_task=active_task,
+        standby_start=standby_start,
+        standby_task=standby_task,
+    )
+
+
+def _lags(app: Application, client: Indices, task: Ints) -> Ints:
+    """What is left to restore of each task on each client, pair by pair."""
+    told: dict[tuple[int, int], int] = {}
+    by = np.repeat(np.arange(len(app.clients)), np.diff(app.lag_start)).tolist()
+    for c, t, lag in zip(by, app.lag_task.tolist(), app.lag.tolist(), strict=True):
+        if lag != LAG_UNKNOWN:
+            told[c, t] = max(lag, 0)
+    size = app.log_size.tolist()
+    pairs = zip(client.tolist(), task.tolist(), strict=True)
+    return np.array([told.get((c, t), size[t]) for c, t in pairs], np.int64)
+
+
+def _per_client(app: Application, client: Indices, task: Ints) -> tuple[Ints, Indices]:
+    """Ragged, client -> its tasks, ascending."""
+    start = np.zeros(len(app.clients) + 1, np.int64)
+    np.cumsum(np.bincount(client, minlength=len(app.clients)), out=start[1:])
+    return start, task[np.lexsort((task, client))].astype(np.int32)
