@@ -33,6 +33,7 @@ longest lag each time. It is greedy, so a more even lag under the same counts ma
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -89,13 +90,18 @@ def _need_every_lag(group: GroupSpec, subscribers: Subscribers) -> None:
 
 def _deal(group: GroupSpec, subscribers: Subscribers) -> Ints:
     """(P) the pair of *subscribers* that gets each partition, NONE where nobody subscribes."""
-    slot = np.full(group.partition_count, NONE, np.int64)
     falling = np.lexsort((-group.lag.values, group.topic_of))  # stable: equal lags by number
-    for topic in np.flatnonzero(subscribers.count).tolist():
-        span = group.partitions_of(topic)
-        waiting = falling[span.start : span.stop]
-        turns = _turns(group.lag.values[waiting].tolist(), int(subscribers.count[topic]))
-        slot[waiting] = subscribers.start[topic] + np.array(turns)
+    lags, begins = group.lag.values[falling].tolist(), group.topic_start.tolist()
+    pairs = subscribers.start.tolist()
+    slots: list[int] = []
+    for topic, (first, end) in enumerate(pairwise(pairs)):
+        waiting = lags[begins[topic] : begins[topic + 1]]
+        if first == end:
+            slots.extend([NONE] * len(waiting))
+        else:
+            slots.extend([first + turn for turn in _turns(waiting, end - first)])
+    slot = np.empty(group.partition_count, np.int64)
+    slot[falling] = slots
     return slot
 
 
