@@ -36,11 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     wanted = [[p for p in some if p.name in (options.only or names)] for some in (POINTS, ALONE)]
     java = bool(wanted[0]) and _has_java()
-    if options.markdown:
-        done = [[row for point in some for row in rows(point, java=java)] for some in wanted]
-        _print_markdown(*done)
-    else:
-        done = [_shown(wanted[0], TITLE, java), _shown(wanted[1], TITLE_ALONE, False)]
+    show = _lines if options.markdown else _grid
+    done = [show(wanted[0], TITLE, java), show(wanted[1], TITLE_ALONE, False)]
     for row in done[0]:
         if row.differs:
             print(f"{row.point.name}, {row.scene}: {row.differs}", file=sys.stderr)
@@ -57,8 +54,8 @@ def _has_java() -> bool:
     return True
 
 
-def _shown(points: Sequence[Point], title: str, java: bool) -> list[Row]:
-    """Measure point by point, each row shown as soon as it is known."""
+def _grid(points: Sequence[Point], title: str, java: bool) -> list[Row]:
+    """Measure point by point; a table for people, each row shown as soon as it is known."""
     done: list[Row] = []
     if not points:
         return done
@@ -75,11 +72,19 @@ def _shown(points: Sequence[Point], title: str, java: bool) -> list[Row]:
     return done
 
 
-def _print_markdown(peers: Sequence[Row], alone: Sequence[Row]) -> None:
-    if peers:
-        print(table.markdown(table.HEADINGS, map(table.cells, peers)))
-    if alone:
-        print("\n" + table.markdown(table.ALONE, map(table.cells_alone, alone)))
+def _lines(points: Sequence[Point], title: str, java: bool) -> list[Row]:
+    """The same as Markdown, line by line."""
+    done: list[Row] = []
+    if not points:
+        return done
+    peers = title == TITLE
+    print(table.heading(table.HEADINGS if peers else table.ALONE), flush=True)
+    for point in points:
+        for row in rows(point, java=java):
+            done.append(row)
+            print(table.line(table.cells(row) if peers else table.cells_alone(row)), flush=True)
+    print()
+    return done
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from rich.box import SIMPLE_HEAD
@@ -54,11 +54,16 @@ def coloured(texts: Sequence[str]) -> list[str]:
     return [f"[{_COLOURS[t]}]{t}[/]" if t in _COLOURS else t for t in texts]
 
 
-def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The table as README has it."""
+def heading(headings: Sequence[str]) -> str:
+    """The first two lines of a Markdown table."""
     words = _WORDS if headings is HEADINGS else 2
     rule = ["---" if place < words else "---:" for place in range(len(headings))]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (headings, rule, *rows))
+    return f"{line(headings)}\n{line(rule)}"
+
+
+def line(texts: Sequence[str]) -> str:
+    """A row of a Markdown table."""
+    return "| " + " | ".join(texts) + " |"
 
 
 def _milliseconds(value: float | None) -> str:
