@@ -155,6 +155,19 @@ def test_a_second_holder_who_gets_the_partition_has_it_once():
     assert answer.findings == ()
 
 
+def test_a_second_holder_who_got_the_partition_and_gave_it_away_has_it_no_more():
+    """The JVM's answer where t-2 goes from d to c, which held it too, and back; u-0 stays c's beside e."""
+    has = {
+        "c": [("t", 1), ("t", 2), ("u", 0)],
+        "d": [("t", 0), ("t", 2), ("u", 0), ("u", 1)],
+    }
+    members = {"c": ["u", "t"], "d": ["t", "u", "v"], "e": ["u"]}
+    ids = tuple(f"{n:032x}" for n in (1, 2, 3))
+    group = replace(spec(members, {"t": 3, "u": 2, "v": 1}, owned=has), topic_ids=ids)
+
+    assert owned(UNIFORM, group) == {"c": "t-1 u-0", "d": "t-0 t-2 v-0", "e": "u-0 u-1"}
+
+
 def test_a_partition_that_is_no_more_is_infeasible():
     """Kafka's class throws when a member has a number beyond its topic's end, and the error names it."""
     group = spec({"c": ["t"], "d": []}, {"t": 2}, owned={"c": [("t", 2)]})

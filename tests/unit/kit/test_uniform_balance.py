@@ -26,6 +26,12 @@ def _moves(sizes, of_topic, steps=0):
         ("the first of the emptiest takes first", [0, 0, 4], [0, 0, 4], [(2, 0), (2, 1)]),
         ("who has nothing of the topic is passed over", [0, 2, 4], [0, 2, 0], [(1, 0)]),
         ("who gave all of it is passed over", [0, 0, 3, 9], [0, 0, 3, 1], [(3, 0), (2, 1)]),
+        (
+            "one between two is passed over, and they go on in turn",
+            [0, 9, 9, 9],
+            [0, 9, 0, 9],
+            [(3, 0), (1, 0)] * 3,
+        ),
         ("nobody has anything of the topic", [0, 5], [0, 0], []),
     ],
 )
