@@ -20,6 +20,9 @@ from engine.kit.near_data.reading import Plain, plain
 from engine.kit.rack_flow import Places, Problem, solve
 from engine.model import NONE, Assignment, Indices
 
+MOST_PLACES = 4_000_000
+"""More (topic, subscriber) pairs than this are not tried: they take half a kilobyte each."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
@@ -90,7 +93,7 @@ def near_data(
         read: The group as `plain` reads it, where that is at hand.
 
     Raises:
-        Infeasible: A rack is missing.
+        Infeasible: A rack is missing, or there are more than `MOST_PLACES` limits on topics.
         InputError: The weights are beyond 64-bit arithmetic.
     """
     asked = read or plain(group)
@@ -140,7 +143,18 @@ def _cheapest(asked: Plain, problem: Problem) -> Indices:
 
 
 def _balanced(asked: Plain, problem: Problem) -> tuple[Indices, int]:
-    """The cheapest within limits per topic, and by how much these had to be raised."""
+    """
+    The cheapest within limits per topic, and by how much these had to be raised.
+
+    Raises:
+        Infeasible: There are too many limits.
+    """
+    if len(asked.able) > MOST_PLACES:
+        raise Infeasible(
+            f"{len(asked.start) - 1:,} topics and {len(asked.member):,} members make {len(asked.able):,} limits, "
+            f"more than {MOST_PLACES:,}.",
+            fix="Look at min_traffic, which has none.",
+        )
     layer = np.repeat(np.arange(len(asked.start) - 1), np.diff(asked.start))
     client, size = asked.able, np.bincount(asked.topic)
     reach = np.zeros(len(asked.member), np.int64)

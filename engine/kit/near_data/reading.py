@@ -19,7 +19,7 @@ from engine.kit.member_order import member_order
 from engine.kit.near_data.level import level_counts
 from engine.kit.rack_flow.numbered import numbered
 from engine.kit.racks import replica_racks
-from engine.kit.subscribers import subscribers_in_order
+from engine.kit.subscribers import Subscribers, subscribers_in_order
 from engine.model import NONE, Flags, Indices, Ints
 
 _NAMED = 3
@@ -66,21 +66,17 @@ def plain(group: GroupSpec) -> Plain:
     subscribers = subscribers_in_order(group, order)
     by_name = group.by_name
     partition = by_name[(subscribers.count > 0)[group.topic_of[by_name]]]
-    _, first = np.unique(group.topic_of[partition], return_index=True)
-    topics = group.topic_of[partition[np.sort(first)]]
-    number = np.zeros(len(group.topics), np.int64)
-    number[topics] = np.arange(len(topics))
-    places = np.concatenate(
-        [np.zeros(0, np.int64)]
-        + [subscribers.place[subscribers.start[t] : subscribers.start[t + 1]] for t in topics]
-    )
-    counting, able = numbered(places, len(order))
-    start = np.concatenate([[0], np.cumsum(subscribers.count[topics])]).astype(np.int64)
+    topics = group.topic_of[partition]
+    topics = topics[np.diff(topics, prepend=NONE) != 0]  # those of a topic stand together
+    start, place = _places(subscribers, topics)
+    counting, able = numbered(place, len(order))
     member = order[counting]
     _check_racks(group, partition, member)
+    number = np.zeros(len(group.topics), np.int64)
+    number[topics] = np.arange(len(topics))
+    topic = number[group.topic_of[partition]]
     client = np.full(len(group.members) + 1, NONE, np.int64)  # the last is what NONE reads
     client[member] = np.arange(len(member))
-    topic = number[group.topic_of[partition]]
     home = _if_able(client[group.owner[partition]], topic, start, able, len(member))
     alike = _alike(start, able)
     return Plain(
@@ -95,6 +91,13 @@ def plain(group: GroupSpec) -> Plain:
         alike=alike,
         count=_counts(topic, home, start, able, alike, len(member)),
     )
+
+
+def _places(subscribers: Subscribers, topics: Indices) -> tuple[Ints, Ints]:
+    """Ragged: the subscribers of each of these topics by their place in member order, ascending."""
+    start = np.concatenate([[0], np.cumsum(subscribers.count[topics])]).astype(np.int64)
+    pair = np.repeat(subscribers.start[topics] - start[:-1], np.diff(start)) + np.arange(start[-1])
+    return start, subscribers.place[pair]
 
 
 def _if_able(home: Ints, topic: Ints, start: Ints, able: Ints, members: int) -> Ints:

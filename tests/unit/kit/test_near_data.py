@@ -216,3 +216,18 @@ def test_raised_limits_are_said():
 
     assert answer.raised == 1
     assert "raised by 1, because subscriptions differ" in (answer.assignment().proof or "")
+
+
+def test_too_many_limits_are_not_tried(monkeypatch):
+    """Memory grows with topics times members; the numbers are told, and min_traffic still answers."""
+    monkeypatch.setattr("engine.kit.near_data.answer.MOST_PLACES", 3)
+    group = spec(
+        {"a": ["t", "u"], "b": ["t", "u"]},
+        {"t": 1, "u": 1},
+        racks={"a": "x", "b": "x"},
+        replicas={"t": [["x"]], "u": [["x"]]},
+    )
+
+    with pytest.raises(Infeasible, match="2 topics and 2 members make 4 limits, more than 3"):
+        near_data(group, balance_topics=True)
+    assert near_data(group, balance_topics=False).partitions == 2
