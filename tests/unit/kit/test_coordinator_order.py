@@ -56,6 +56,16 @@ def test_numbers_are_walked_by_bucket():
     assert tuple(walked.claim_partition[walked.claim_topic == 0].tolist()) == WALKED
 
 
+def test_a_set_of_twelve_numbers_has_a_table_of_32():
+    """Made at once from a list, a set of 12 asks for more room than one that grew; the JVM walked it so."""
+    listed = [33, 1, 17, 5, 0, 100, 40, 41, 42, 43, 44, 45]
+    group = spec({"a": []}, {"t": 101}, owned={"a": [("t", number) for number in listed]})
+
+    walked = as_coordinator_walks(group).claim_partition.tolist()
+
+    assert walked == [0, 33, 1, 100, 5, 40, 41, 42, 43, 44, 45, 17]
+
+
 def test_members_and_their_claims_stay():
     """Only the order within each member's list changes."""
     group = spec({"a": [], "b": []}, {"t": 40, "u": 1}, owned={"a": [("t", 17)], "b": [("t", 1)]})
