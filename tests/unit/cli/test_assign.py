@@ -233,8 +233,48 @@ def test_no_line_ever_raises(line):
 
 @pytest.mark.parametrize("strategy", list(ASSIGNORS))
 def test_every_strategy_can_be_asked(strategy):
-    """Any name of the table answers."""
-    assert set(_answers(_with(["strategy"], strategy))[0]["assignment"]) == {"c", "d"}
+    """Any name of the table answers, given what it looks at: lags, and a rack everywhere."""
+    case = _with(["strategy"], strategy)
+    case["topics"] = {
+        "t": {"partitions": [["a"], ["b"]], "lags": [3, 0]},
+        "u": {"partitions": [["a"]], "lags": [5]},
+    }
+    for member, rack in zip(case["members"], "ab", strict=True):
+        member["rack"] = rack
+
+    assert set(_answers(case)[0]["assignment"]) == {"c", "d"}
+
+
+COOPERATIVE = {
+    "id": "two",
+    "strategy": "cooperative-sticky",
+    "topics": {"t": {"partitions": [[], [], [], []]}},
+    "members": [
+        {"id": "a", "topics": ["t"], "owned": [["t", p] for p in range(4)], "generation": 1},
+        {"id": "b", "topics": ["t"]},
+    ],
+}
+
+
+def test_a_cooperative_round_and_where_it_settles():
+    """One round withholds what must be given up first; settled, everybody has theirs, in so many rounds."""
+    (round_one,) = _answers(COOPERATIVE)
+    (settled,) = _answers(COOPERATIVE, settled=True)
+
+    assert round_one["assignment"] == {"a": [["t", 0], ["t", 1]], "b": []}
+    assert round_one["transferring"] == [["t", 2, "b"], ["t", 3, "b"]]
+    assert settled["assignment"] == {"a": [["t", 0], ["t", 1]], "b": [["t", 2], ["t", 3]]}
+    assert (settled["rounds"], settled.get("transferring", [])) == (2, [])
+
+
+def test_what_kafka_sends_wrongly_is_sent_and_named():
+    """A member without subscription that comes first is given partitions: as Kafka does, with a finding."""
+    members = [{"id": "a", "topics": []}, {"id": "b", "topics": ["t"]}]
+
+    (result,) = _answers(COOPERATIVE | {"strategy": "sticky", "members": members})
+
+    assert {owner: len(held) for owner, held in result["assignment"].items()} == {"a": 2, "b": 2}
+    assert "does not subscribe to its topic" in result["findings"][0]
 
 
 def test_infeasible_is_an_error_of_its_line():

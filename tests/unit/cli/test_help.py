@@ -15,6 +15,7 @@ COMMANDS = (
     "snapshot",
     "lag",
     "advise",
+    "frontier",
     "assign",
     "elect",
     "check-assignor",
@@ -42,7 +43,7 @@ def arguments(example: str) -> list[str]:
 
 
 def test_the_commands_are_the_documented_ones(run):
-    """The eleven verbs, in the order in which help lists them."""
+    """The twelve verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from engine.assignor import spec
 from engine.assignors import ASSIGNORS
-from engine.kit import sent
+from engine.kit import subscribers
 from engine.kit.sent import answer_of
 from engine.model import Lists, ragged
 from tests.helpers.strategies import groups
@@ -53,7 +53,7 @@ def test_a_partition_that_is_gone_is_kept_as_sent():
 def test_a_member_that_never_subscribed_is_a_finding(monkeypatch):
     """Whichever way subscriptions are looked up, who gets what it did not ask for is named."""
     for cells in (1 << 24, 0):
-        monkeypatch.setattr(sent, "_CELLS", cells)
+        monkeypatch.setattr(subscribers, "_CELLS", cells)
 
         answer = answer_of(GROUP, _lists([(0, 0), (0, 1)], [(1, 0)]))
 
