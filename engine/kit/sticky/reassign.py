@@ -68,8 +68,8 @@ class Reassignment:
             state = self._holdings.owner.tobytes(), self._movements.state()
             if state == mark:
                 raise Infeasible(
-                    f"its {len(partitions):,} partitions would be moved round and round for ever, as Kafka's class"
-                    " does: two members that swap one hold another one back.",
+                    f"after pass {passes:,} over {len(partitions):,} partitions all is as it was before, so Kafka's"
+                    " class would go on for ever (Kafka: no answer).",
                     fix="Let the members forget what they own: restart them.",
                 )
             if passes & (passes - 1) == 0:  # what comes back is met within twice as many passes

@@ -29,7 +29,14 @@ def _answered(case):
 
 @pytest.mark.parametrize(
     ("strategy", "ordered"),
-    [("range", False), ("roundrobin", True), ("uniform", False), ("range-server", False)],
+    [
+        ("range", False),
+        ("roundrobin", True),
+        ("sticky", True),
+        ("cooperative-sticky", True),
+        ("uniform", False),
+        ("range-server", False),
+    ],
 )
 def test_answers_equal_kafkas(strategy, ordered):
     """Every member gets what Kafka gives it, in Kafka's order where the order is specified."""
@@ -46,5 +53,7 @@ def test_answers_equal_kafkas(strategy, ordered):
             expected = theirs["assignment"].get(member, [])
             if partitions != (expected if ordered else sorted(expected)):
                 differing.append((row["case"]["id"], member))
+        if sorted(ours.get("transferring", [])) != sorted(theirs.get("transferring", [])):
+            differing.append((row["case"]["id"], "transferring"))
 
     assert (len(recorded), differing) == (150, [])

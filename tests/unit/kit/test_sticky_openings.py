@@ -1,0 +1,115 @@
+"""Dealing partitions to members with room, by whole arrays and by rack, against the literal way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.assignor import spec
+from engine.errors import Infeasible
+from engine.kit.orders import stable_order
+from engine.kit.sticky.allot import least_first
+from engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
+from engine.kit.sticky.past import Claims, read_past
+from engine.kit.sticky.racks import sticky_racks
+from engine.model import NONE
+
+
+def _openings(short, need, exact=(), extras=0):
+    arrays = (np.array(values, np.int64) for values in (short, need, exact))
+    return Openings(**dict(zip(("short", "need", "exact"), arrays, strict=True)), extras=extras)
+
+
+@pytest.mark.parametrize(
+    ("situation", "count", "openings", "expected"),
+    [
+        ("nothing to deal", 0, _openings([], []), []),
+        ("round and round", 4, _openings([5, 6], [2, 2]), [5, 6, 5, 6]),
+        ("who has enough is passed over", 5, _openings([5, 6, 7], [1, 3, 1]), [5, 6, 7, 6, 6]),
+        ("then one each", 3, _openings([5], [1], [3, 4], 2), [5, 3, 4]),
+        ("then to those filled last", 5, _openings([5, 6], [2, 1], [4], 3), [5, 6, 5, 4, 6]),
+    ],
+)
+def test_a_round_deals(situation, count, openings, expected):
+    """Who is short takes turns until all have enough; then those with just enough, in the order they came to it."""
+    assert deal_round(count, openings).tolist() == expected
+
+
+@pytest.mark.parametrize(("situation", "count"), [("too few", 1), ("too many", 4)])
+def test_a_round_that_does_not_come_out_even_is_infeasible(situation, count):
+    """Kafka's class throws; the numbers say by how much it does not fit."""
+    with pytest.raises(Infeasible, match=f"{count} partitions .* lack 2 and can take 3"):
+        deal_round(count, _openings([0], [2]))
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 30))
+def test_least_first_deals_one_by_one(sizes, count):
+    """All at once is the same as always to the one with least, the first of several."""
+    held, expected = list(sizes), []
+    for _ in range(count):
+        expected.append(held.index(min(held)))
+        held[expected[-1]] += 1
+
+    assert least_first(np.array(sizes), count).tolist() == expected
+
+
+@given(st.data(), st.integers(1, 6), st.integers(0, 12))
+def test_racks_are_dealt_as_by_walking_the_list(data, count, free):
+    """Places kept by rack give what walking round the shrinking list of members gives."""
+    names = [f"m{m}" for m in range(count)]
+    rack = st.sampled_from(["a", "b", "c"])
+    lives = {m: data.draw(rack | st.none()) for m in names}
+    replicas = [["x"], *(data.draw(st.lists(rack, max_size=2, unique=True)) for _ in range(free))]
+    group = spec({m: ["t"] for m in names}, {"t": free + 1}, racks=lives, replicas={"t": replicas})
+    told = {"topic": group.blob_topic, "partition": group.blob_partition}
+    nothing = Claims(start=group.blob_start, generation=group.generation, **told)
+    racks = sticky_racks(group, read_past(group, nothing))
+    need = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+    short = [m for m in range(count) if need[m]]
+    exact = [m for m in range(count) if not need[m]]
+    extras = data.draw(st.integers(0, count))
+    openings = _openings(short, [need[m] for m in short], exact if extras else [], extras)
+    if racks is None:
+        return
+
+    takers, left = deal_by_rack(np.arange(1, free + 1), racks, openings)
+
+    expected = _walked([set(r) for r in replicas[1:]], lives, names, openings)
+    assert (takers.tolist(), left.short.tolist(), left.exact.tolist(), left.extras) == expected
+
+
+def _walked(replicas, lives, names, openings):
+    """The literal way: one list of members short, one of those with just enough, and a cursor."""
+    short, exact, extras = openings.short.tolist(), openings.exact.tolist(), openings.extras
+    need = dict(zip(short, openings.need.tolist(), strict=True))
+    takers, cursor = [], 0
+    for fitting in replicas:
+        ring = [(cursor + i) % len(short) for i in range(len(short))]
+        at = next((i for i in ring if lives[names[short[i]]] in fitting), NONE)
+        first = next((m for m in exact if lives[names[m]] in fitting), NONE)
+        if at != NONE:
+            takers.append(member := short[at])
+            need[member] -= 1
+            if not need[member]:
+                short.remove(member)
+                exact += [member] * (extras > 0)
+            else:
+                at += 1
+            cursor = at % len(short) if short else 0
+            continue
+        takers.append(first)
+        if first != NONE:
+            exact.remove(first)
+            extras -= 1
+            exact = exact if extras else []
+    return takers, short, exact, extras
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1 << 20)), min_size=1))
+def test_stable_order_sorts_by_all_keys(rows):
+    """By the first key, then the second, and what is equal stays in its order, large keys or small."""
+    keys = [np.array(column) for column in zip(*rows, strict=True)]
+
+    assert stable_order(*keys).tolist() == sorted(range(len(rows)), key=rows.__getitem__)
