@@ -14,23 +14,20 @@ def deal_evenly(plan: Plan) -> Ints:
     """
     (N) owners in the order of partitions, where lags do not matter.
 
-    >>> nothing = np.zeros(0, np.int64)
-    >>> plan = Plan(cost=0, kind=np.zeros(3, np.int64), holder=np.array([NONE]), kept=np.array([0]),
-    ...             way_kind=np.array([0]), way_hub=np.array([0]), way_amount=np.array([3]),
+    >>> one = np.zeros(1, np.int64)
+    >>> plan = Plan(cost=0, kind=np.zeros(3, np.int64), holder=one + NONE, batch=one, size=one + 3, kept=one,
+    ...             way_batch=one, way_hub=one, way_amount=one + 3,
     ...             out_hub=np.array([0, 0]), out_member=np.array([0, 1]), out_amount=np.array([1, 2]))
     >>> deal_evenly(plan).tolist()
     [0, 1, 1]
     """
-    hubs = np.concatenate([np.full(len(plan.kept), NONE), plan.way_hub])
-    kinds = np.concatenate([np.arange(len(plan.kept)), plan.way_kind])
-    order = np.argsort(kinds, kind="stable")
-    amount = np.concatenate([plan.kept, plan.way_amount])[order]
-    label = np.empty(len(plan.kind), np.int64)
-    label[np.argsort(plan.kind, kind="stable")] = np.repeat(hubs[order], amount)
     owner = plan.holder[plan.kind]
-    away = np.flatnonzero(label != NONE)
-    away = away[np.argsort(label[away], kind="stable")]
-    owner[away] = np.repeat(plan.out_member, plan.out_amount)
+    order = np.argsort(plan.kind, kind="stable")
+    nth = np.arange(len(order)) - np.repeat(np.cumsum(plan.size) - plan.size, plan.size)
+    leaving = order[nth >= plan.kept[plan.kind[order]]]
+    leaving = leaving[np.argsort(plan.batch[plan.kind[leaving]], kind="stable")]
+    hub = np.repeat(plan.way_hub, plan.way_amount)
+    owner[leaving[np.argsort(hub, kind="stable")]] = np.repeat(plan.out_member, plan.out_amount)
     return owner
 
 
@@ -40,10 +37,11 @@ def deal_by_lag(plan: Plan, lag: Ints, members: int) -> Ints:
 
     Graham's rule of the longest job first (1969), under the plan's counts.
     """
-    kept, holder = plan.kept.tolist(), plan.holder.tolist()
-    ways: list[dict[int, int]] = [{} for _ in kept]
-    for kind, hub, amount in _rows(plan.way_kind, plan.way_hub, plan.way_amount):
-        ways[kind][hub] = amount
+    kept, holder, batch = plan.kept.tolist(), plan.holder.tolist(), plan.batch.tolist()
+    leaving = (plan.size - plan.kept).tolist()
+    ways: dict[int, dict[int, int]] = {}
+    for one, hub, amount in _rows(plan.way_batch, plan.way_hub, plan.way_amount):
+        ways.setdefault(one, {})[hub] = amount
     rooms: dict[int, dict[int, int]] = {}
     for hub, member, amount in _rows(plan.out_hub, plan.out_member, plan.out_amount):
         rooms.setdefault(hub, {})[member] = amount
@@ -58,22 +56,29 @@ def deal_by_lag(plan: Plan, lag: Ints, members: int) -> Ints:
         best, via = (1 << 63, 0, NONE), NONE
         if kept[kind]:
             best = load[holder[kind]], count[holder[kind]], holder[kind]
-        for hub in ways[kind]:
-            found = _least(queues[hub], rooms[hub], load, count)
-            if found < best:
-                best, via = found, hub
+        if leaving[kind]:
+            for hub in ways[batch[kind]]:
+                found = _least(queues[hub], rooms[hub], load, count)
+                if found < best:
+                    best, via = found, hub
         member = best[2]
         if via == NONE:
             kept[kind] -= 1
         else:
+            leaving[kind] -= 1
             rooms[via][member] -= 1
-            ways[kind][via] -= 1
-            if not ways[kind][via]:
-                del ways[kind][via]
+            _use(ways[batch[kind]], via)
         owner[partition] = member
         load[member] += lags[partition]
         count[member] += 1
     return np.array(owner, np.int64)
+
+
+def _use(way: dict[int, int], hub: int) -> None:
+    """One less goes over this hub; the last one closes the way."""
+    way[hub] -= 1
+    if not way[hub]:
+        del way[hub]
 
 
 def _rows(*columns: Ints) -> zip[tuple[int, ...]]:

@@ -29,7 +29,7 @@ def lag_floors(leeway: Leeway) -> Ints:
     >>> from engine.kit.balanced.problem import problem_of
     >>> lags = {"t": [7, 6, 5, 1]}
     >>> problem = problem_of(spec({"a": ["t"], "b": ["t"]}, {"t": 4}, lags=lags))
-    >>> lag_floors(leeway_of(problem, fairest(problem))).tolist()  # the mean is 9.5, but one owns two of the largest three
+    >>> lag_floors(leeway_of(problem, fairest(problem))).tolist()  # the mean is 9.5
     [11]
     """
     islands, of_partition = leeway.islands, leeway.island_of

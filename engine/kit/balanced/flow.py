@@ -2,9 +2,11 @@
 The cheapest assignment when lags are left aside: a minimum-cost flow of kinds of partitions to members.
 
 A partition costs its toll (by its replicas' racks and its owner's) and 1 where its present holder loses it. Partitions
-that cost everybody the same are one *kind*; members of one rack that may own the same are one *hub*. A kind stays with
-its holder or goes to hubs, a hub gives to its members, members take their least and one more out of their pool. With
-one realm and one rack no solver is needed: whoever holds most keeps most.
+that cost everybody the same are one *kind*; kinds that differ in nothing but the holder are one *batch*. Members of one
+rack that may own the same are one *hub*. A kind stays with its holder or joins its batch, a batch goes to hubs, a hub
+gives to its members, members take their least and one more out of their pool. Of equally cheap plans one that mixes is
+taken: it leaves most choice to who deals the partitions out by lag. With one realm and one rack no solver is needed:
+whoever holds most keeps most.
 """
 
 from __future__ import annotations
@@ -14,10 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kit.balanced.leeway import Leeway
+from engine.kit.balanced.network import Network
 from engine.model import NONE, Ints
 
+_MANY = 20_000
+"""Arcs from hubs to members from which on mixing them takes too long."""
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+_LARGE = 1 << 61
+"""What costs times nodes must stay below, in the solver."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """
     How many partitions of which kind go where, at the least cost.
@@ -25,16 +34,19 @@ class Plan:
     Attributes:
         cost: Sum of tolls, plus partitions whose holder loses them.
         kind: (N) kind of each partition.
-        holder, kept: (kinds) who holds the kind now (NONE for nobody) and how many it keeps.
-        way_kind, way_hub, way_amount: How many of a kind go to the members of a hub; ascending.
+        holder, batch, size, kept: (kinds) who holds the kind now (NONE for nobody), its batch, how many there are, and
+            how many stay.
+        way_batch, way_hub, way_amount: How many of a batch go to the members of a hub; ascending.
         out_hub, out_member, out_amount: How many a hub gives to a member; ascending.
     """
 
     cost: int
     kind: Ints
     holder: Ints
+    batch: Ints
+    size: Ints
     kept: Ints
-    way_kind: Ints
+    way_batch: Ints
     way_hub: Ints
     way_amount: Ints
     out_hub: Ints
@@ -42,9 +54,21 @@ class Plan:
     out_amount: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """Kind of each partition; holder, batch and size of each kind; realm and pattern of each batch."""
+
+    kind: Ints
+    holder: Ints
+    batch: Ints
+    size: Ints
+    realm: Ints
+    pattern: Ints
+
+
 def cheapest(leeway: Leeway, toll: Ints, keep: Ints | None = None) -> Plan | None:
     """
-    A plan of least cost; None when no assignment obeys *keep*.
+    A plan of least cost; None when no assignment obeys *keep* or reaches the counts.
 
     Args:
         leeway: What the fairest counts leave open.
@@ -63,14 +87,15 @@ def cheapest(leeway: Leeway, toll: Ints, keep: Ints | None = None) -> Plan | Non
     """
     free = not toll.any()
     pattern = np.zeros_like(leeway.pattern) if free else leeway.pattern
-    keys = (leeway.realm * len(toll) + pattern) * (leeway.members + 1) + leeway.holder + 1
-    names, kind, size = _distinct(keys)
-    rest, holder = np.divmod(names, leeway.members + 1)
-    holder -= 1
-    realm, pattern = np.divmod(rest, len(toll))
+    batch = leeway.realm * len(toll) + pattern
+    names, kind, size = _distinct(batch * (leeway.members + 1) + leeway.holder + 1)
+    batch_name, holder = np.divmod(names, leeway.members + 1)
+    batches, batch, _ = _distinct(batch_name)
+    realm, pattern = np.divmod(batches, len(toll))
+    kinds = _Kinds(kind, holder - 1, batch, size, realm, pattern)
     if len(leeway.start) <= 2 and free:
-        return _most_kept(leeway, kind, size, holder, keep)
-    return _solved(leeway, toll, keep, _Kinds(kind, size, holder, realm, pattern))
+        return _most_kept(leeway, kinds, keep)
+    return _Flow(leeway, toll, kinds, keep).plan()
 
 
 def _distinct(keys: Ints) -> tuple[Ints, Ints, Ints]:
@@ -78,102 +103,141 @@ def _distinct(keys: Ints) -> tuple[Ints, Ints, Ints]:
     return names, which.astype(np.int64), size.astype(np.int64)
 
 
-def _most_kept(leeway: Leeway, kind: Ints, size: Ints, holder: Ints, keep: Ints | None) -> Plan:
+def _most_kept(leeway: Leeway, kinds: _Kinds, keep: Ints | None) -> Plan:
     """Where any owner will do, members that hold more than their least are the first to have their most."""
-    members = leeway.members
-    held = np.zeros(members, np.int64)
-    held[holder[holder != NONE]] = size[holder != NONE]
+    some = kinds.holder != NONE
+    held = np.zeros(leeway.members, np.int64)
+    held[kinds.holder[some]] = kinds.size[some]
     can = held if keep is None else np.minimum(held, keep)
     taken = leeway.least.copy()
     if len(leeway.extra):
         asking = np.flatnonzero(leeway.pool >= 0)
         first = asking[np.argsort(can[asking] <= leeway.least[asking], kind="stable")]
         taken[first[: int(leeway.extra[0])]] += 1
-    kept = np.where(holder != NONE, np.minimum(can, taken)[holder], 0)
-    given = taken - np.minimum(can, taken)
+    stays = np.minimum(can, taken)
+    kept = np.where(some, stays[kinds.holder], 0)
+    given = taken - stays
     out = np.flatnonzero(given)
-    moved = np.where(holder != NONE, size - kept, 0)
-    way = np.flatnonzero(size - kept)
+    only = np.zeros(1, np.int64)
     return Plan(
-        cost=int(moved.sum()),
-        kind=kind,
-        holder=holder,
+        cost=int((kinds.size - kept)[some].sum()),
+        kind=kinds.kind,
+        holder=kinds.holder,
+        batch=kinds.batch,
+        size=kinds.size,
         kept=kept,
-        way_kind=way,
-        way_hub=np.zeros(len(way), np.int64),
-        way_amount=(size - kept)[way],
+        way_batch=only,
+        way_hub=only,
+        way_amount=given.sum(keepdims=True),
         out_hub=np.zeros(len(out), np.int64),
         out_member=out,
         out_amount=given[out],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    kind: Ints
-    size: Ints
-    holder: Ints
-    realm: Ints
-    pattern: Ints
+class _Flow:
+    """The network: kinds, their batches, hubs, members, what members keep, pools."""
 
+    def __init__(self, leeway: Leeway, toll: Ints, kinds: _Kinds, keep: Ints | None) -> None:
+        self.leeway, self.toll, self.kinds = leeway, toll, kinds
+        self.keep = leeway.most if keep is None else keep
+        self.of_pair = np.repeat(np.arange(len(leeway.start) - 1), np.diff(leeway.start))
+        sites = toll.shape[1]
+        hubs, self.hub_of_pair, self.hub_size = _distinct(
+            self.of_pair * sites + leeway.site[leeway.member]
+        )
+        self.hub_realm, self.hub_site = np.divmod(hubs, sites)
+        self.held = np.flatnonzero(kinds.holder != NONE)
+        self.batch_at = len(kinds.size)
+        self.hub_at = self.batch_at + len(kinds.realm)
+        self.member_at = self.hub_at + len(hubs)
+        self.keeper_at = self.member_at + leeway.members
+        self.pool_at = self.keeper_at + leeway.members
+        nodes = self.pool_at + len(leeway.extra)
+        self.network = Network(nodes)
+        self.worth = 2 * leeway.partitions + 1  # a unit costs at most 2 for not being mixed
+        if int(abs(toll).max(initial=0) + 1) * self.worth * nodes >= _LARGE:
+            self.worth = 1
 
-def _solved(leeway: Leeway, toll: Ints, keep: Ints | None, kinds: _Kinds) -> Plan | None:
-    sites, members = toll.shape[1], leeway.members
-    of_pair = np.repeat(np.arange(len(leeway.start) - 1), np.diff(leeway.start))
-    hubs, hub_of_pair, _ = _distinct(of_pair * sites + leeway.site[leeway.member])
-    hub_realm, hub_site = np.divmod(hubs, sites)
-    way_kind, way_hub = _joined(kinds.realm, hub_realm)
-    held = np.flatnonzero(kinds.holder != NONE)
-    hub_at = len(kinds.size)
-    member_at = hub_at + len(hubs)
-    keeper_at = member_at + members
-    pool_at = keeper_at + members
-    asking = np.flatnonzero(leeway.pool >= 0)
-    holder = kinds.holder[held]
-    network = Network(pool_at + len(leeway.extra))
-    ways = network.arcs(
-        way_kind,
-        hub_at + way_hub,
-        kinds.size[way_kind],
-        toll[kinds.pattern[way_kind], hub_site[way_hub]] + (kinds.holder[way_kind] != NONE),
-    )
-    keeps = network.arcs(
-        held,
-        keeper_at + holder,
-        kinds.size[held],
-        toll[kinds.pattern[held], leeway.site[holder]],
-    )
-    outs = network.arcs(
-        hub_at + hub_of_pair, member_at + leeway.member, leeway.most[leeway.member], 0
-    )
-    everyone = np.arange(members)
-    network.arcs(
-        keeper_at + everyone, member_at + everyone, leeway.most if keep is None else keep, 0
-    )
-    network.arcs(member_at + asking, pool_at + leeway.pool[asking], 1, 0)
-    network.supply[:hub_at] = kinds.size
-    network.supply[member_at:keeper_at] = -leeway.least
-    network.supply[pool_at:] = -leeway.extra
-    solved = network.solve()
-    if solved is None:
-        return None
-    cost, flows = solved
-    kept = np.zeros(len(kinds.size), np.int64)
-    kept[held] = flows[keeps]
-    way, out = np.flatnonzero(flows[ways]), np.flatnonzero(flows[outs])
-    out = out[np.argsort(hub_of_pair[out], kind="stable")]
-    return Plan(
-        cost=cost,
-        kind=kinds.kind,
-        holder=kinds.holder,
-        kept=kept,
-        way_kind=way_kind[way],
-        way_hub=way_hub[way],
-        way_amount=flows[ways][way],
-        out_hub=hub_of_pair[out],
-        out_member=leeway.member[out],
-        out_amount=flows[outs][out],
-    )
+    def plan(self) -> Plan | None:
+        """Solve it; None when it cannot be."""
+        leeway, kinds = self.leeway, self.kinds
+        keeps, (way_batch, way_hub, ways), outs = self._kinds(), self._batches(), self._members()
+        supply = self.network.supply
+        supply[: self.batch_at] = kinds.size
+        supply[self.member_at : self.keeper_at] = -leeway.least
+        supply[self.pool_at :] = -leeway.extra
+        solved = self.network.solve()
+        if solved is None:
+            return None
+        cost, flows = solved
+        kept = np.zeros(self.batch_at, np.int64)
+        kept[self.held] = flows[keeps]
+        amount: Ints = np.sum([flows[w] for w in ways], axis=0)
+        given: Ints = np.sum([flows[o] for o in outs], axis=0)
+        way, out = np.flatnonzero(amount), np.flatnonzero(given)
+        out = out[np.argsort(self.hub_of_pair[out], kind="stable")]
+        return Plan(
+            cost=cost // self.worth,
+            kind=kinds.kind,
+            holder=kinds.holder,
+            batch=kinds.batch,
+            size=kinds.size,
+            kept=kept,
+            way_batch=way_batch[way],
+            way_hub=way_hub[way],
+            way_amount=amount[way],
+            out_hub=self.hub_of_pair[out],
+            out_member=leeway.member[out],
+            out_amount=given[out],
+        )
+
+    def _kinds(self) -> slice:
+        """A kind stays with its holder, as far as that can keep it, or joins its batch."""
+        kinds, leeway, held = self.kinds, self.leeway, self.held
+        holder, everyone = kinds.holder[held], np.arange(leeway.members)
+        moved = (kinds.holder != NONE) * self.worth
+        self.network.arcs(np.arange(self.batch_at), self.batch_at + kinds.batch, kinds.size, moved)
+        toll = self.toll[kinds.pattern[kinds.batch[held]], leeway.site[holder]] * self.worth
+        keeps = self.network.arcs(held, self.keeper_at + holder, kinds.size[held], toll)
+        self.network.arcs(self.keeper_at + everyone, self.member_at + everyone, self.keep, 0)
+        return keeps
+
+    def _batches(self) -> tuple[Ints, Ints, list[slice]]:
+        """A batch goes to the hubs of its realm, best to each by its number of members."""
+        kinds = self.kinds
+        batch, hub = _joined(kinds.realm, self.hub_realm)
+        size = np.zeros(len(kinds.realm), np.int64)
+        np.add.at(size, kinds.batch, kinds.size)
+        crowd = np.diff(self.leeway.start)[kinds.realm[batch]]
+        fair = -(-size[batch] * self.hub_size[hub] // crowd)
+        toll = self.toll[kinds.pattern[batch], self.hub_site[hub]] * self.worth
+        return batch, hub, self._mixed(self.batch_at + batch, self.hub_at + hub, fair, toll)
+
+    def _members(self) -> list[slice]:
+        """A hub gives to its members, best equally much; a member may hand one on to its pool."""
+        leeway, pair = self.leeway, self.of_pair
+        asking = np.flatnonzero(leeway.pool >= 0)
+        self.network.arcs(self.member_at + asking, self.pool_at + leeway.pool[asking], 1, 0)
+        crowd, size = (
+            np.diff(leeway.start),
+            np.bincount(leeway.realm, minlength=len(leeway.start) - 1),
+        )
+        fair = -(-size[pair] // crowd[pair])
+        if len(crowd) == 1 or len(pair) >= _MANY:
+            fair = size[pair]
+        tail, head = self.hub_at + self.hub_of_pair, self.member_at + leeway.member
+        return self._mixed(tail, head, fair, np.zeros(len(pair), np.int64))
+
+    def _mixed(self, tail: Ints, head: Ints, fair: Ints, cost: Ints) -> list[slice]:
+        """Arcs that cost a unit more from a fair share on."""
+        everything = self.leeway.partitions
+        if self.worth == 1 or (fair >= everything).all():
+            return [self.network.arcs(tail, head, everything, cost)]
+        return [
+            self.network.arcs(tail, head, fair, cost),
+            self.network.arcs(tail, head, everything, cost + 1),
+        ]
 
 
 def _joined(left: Ints, right: Ints) -> tuple[Ints, Ints]:
@@ -185,48 +249,3 @@ def _joined(left: Ints, right: Ints) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(left)), sizes), (
         np.repeat(first - ends + sizes, sizes) + np.arange(total)
     )
-
-
-class Network:
-    """A flow network in the making, for OR-Tools."""
-
-    def __init__(self, nodes: int) -> None:
-        """
-        Args:
-            nodes: Number of nodes; set *supply* (negative: demand) before solving.
-        """
-        self.supply = np.zeros(nodes, np.int64)
-        self._parts: list[tuple[Ints, Ints, Ints, Ints]] = []
-        self._count = 0
-
-    def arcs(self, tail: Ints, head: Ints, capacity: Ints | int, cost: Ints | int) -> slice:
-        """Add arcs; where their flows will stand."""
-        size = len(tail)
-        whole = (np.broadcast_to(np.asarray(v, np.int64), size) for v in (capacity, cost))
-        self._parts.append((tail, head, *whole))
-        self._count += size
-        return slice(self._count - size, self._count)
-
-    def solve(self) -> tuple[int, Ints] | None:
-        """
-        Least cost and the flows; None when demand cannot be met.
-
-        Raises:
-            RuntimeError: The solver gave up, which costs within 62 bits rule out.
-        """
-        from ortools.graph.python import min_cost_flow
-
-        tail, head, capacity, cost = (
-            np.concatenate([part[i] for part in self._parts]) for i in range(4)
-        )
-        solver = min_cost_flow.SimpleMinCostFlow()
-        arcs = solver.add_arcs_with_capacity_and_unit_cost(
-            tail.astype(np.int32), head.astype(np.int32), capacity, cost
-        )
-        solver.set_nodes_supplies(np.arange(len(self.supply), dtype=np.int32), self.supply)
-        status = solver.solve()
-        if status == solver.INFEASIBLE:
-            return None
-        if status != solver.OPTIMAL:
-            raise RuntimeError(f"minimum-cost flow failed with status {status}")
-        return int(solver.optimal_cost()), solver.flows(arcs)

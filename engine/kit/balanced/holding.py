@@ -23,8 +23,7 @@ class Holding:
 
     def __init__(self, leeway: Leeway, owner: Ints) -> None:
         self.leeway, self.owner = leeway, owner.copy()
-        self.load = np.zeros(leeway.members, np.int64)
-        np.add.at(self.load, owner, leeway.lag)
+        self.load = loads(leeway, owner)
         self.count = np.bincount(owner, minlength=leeway.members)
         order = np.argsort(owner, kind="stable")
         cuts = np.searchsorted(owner[order], np.arange(1, leeway.members))
@@ -90,3 +89,10 @@ class Price:
     def added(self, partitions: Ints, owner: int, other: int) -> Ints:
         """What each of *owner*'s partitions costs more with *other*."""
         return self.of(partitions, np.array(other)) - self.of(partitions, np.array(owner))
+
+
+def loads(leeway: Leeway, owner: Ints) -> Ints:
+    """(M) the lag each member owns."""
+    load = np.zeros(leeway.members, np.int64)
+    np.add.at(load, owner, leeway.lag)
+    return load

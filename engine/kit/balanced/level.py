@@ -98,7 +98,9 @@ class _Levelling:
             swaps = self._swaps(most)
             if swaps is None:
                 return False
-            if not self._swap(most, swaps, swaps.added <= 0) and not self._swap(most, swaps, swaps.toll <= 0):
+            if not self._swap(most, swaps, swaps.added <= 0) and not self._swap(
+                most, swaps, swaps.toll <= 0
+            ):
                 return False
         return True
 
@@ -162,7 +164,7 @@ class _Levelling:
     def _fits(self, one: int, mine: Ints, theirs: Ints, owners: Ints) -> Flags:
         """(mine, owners) whether both sides may own what they get."""
         leeway = self.holding.leeway
-        fits: Flags = leeway.may[leeway.realm[mine]][:, owners]
+        fits: Flags = leeway.may[leeway.realm[mine][:, None], owners[None, :]]
         fits[:, : len(theirs)] &= leeway.may[leeway.realm[theirs], one][None, :]
         return fits
 
@@ -208,11 +210,13 @@ class _Levelling:
         self, one: int, other: int, bounds: tuple[int, int], limit: int, price: Price
     ) -> tuple[Exchange, Ints, Ints] | None:
         mine = self._small(one, other, limit, price)
-        theirs = self._small(other, one, limit, price)
-        if not self.work.spend(_CALL + (len(mine[0]) << len(theirs[0]))):
+        if not len(mine[0]):
             return None
-        sides = [Side(self.lag[part], added) for part, added in (mine, theirs)]
-        found = exchange(*sides, *bounds, limit)
+        theirs = self._small(other, one, limit, price)
+        if not len(theirs[0]) or not self.work.spend(_CALL + (len(mine[0]) << len(theirs[0]))):
+            return None
+        gives, takes = Side(self.lag[mine[0]], mine[1]), Side(self.lag[theirs[0]], theirs[1])
+        found = exchange(gives, takes, *bounds, limit)
         return None if found is None else (found, mine[0], theirs[0])
 
     def _small(self, one: int, other: int, limit: int, price: Price) -> tuple[Ints, Ints]:

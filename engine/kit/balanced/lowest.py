@@ -8,14 +8,14 @@ import numpy as np
 
 from engine.kit.balanced.branch import cheapest_under
 from engine.kit.balanced.deal import deal_by_lag
-from engine.kit.balanced.flow import Plan, cheapest
 from engine.kit.balanced.floors import lag_floors
-from engine.kit.balanced.holding import Holding, Price
+from engine.kit.balanced.flow import Plan, cheapest
+from engine.kit.balanced.holding import Holding, Price, loads
 from engine.kit.balanced.leeway import Leeway
 from engine.kit.balanced.level import level
 from engine.kit.balanced.pack import pack
 from engine.kit.balanced.restrict import Capped
-from engine.kit.balanced.work import Effort
+from engine.kit.balanced.work import Effort, Work
 from engine.model import NONE, Ints
 
 _FEW = 64
@@ -40,7 +40,14 @@ def lowest(leeway: Leeway, price: Price, owner: Ints, effort: Effort) -> Lowest:
         effort: What it may take.
     """
     search = _Descent(leeway, price, owner, effort)
-    for step in (search.from_cheapest, search.by_branching, search.from_lag, search.by_search):
+    for step in (
+        search.from_cheapest,
+        search.by_branching,
+        search.from_tolls,
+        search.at_any_toll,
+        search.from_lag,
+        search.by_search,
+    ):
         if search.best.largest <= search.best.floor:
             break
         step()
@@ -50,17 +57,22 @@ def lowest(leeway: Leeway, price: Price, owner: Ints, effort: Effort) -> Lowest:
 class _Descent:
     def __init__(self, leeway: Leeway, price: Price, owner: Ints, effort: Effort) -> None:
         self.leeway, self.price, self.effort = leeway, price, effort
-        self.best = Lowest(owner, int(_loads(leeway, owner).max()), int(lag_floors(leeway).max()))
+        self.best = Lowest(owner, int(loads(leeway, owner).max()), int(lag_floors(leeway).max()))
 
     def from_cheapest(self) -> None:
-        """From the cheapest assignment whose every single owner could do, by cheap exchanges."""
+        """From the cheapest assignment whose every single owner could do, by exchanges without toll."""
         leeway = self.leeway
         plan = self._raise_floor()
-        target = self.best.floor
         owner = self.best.owner if plan is None else deal_by_lag(plan, leeway.lag, leeway.members)
-        holding = Holding(leeway, owner)
-        if not level(holding, target, self.price, self.effort.level(leeway), at_any_toll=False):
-            level(holding, target, self.price, self.effort.level(leeway), at_any_toll=True)
+        self._level(owner, self.effort.level(leeway, 2), at_any_toll=False)
+
+    def at_any_toll(self) -> None:
+        """From the best so far, by any exchanges."""
+        self._level(self.best.owner, self.effort.level(self.leeway), at_any_toll=True)
+
+    def _level(self, owner: Ints, work: Work, *, at_any_toll: bool) -> None:
+        holding = Holding(self.leeway, owner)
+        level(holding, self.best.floor, self.price, work, at_any_toll=at_any_toll)
         self._keep(holding.owner)
 
     def _raise_floor(self) -> Plan | None:
@@ -86,26 +98,38 @@ class _Descent:
 
     def by_branching(self) -> None:
         """Decide the large partitions one by one until cheap exchanges do the rest."""
+        if 2 * int(self.leeway.lag.max()) <= self.best.floor:
+            return
         capped = Capped(self.leeway, self.best.floor)
-        found = cheapest_under(capped, self.price, None, self.effort.search(), complete=False)
+        found = cheapest_under(
+            capped, self.price, None, self.effort.dive(self.leeway), complete=False
+        )
         if found.owner is not None:
             self._keep(found.owner)
 
+    def from_tolls(self) -> None:
+        """From the least cross-rack share, whatever moves."""
+        self._forgetting(self.price.toll, at_any_toll=False)
+
     def from_lag(self) -> None:
-        """From nothing but counts and lags, whatever it costs."""
+        """From nothing but counts and lags."""
+        self._forgetting(np.zeros_like(self.price.toll), at_any_toll=True)
+
+    def _forgetting(self, toll: Ints, *, at_any_toll: bool) -> None:
+        """Start as if nobody owned anything, which leaves the most choice."""
         nobody = replace(self.leeway, holder=np.full(self.leeway.partitions, NONE))
-        free = Price(nobody, np.zeros_like(self.price.toll), moves=False)
-        plan = cheapest(nobody, free.toll)
+        plan = cheapest(nobody, toll)
         assert plan is not None, "the fairest counts can always be reached"
         holding = Holding(nobody, deal_by_lag(plan, nobody.lag, nobody.members))
-        level(holding, self.best.floor, free, self.effort.level(self.leeway), at_any_toll=True)
+        price, work = Price(nobody, toll), self.effort.level(nobody)
+        level(holding, self.best.floor, price, work, at_any_toll=at_any_toll)
         self._keep(holding.owner)
 
     def by_search(self) -> None:
         """Search the islands that stand above the floor to the end, where they are small."""
         leeway = self.leeway
         while self.best.largest > self.best.floor:
-            member = int(np.argmax(_loads(leeway, self.best.owner)))
+            member = int(np.argmax(loads(leeway, self.best.owner)))
             island = int(leeway.island[member])
             mine = leeway.island_of == island
             few = np.count_nonzero(leeway.lag[mine]) <= _FEW
@@ -120,12 +144,6 @@ class _Descent:
             self.best.floor = max(self.best.floor, packed.largest)
 
     def _keep(self, owner: Ints) -> None:
-        largest = int(_loads(self.leeway, owner).max())
+        largest = int(loads(self.leeway, owner).max())
         if largest < self.best.largest:
             self.best.owner, self.best.largest = owner, largest
-
-
-def _loads(leeway: Leeway, owner: Ints) -> Ints:
-    load = np.zeros(leeway.members, np.int64)
-    np.add.at(load, owner, leeway.lag)
-    return load

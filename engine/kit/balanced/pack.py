@@ -20,7 +20,6 @@ from engine.kit.balanced.restrict import Capped
 from engine.kit.balanced.work import Work
 from engine.model import Ints
 
-
 _UNCAPPED = 1 << 60
 """The other islands are not this search's business."""
 
@@ -127,7 +126,7 @@ class _Packing:
             most_left = before[min(at + most - count, self.size)] - before[at]
             left -= min(limit - load, most_left)
             full += count > least
-        return left <= 0 and full <= sum(self.most) - sum(self.least) - self.spare
+        return bool(left <= 0 and full <= sum(self.most) - sum(self.least) - self.spare)
 
     def _finish(self) -> None:
         """All lag is placed: give out the rest, if counts and subscriptions let it be."""

@@ -117,7 +117,7 @@ def _classes(subscribers: Subscribers, topics: Ints) -> tuple[Ints, Ints, Ints]:
     """(T) class of each topic, NONE without subscribers or partitions; then ragged the members of each class."""
     class_of_topic = np.full(len(topics), NONE, np.int64)
     found: dict[bytes, int] = {}
-    members = []
+    members: list[Ints] = []
     bounds, place = subscribers.start.tolist(), subscribers.place
     for topic in topics.tolist():
         mine = place[bounds[topic] : bounds[topic + 1]]

@@ -56,12 +56,10 @@ def _promising(holding: Holding, price: Price) -> list[tuple[int, int]]:
 def _exchanged(holding: Holding, cap: int, price: Price, one: int, other: int) -> bool:
     lag, load = holding.leeway.lag, holding.load
     mine, theirs = _dearest(holding, price, one, other), _dearest(holding, price, other, one)
-    sides = [
-        Side(lag[part], price.added(part, giver, getter))
-        for part, giver, getter in ((mine, one, other), (theirs, other, one))
-    ]
+    gives = Side(lag[mine], price.added(mine, one, other))
+    takes = Side(lag[theirs], price.added(theirs, other, one))
     least, most = int(load[one]) - cap, cap - int(load[other])
-    found = exchange(*sides, least, most, -1)
+    found = exchange(gives, takes, least, most, -1)
     if found is None:
         return False
     holding.exchange(one, mine[found.given], other, theirs[found.taken])
@@ -72,4 +70,5 @@ def _dearest(holding: Holding, price: Price, one: int, other: int) -> Ints:
     """The partitions that would save most, and of the others those of least lag."""
     leeway, mine = holding.leeway, holding.held[one]
     mine = mine[leeway.may[leeway.realm[mine], other]]
-    return mine[np.lexsort((leeway.lag[mine], price.added(mine, one, other)))[:_SUBSET]]
+    dearest: Ints = mine[np.lexsort((leeway.lag[mine], price.added(mine, one, other)))[:_SUBSET]]
+    return dearest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Set
 from dataclasses import replace
 from functools import cached_property
@@ -30,7 +31,7 @@ class Capped:
         self.leeway, self.cap = leeway, cap
         order = np.lexsort((leeway.lag, leeway.island_of))
         cuts = np.searchsorted(leeway.island_of[order], np.arange(leeway.islands + 1))
-        self._ascending = [order[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        self._ascending = [order[a:b] for a, b in itertools.pairwise(cuts)]
 
     @cached_property
     def keep(self) -> Ints:
@@ -42,7 +43,9 @@ class Capped:
         holder = leeway.holder[held]
         count = np.bincount(holder, minlength=leeway.members)
         first = np.cumsum(count) - count
-        nth = np.arange(len(held)) - first[holder] + 1  # so many are kept: those of least lag, of most lag
+        nth = (
+            np.arange(len(held)) - first[holder] + 1
+        )  # so many are kept: those of least lag, of most lag
         lags = leeway.lag[held]
         before = _sums(lags)
         lightest = before[first[holder] + nth] - before[first[holder]]
@@ -71,48 +74,68 @@ class Capped:
             banned: Partition -> members decided not to own it.
         """
         leeway = self.leeway
-        limit = self._limits(fixed)
-        if limit is None:
+        found = self._bounds(fixed)
+        if found is None:
             return None
-        special = np.zeros(leeway.partitions, np.int64)
-        names = sorted({*fixed, *banned})
-        special[names] = np.arange(1, len(names) + 1)
-        if not names and limit.min(initial=self.cap) >= leeway.lag.max(initial=0):
+        limit, owned = found
+        decided = (owned != NONE).any() or len(banned) > 0
+        if not decided and limit.min(initial=self.cap) >= leeway.lag.max(initial=0):
             return leeway
+        special = owned + 1
+        names = sorted(p for p in banned if owned[p] == NONE)
+        special[names] = np.arange(1, len(names) + 1) + leeway.members
         steps = np.unique(limit)
         height = np.searchsorted(steps, leeway.lag)  # the first step that is high enough
         keys = (special * (len(steps) + 1) + height) * len(leeway.may) + leeway.realm
-        found, first, realm = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, realm = np.unique(keys, return_index=True, return_inverse=True)
         may: Flags = leeway.may[leeway.realm[first]] & (leeway.lag[first][:, None] <= limit)
-        for partition in names:
-            row = int(realm[partition])
-            if partition in fixed:
-                may[row] = False
-                may[row, fixed[partition]] = True
-            may[row, sorted(banned.get(partition, ()))] = False
+        settled = np.flatnonzero(owned[first] != NONE)
+        may[settled] = leeway.may[leeway.realm[first[settled]]]
+        may[settled] &= np.arange(leeway.members) == owned[first[settled], None]
+        for partition, members in banned.items():
+            if owned[partition] == NONE:
+                may[realm[partition], sorted(members)] = False
+            elif owned[partition] in members:
+                return None
         if not may.any(axis=1).all():
             return None
         return self._with(may, realm.astype(np.int64))
 
-    def _limits(self, fixed: Mapping[int, int]) -> Ints | None:
-        """(M) the largest lag of a partition that a member could still own."""
+    def _bounds(self, fixed: Mapping[int, int]) -> tuple[Ints, Ints] | None:
+        """(M) the largest lag of a partition that a member could still own; (N) who must own it, NONE where open."""
         leeway = self.leeway
+        owned = np.full(leeway.partitions, NONE, np.int64)
+        owned[list(fixed)] = list(fixed.values())
+        decided = np.flatnonzero(owned != NONE)
         load, count = np.zeros(leeway.members, np.int64), np.zeros(leeway.members, np.int64)
-        for partition, member in fixed.items():
-            load[member] += leeway.lag[partition]
-            count[member] += 1
+        np.add.at(load, owned[decided], leeway.lag[decided])
+        np.add.at(count, owned[decided], 1)
         limit = np.full(leeway.members, self.cap, np.int64)
         lacking = np.maximum(leeway.least - count, 0)
         for number, mine in enumerate(self._ascending):
-            free = mine[[p not in fixed for p in mine.tolist()]] if fixed else mine
+            free = mine[owned[mine] == NONE]
             company = _sums(leeway.lag[free])
             who = np.flatnonzero(leeway.island == number)
             need = lacking[who]
             if (need >= len(company)).any() or (load[who] + company[need] > self.cap).any():
                 return None
             limit[who] = self.cap - load[who] - company[np.maximum(need - 1, 0)]
+            if not self._forced(free, who, need, self.cap - load[who] - company[need], owned):
+                return None
         limit[(count >= leeway.most) & (leeway.island != NONE)] = -1
-        return limit
+        return limit, owned
+
+    def _forced(self, free: Ints, who: Ints, need: Ints, slack: Ints, owned: Ints) -> bool:
+        """Mark partitions without which a member's company would be too much; False where two need the same."""
+        lag = self.leeway.lag
+        for member, number, left in zip(who.tolist(), need.tolist(), slack.tolist(), strict=True):
+            if not 0 < number < len(free) or lag[free[number]] - lag[free[0]] <= left:
+                continue
+            must = free[:number][lag[free[number]] - lag[free[:number]] > left]
+            if (owned[must] != NONE).any():
+                return False
+            owned[must] = member
+        return True
 
     def _with(self, may: Flags, realm: Ints) -> Leeway:
         leeway = self.leeway

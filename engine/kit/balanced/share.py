@@ -2,8 +2,8 @@
 The cross-rack share as tolls: whole numbers a flow can add up.
 
 The share is a fraction, crossing over known, and both may depend on who owns what. The least fraction c / k is found as
-Dinkelbach (1967) does: with the toll k x crossing - c x known for the best c / k so far, an assignment is better exactly
-when its tolls add up to less than 0. Nothing crossing is a share of 0, also where nothing is known.
+Dinkelbach (1967) does: with the toll k x crossing - c x known for the best c / k so far, an assignment is better
+exactly when its tolls add up to less than 0. Nothing crossing is a share of 0, also where nothing is known.
 """
 
 from __future__ import annotations

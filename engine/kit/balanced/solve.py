@@ -11,7 +11,7 @@ from engine.kit.balanced.branch import cheapest_under
 from engine.kit.balanced.counts import fairest
 from engine.kit.balanced.deal import deal_by_lag, deal_evenly
 from engine.kit.balanced.flow import Plan, cheapest
-from engine.kit.balanced.holding import Price
+from engine.kit.balanced.holding import Price, loads
 from engine.kit.balanced.leeway import Leeway, leeway_of
 from engine.kit.balanced.lowest import Lowest, lowest
 from engine.kit.balanced.problem import Problem
@@ -41,8 +41,8 @@ def solve(problem: Problem, steps: int) -> tuple[Ints, Proof]:
     found = lowest(leeway, Price(leeway, toll), owner, effort)
     if found.largest > found.floor:
         owner = refunded(found.owner, found.largest, Price(leeway, toll), effort.refund())
-        proof = _proof(leeway, owner, largest=found.largest, largest_floor=found.floor)
-        return owner, replace(proof, share_floor=None, moves_floor=None)
+        proof = _proof(leeway, owner)
+        return owner, replace(proof, largest_floor=found.floor, share_floor=None, moves_floor=None)
     if found.owner is owner:  # the cheapest of all has the least lag too
         return owner, _proof(leeway, owner)
     return _cheapest(leeway, found, relaxed, effort)
@@ -53,18 +53,19 @@ def _assignments(leeway: Leeway) -> float:
     return float(np.exp2(np.log2(leeway.may.sum(axis=1))[leeway.realm].sum().clip(0, 99)))
 
 
-def _proof(leeway: Leeway, owner: Ints, lagless: str = "", **lags: int) -> Proof:
+def _proof(leeway: Leeway, owner: Ints, lagless: str = "") -> Proof:
     """An exact proof of these owners."""
     moved = int(((leeway.holder != NONE) & (leeway.holder != owner)).sum()) + leeway.forced_moves
-    found = share(leeway, owner)
+    found, largest = share(leeway, owner), int(loads(leeway, owner).max(initial=0))
     return Proof(
+        largest=largest,
+        largest_floor=largest,
         lagless=lagless,
         share=found,
         share_floor=found,
         moves=moved,
         moves_floor=moved,
         racked=leeway.racks_matter,
-        **lags,
     )
 
 
@@ -99,22 +100,24 @@ def _cheapest(
         relaxed: The least share whatever the lags.
         effort: What it may take.
     """
-    capped, fixed = Capped(leeway, found.largest), steady(leeway)
-    owner, unit, work, refunds = found.owner, of_a_toll(leeway), effort.branch(), effort.refund()
+    capped, unit = Capped(leeway, found.largest), of_a_toll(leeway)
+    owner, work, refunds = found.owner, effort.branch(leeway, found.largest), effort.refund()
+    base, fixed = Fraction(0), steady(leeway)
     while True:
-        base = Fraction(0) if fixed else share(leeway, owner)
         price = Price(leeway, tolls(leeway, base))
         owner = refunded(owner, found.largest, price, refunds)
         result = cheapest_under(capped, price, owner, work, complete=effort.complete)
         assert result.owner is not None, "an assignment under the cap is known"
         owner = result.owner
         least, most = result.floor // unit, result.cost // unit
-        if fixed or least >= 0 or most >= 0:
+        if fixed or least < most or most == 0:
             break
+        base = share(
+            leeway, owner
+        )  # something crosses in all assignments, so it is known of something
     proof = _proof(leeway, owner)
-    if least < most:
-        known = int(leeway.known[leeway.pattern, leeway.site[owner]].sum())
-        floor = Fraction(least, max(known, 1)) if fixed else relaxed
-        return owner, replace(proof, share_floor=max(floor, relaxed), moves_floor=None)
-    moves = result.floor % unit + leeway.forced_moves
-    return owner, replace(proof, moves_floor=moves)
+    if least == most:
+        return owner, replace(proof, moves_floor=result.floor % unit + leeway.forced_moves)
+    known = int(leeway.known[leeway.pattern, leeway.site[owner]].sum())
+    floor = max(relaxed, Fraction(least, max(known, 1))) if fixed else relaxed
+    return owner, replace(proof, share_floor=min(floor, proof.share), moves_floor=None)

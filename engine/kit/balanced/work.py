@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from engine.kit.balanced.leeway import Leeway
 
+_FEW = 100
+"""Partitions up to which branch and bound often comes to an end."""
+
 
 class Work:
     """
@@ -38,17 +41,22 @@ class Effort:
     steps: int
     complete: bool = False
 
-    def level(self, leeway: Leeway) -> Work:
-        """For exchanges that lower the largest load: a third, and more for large groups."""
-        return Work(self.steps * (1_000 + leeway.partitions) // 3_000)
+    def level(self, leeway: Leeway, times: int = 1) -> Work:
+        """For exchanges that lower the largest load, *times* over."""
+        return Work(times * self.steps * (1_000 + 3 * leeway.partitions) // 3_000)
 
     def search(self) -> Work:
         """For placing partition after partition."""
         return Work(self.steps // 4)
 
-    def branch(self) -> Work:
-        """For branch and bound."""
-        return Work(self.steps)
+    def branch(self, leeway: Leeway, cap: int) -> Work:
+        """For branch and bound, which has more to say of few partitions, or where one weighs half the cap."""
+        apt = leeway.partitions <= _FEW or 2 * int(leeway.lag.max()) > cap
+        return Work(self.steps * (1_000 + leeway.partitions) // (1_000 if apt else 3_000))
+
+    def dive(self, leeway: Leeway) -> Work:
+        """For branch and bound towards a first assignment under the cap."""
+        return Work(self.steps * (1_000 + leeway.partitions) // 3_000)
 
     def refund(self) -> Work:
         """For exchanges that lower the price."""

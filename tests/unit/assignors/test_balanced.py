@@ -1,0 +1,120 @@
+"""evenkeel's own strategy: the optimum of four criteria in order, or how far from it at most."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.assignor import build_spec, spec
+from engine.assignors.balanced import Balanced
+from engine.conformance import check
+from engine.model import NONE, Column
+from tests.helpers.strategies import groups
+
+RACKS = [None, "a", "b", "c"]
+LAGS = st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 10**12), st.just(7))
+
+
+@st.composite
+def small(draw):
+    """Up to four members and six partitions, with racks, lags and owners of every kind, all lags known."""
+    counts = draw(st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(lambda c: sum(c) <= 6))
+    topics = [f"t{i}" for i in range(len(counts))]
+    members = [f"m{i}" for i in range(draw(st.integers(1, 4)))]
+    size = sum(counts)
+    rows = st.lists(st.sampled_from(RACKS), max_size=2)
+    return build_spec(
+        members=members,
+        instance_ids=[None] * len(members),
+        member_racks=[draw(st.sampled_from(RACKS)) for _ in members],
+        subscriptions=[draw(st.lists(st.sampled_from(topics), unique=True)) for _ in members],
+        topics=topics,
+        partition_counts=counts,
+        replica_racks=[draw(rows) for _ in range(size)],
+        owner=[draw(st.integers(NONE, len(members) - 1)) for _ in range(size)],
+        lag=Column.of([draw(LAGS) for _ in range(size)]),
+    )
+
+
+def _value(group, owner):
+    """The four criteria of one assignment, each the smaller the better."""
+    lags, counts = [0] * len(group.members), [0] * len(group.members)
+    known = crossing = moves = 0
+    for partition, member in enumerate(owner):
+        if member == NONE:
+            continue
+        counts[member] += 1
+        lags[member] += int(group.lag.values[partition])
+        a, b = group.replica_start[partition : partition + 2]
+        racks = group.replica_rack[a:b].tolist()
+        near = group.member_rack[member] in racks
+        if group.member_rack[member] != NONE and racks and (near or NONE not in racks):
+            known += 1
+            crossing += not near
+        moves += group.owner[partition] not in (NONE, member)
+    share = Fraction(crossing, known) if known else Fraction(0)
+    return sum(c * c for c in counts), max(lags), share, moves
+
+
+def _best(group):
+    """The least value of all assignments there are."""
+    choices = [group.subscribers[t].tolist() or [NONE] for t in group.topic_of.tolist()]
+    return min(_value(group, owner) for owner in itertools.product(*choices))
+
+
+@settings(max_examples=500)
+@given(small())
+def test_no_assignment_of_a_small_group_is_better(group):
+    """All assignments of up to four members and six partitions tried, none is smaller in the four criteria."""
+    answer = Balanced().assign(group)
+
+    assert _value(group, answer.owner.tolist()) == _best(group)
+    assert answer.proof is not None
+    assert answer.proof.startswith("exact")
+
+
+@given(groups())
+def test_it_keeps_its_promises(group):
+    """Complete, to subscribers only, repeatable, whatever the order of the input, even."""
+    assert check(Balanced(), group) == []
+
+
+@given(small())
+def test_without_work_it_is_never_below_the_optimum_it_bounds(group):
+    """Cut short, the answer is still fair in counts, and no better than the optimum."""
+    quick = _value(group, Balanced(work=0).assign(group).owner.tolist())
+
+    assert quick[0] == _best(group)[0]
+    assert quick >= _best(group)
+
+
+def test_an_unknown_lag_is_left_out_and_said():
+    """With one lag unknown the largest member lag cannot be judged; counts, racks and moves still are."""
+    group = spec(
+        {"a": ["t"], "b": ["t"]},
+        {"t": 2},
+        racks={"a": "x", "b": "y"},
+        replicas={"t": [["y"], ["x"]]},
+        lags={"t": [5, None]},
+    )
+
+    answer = Balanced().assign(group)
+
+    assert answer.owner.tolist() == [1, 0]
+    assert "lag" in (answer.proof or "")
+
+
+def test_it_moves_only_what_brings_something():
+    """A group that is as even as can be stays as it is."""
+    group = spec(
+        {"a": ["t"], "b": ["t"]},
+        {"t": 4},
+        owned={"a": [("t", 1), ("t", 2)], "b": [("t", 0), ("t", 3)]},
+        lags={"t": [1, 1, 1, 1]},
+    )
+
+    assert np.array_equal(Balanced().assign(group).owner, group.owner)
