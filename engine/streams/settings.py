@@ -39,7 +39,9 @@ class RackStrategy(enum.StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> RackStrategy | None:
         """The names of KIP-925's draft, and any case of either."""
-        name = str(value).lower()
+        if not isinstance(value, str):
+            return None
+        name = value.lower()
         drafted = {"min_cost": cls.MIN_TRAFFIC, "balanced_min_cost": cls.BALANCE_SUBTOPOLOGY}
         return drafted.get(name) or next((one for one in cls if one.value == name), None)
 

@@ -30,7 +30,7 @@ from engine.model import NONE, Flags, Indices, Ints
 from engine.streams.deal import Load, level
 from engine.streams.model import Application, task_key
 from engine.streams.settings import TaskConfig
-from engine.streams.tags import RACK, Apart
+from engine.streams.tags import Apart, client_tags
 
 
 class Copies:
@@ -99,10 +99,7 @@ def place_standbys(app: Application, config: TaskConfig, owner: Indices, apart: 
             if client == NONE:
                 break
             copies.holders[task].append(client)
-    tags = app.tags
-    if not config.tags:
-        tags = tuple({RACK: str(rack)} for rack in app.client_rack.tolist())
-    _level(app, copies, apart, tags)
+    _level(app, copies, apart, client_tags(app, config))
     return copies
 
 

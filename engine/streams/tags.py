@@ -9,7 +9,7 @@ the racks on (3.6 to trunk), so there it is dead code.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -76,18 +76,24 @@ class Apart:
 
 
 def kept_apart(app: Application, config: TaskConfig) -> Apart:
-    """The tags that count for this application."""
-    if racks_are_tags(app, config):
-        return Apart(keys=(RACK,), value=app.client_rack[:, None], names=(app.racks,))
+    """The tags that count for this application, with the values that its clients have."""
+    tags = client_tags(app, config)
+    keys = (RACK,) if racks_are_tags(app, config) else tuple(dict.fromkeys(config.tags))
     columns, names = [], []
-    keys = tuple(dict.fromkeys(config.tags))
     for key in keys:
-        values = sorted({tags[key] for tags in app.tags if key in tags})
+        values = sorted({one[key] for one in tags if key in one})
         number = {value: i for i, value in enumerate(values)}
-        columns.append([number[tags[key]] if key in tags else NONE for tags in app.tags])
+        columns.append([number[one[key]] if key in one else NONE for one in tags])
         names.append(tuple(values))
     value = np.array(columns, np.int32).reshape(len(columns), len(app.clients)).T
     return Apart(keys=keys, value=value, names=tuple(names))
+
+
+def client_tags(app: Application, config: TaskConfig) -> Sequence[Mapping[str, str]]:
+    """The tags of each client, or its rack as the only one where racks are taken for tags."""
+    if racks_are_tags(app, config):
+        return [{RACK: app.racks[rack]} for rack in app.client_rack]
+    return app.tags
 
 
 def racks_are_tags(app: Application, config: TaskConfig) -> bool:

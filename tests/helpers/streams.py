@@ -149,5 +149,12 @@ def _grid(keys: Sequence[str]) -> list[dict[str, str]]:
 
 
 def sketches(shape: Shape = Shape()) -> st.SearchStrategy[Sketch]:
-    """Random applications for Hypothesis, which can cut down the chance they are made of."""
-    return st.randoms(use_true_random=False).map(lambda chance: sketch(chance, shape))
+    """Random applications for Hypothesis, which can cut them down to fewer tasks and clients."""
+    return st.builds(
+        lambda tasks, clients, seed: sketch(
+            Random(seed), replace(shape, most_tasks=tasks, most_clients=clients)
+        ),
+        st.integers(1, shape.most_tasks),
+        st.integers(1, shape.most_clients),
+        st.integers(0, 1 << 32),
+    )

@@ -37,7 +37,7 @@ class Plain:
         partition: (N) index in the group.
         topic: (N) topic, numbered by name among those here.
         crosses: (N, R) whether the rack has no replica of it.
-        home: (N) the member that owns it now, NONE for nobody, or nobody who subscribes.
+        home: (N) the member that owns it now, NONE for nobody; it need not subscribe to the topic.
         member: (C) index in the group.
         rack: (C) its rack.
         start, able: Ragged, topic -> the members that subscribe to it, ascending.
@@ -77,7 +77,7 @@ def plain(group: GroupSpec) -> Plain:
     topic = number[group.topic_of[partition]]
     client = np.full(len(group.members) + 1, NONE, np.int64)  # the last is what NONE reads
     client[member] = np.arange(len(member))
-    home = _if_able(client[group.owner[partition]], topic, start, able, len(member))
+    home = client[group.owner[partition]]
     alike = _alike(start, able)
     return Plain(
         partition=partition,
@@ -98,17 +98,6 @@ def _places(subscribers: Subscribers, topics: Indices) -> tuple[Ints, Ints]:
     start = np.concatenate([[0], np.cumsum(subscribers.count[topics])]).astype(np.int64)
     pair = np.repeat(subscribers.start[topics] - start[:-1], np.diff(start)) + np.arange(start[-1])
     return start, subscribers.place[pair]
-
-
-def _if_able(home: Ints, topic: Ints, start: Ints, able: Ints, members: int) -> Ints:
-    """The owners that subscribe to what they own, NONE for others."""
-    topic_of_pair = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    pairs = np.zeros((len(start) - 1) * members, np.bool_)
-    pairs[topic_of_pair * members + able] = True
-    if not len(home):
-        return home
-    may = (home != NONE) & pairs[topic * members + np.maximum(home, 0)]
-    return np.where(may, home, NONE)
 
 
 def _alike(start: Ints, able: Ints) -> Ints:

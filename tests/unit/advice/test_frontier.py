@@ -105,6 +105,18 @@ def test_a_frontier_of_three_corners():
     ]
 
 
+def test_corners_are_sought_on_both_sides_of_a_new_one():
+    """Four corners: the first one found in between has another beside it."""
+    group = group_of(
+        [["x"], ["z"], ["x", "z"], ["x"], ["x"], ["z"], ["y"]],
+        ["c", "a", "c", "c", "b", "a", "a"],
+        {"a": "x", "b": "y", "c": "z"},
+    )
+    found = [(p.moves, p.crossing) for p in frontiers(group)[0].corners]
+
+    assert found == hull(everything(group)) == [(1, 6), (2, 4), (4, 2), (6, 1)]
+
+
 def test_a_group_that_is_where_it_should_be_has_one_corner():
     """Nothing crosses, nothing moves, whatever the weights."""
     group = group_of([["x"], ["y"]], ["a", "b"], {"a": "x", "b": "y"})

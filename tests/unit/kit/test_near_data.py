@@ -218,6 +218,19 @@ def test_raised_limits_are_said():
     assert "raised by 1, because subscriptions differ" in (answer.assignment().proof or "")
 
 
+@pytest.mark.parametrize(("size", "raised"), [(2, 1), (4, 2), (6, 3), (10, 5), (14, 7)])
+def test_limits_are_raised_by_the_least_number(size, raised):
+    """One member subscribes to both topics and has to own all of the second: twice its share."""
+    group = spec(
+        {"a": ["t"], "b": ["t", "u"]},
+        {"t": size, "u": size},
+        racks={"a": "x", "b": "x"},
+        replicas={"t": [["x"]] * size, "u": [["x"]] * size},
+    )
+
+    assert near_data(group, balance_topics=True).raised == raised
+
+
 def test_too_many_limits_are_not_tried(monkeypatch):
     """Memory grows with topics times members; the numbers are told, and min_traffic still answers."""
     monkeypatch.setattr("engine.kit.near_data.answer.MOST_PLACES", 3)

@@ -1,0 +1,68 @@
+"""What the classes of Kafka 4.3.1 themselves answered for whole Streams applications, case by case."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.cli.assign_tasks import Case, answer_tasks, read_tasks
+from engine.streams.actives import total_cost
+from engine.streams.place import place
+
+VECTORS = Path(__file__).parents[2] / "data" / "vectors"
+EXACT = ("active", "standby", "probing", "initial", "target")
+
+
+def _recorded(name):
+    with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _sorted(value):
+    return {k: sorted(v) for k, v in value.items() if v} if isinstance(value, dict) else value
+
+
+def _same(expected, ours, names=EXACT):
+    return all(_sorted(expected[name]) == _sorted(ours[name]) for name in names)
+
+
+def test_without_racks_answers_equal_kafkas():
+    """Active tasks, standbys, target and probing, to the letter."""
+    recorded = _recorded("streams-none")
+    differing = [
+        row["case"]["id"]
+        for row in recorded
+        if not _same(row["expected"], answer_tasks(row["case"]))
+    ]
+
+    assert (len(recorded), differing) == (150, [])
+
+
+@pytest.mark.parametrize("strategy", ["min_traffic", "balance_subtopology"])
+def test_with_racks_answers_cost_what_kafkas_cost(strategy):
+    """The same start, the same counts per client, the same least cost; where racks are off, all the same."""
+    recorded = _recorded(f"streams-{strategy}")
+    differing = []
+    for row in recorded:
+        expected, (app, config) = row["expected"], read_tasks(Case.model_validate(row["case"]))
+        ours, placed = answer_tasks(row["case"]), place(app, config)
+        if not expected["rack_aware"]:
+            same = _same(expected, ours) and placed.racks is not None
+        else:
+            stateful = np.flatnonzero(app.stateful)
+            owners = (placed.target, placed.initial)
+            cost = total_cost(app, placed.target, stateful, config.costs, placed.initial)
+            counts = [np.bincount(o[stateful], minlength=len(app.clients)).tolist() for o in owners]
+            same = (
+                _same(expected, ours, ("initial",))
+                and cost == expected["active_cost"]
+                and counts[0] == counts[1]
+            )
+        if not same:
+            differing.append(row["case"]["id"])
+
+    assert (len(recorded), differing) == (150, [])
