@@ -13,7 +13,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
 6. `kit`         what several strategies share
 7. `assignors`   one strategy per file; `ASSIGNORS` is the table of them
    `scoring`     the judge, which knows no strategy
-   `streams`     tasks and clients of Kafka Streams (to come)
+   `streams`     tasks and clients of Kafka Streams
 8. `advice`      scores, history and policy -> advice, always with its reason
    `alerting`    what is worth saying, and how to say it
    `conformance` the promises every strategy keeps

@@ -12,6 +12,9 @@ from engine.assignor import GroupSpec
 from engine.kit.distinct import distinct
 from engine.model import Ints
 
+_AT_ONCE = 1 << 16
+"""So many subscriptions are compared at a time; ten millions at once would wait for memory."""
+
 
 def homogeneous(group: GroupSpec) -> bool:
     """
@@ -38,7 +41,8 @@ def _equal_as_sent(group: GroupSpec, sizes: Ints) -> bool:
     if (sizes != sizes[0]).any():
         return False
     sent = group.subscription_topic.reshape(len(sizes), -1)
-    return bool((sent == sent[0]).all())
+    rows = max(_AT_ONCE // max(int(sizes[0]), 1), 1)
+    return all((sent[at : at + rows] == sent[0]).all() for at in range(0, len(sent), rows))
 
 
 def subscribed_topics(group: GroupSpec, member: int) -> Ints:

@@ -1,5 +1,19 @@
 """
 Kafka Streams: tasks placed on clients, near their data, without moving more than pays.
 
-Read it in this order: `model` (tasks, clients and answers as integers).
+Read it in this order; what stands above does not know what stands below:
+
+1. `settings`       strategies, costs and the other settings, in Kafka's names
+   `model`          tasks, clients and answers as integers
+2. `traffic`        cross-rack partitions, tasks x racks
+   `tags`           what keeps copies apart: client tags, or racks taken for one
+   `switch`         why racks may play no part
+3. `deal`           tasks dealt and levelled over the clients' threads
+   `actives`        the rack optimiser of active tasks
+   `standbys`       copies on the least loaded clients, apart by tags
+   `standby_racks`  copies swapped towards their data
+   `movements`      lags: what runs elsewhere for now, and what warms up
+4. `place`          the whole: one rebalance
+   `simulate`       rebalances until nothing moves
+   `verify`         the judge of standby placements, which knows no algorithm
 """

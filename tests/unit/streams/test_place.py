@@ -1,0 +1,212 @@
+"""The whole placement: what follows from what, and what is said of it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import engine.streams.place
+from engine.errors import Infeasible
+from engine.model import NONE
+from engine.streams.model import ClientLine, TaskLine, application
+from engine.streams.place import place
+from engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
+
+MIN = RackStrategy.MIN_TRAFFIC
+
+
+def _clients(*racks, **same):
+    return [ClientLine(process_id=process(n), rack=rack, **same) for n, rack in enumerate(racks)]
+
+
+def _replicas(racks, topic="source-0"):
+    """Partition p of the topic on the racks of the p-th word."""
+    return {(topic, p): list(word) for p, word in enumerate(racks)}
+
+
+def test_racks_bring_tasks_to_their_data():
+    """Dealt the wrong way round, both tasks change clients; what was dealt is the initial."""
+    app = application(tasks_of(2), _clients("a", "b"), _replicas("ba"))
+    placed = place(app, TaskConfig(strategy=MIN))
+
+    assert (placed.initial.tolist(), placed.target.tolist()) == ([0, 1], [1, 0])
+    assert placed.active.tolist() == [1, 0]
+
+
+def test_tasks_without_state_follow_their_data_as_well():
+    """They cost 1 and 0 whatever is configured, so a price on moving does not hold them."""
+    app = application(tasks_of(2, stateful=False), _clients("a", "b"), _replicas("ba"))
+    dear = TaskConfig(strategy=MIN, costs=Costs(traffic=1, non_overlap=1000))
+
+    assert place(app, dear).active.tolist() == [1, 0]
+    assert place(app, TaskConfig()).active.tolist() == [0, 1]
+
+
+def test_stateless_tasks_have_no_target():
+    """Nothing of theirs can be on its way."""
+    app = application(tasks_of(1) + tasks_of(1, 1, stateful=False), _clients(None))
+    placed = place(app, TaskConfig())
+
+    assert (placed.active.tolist(), placed.target.tolist()) == ([0, 0], [0, NONE])
+
+
+def test_a_move_is_charged_against_what_was_just_dealt():
+    """What Kafka ships: a task that would leave the client it was dealt to costs extra."""
+    app = application(tasks_of(2), _clients("a", "b", previous_active=[]), _replicas("ba"))
+    dear = TaskConfig(strategy=MIN, costs=Costs(traffic=1, non_overlap=2))
+
+    assert place(app, dear).target.tolist() == [0, 1]
+
+
+def test_a_move_may_be_charged_against_what_ran_before():
+    """The KIP's text for the sticky assignor: here the tasks return to the clients that had them."""
+    clients = [
+        ClientLine(process_id=process(0), rack="a", previous_active=["0_1"]),
+        ClientLine(process_id=process(1), rack="b", previous_active=["0_0"]),
+    ]
+    app = application(tasks_of(2), clients, _replicas(["ab", "ab"]))
+    previous = TaskConfig(strategy=MIN, overlap=Overlap.PREVIOUS)
+
+    assert place(app, TaskConfig(strategy=MIN)).target.tolist() == [0, 1]
+    assert place(app, previous).target.tolist() == [1, 0]
+
+
+def test_standbys_follow_their_changelogs():
+    """With racks on, copies are swapped towards the replicas of the changelog."""
+    replicas = _replicas(["abc"] * 4) | _replicas("cabc", "changelog-0")
+    app = application(tasks_of(4), _clients("a", "b", "c", "c"), replicas)
+    far = place(app, TaskConfig(num_standby_replicas=1))
+    near = place(app, TaskConfig(num_standby_replicas=1, strategy=MIN))
+
+    assert (far.planned.tolist(), near.planned.tolist()) == ([1, 0, 3, 2], [3, 0, 1, 2])
+
+
+def test_lags_do_not_change_the_plan():
+    """What is on its way shows in active and standby; target and planned stay what is aimed at."""
+    clients = [
+        ClientLine(process_id=process(0)),
+        ClientLine(process_id=process(1), lags={"0_0": -2, "0_1": -2}),
+        ClientLine(process_id=process(2)),
+    ]
+    app = application(tasks_of(2), clients)
+    placed = place(app, TaskConfig(num_standby_replicas=1))
+
+    assert (placed.target.tolist(), placed.planned.tolist()) == ([0, 1], [2, 0])
+    assert (placed.active.tolist(), placed.probing) == ([1, 1], True)
+
+
+def test_tasks_without_clients_cannot_be_placed():
+    """The error gives the number."""
+    with pytest.raises(Infeasible, match="there are 3 tasks and no client"):
+        place(application(tasks_of(3), []), TaskConfig())
+
+
+def test_without_tasks_there_is_nothing_to_place():
+    """With or without clients."""
+    for clients in ([], _clients("a")):
+        placed = place(application([], clients), TaskConfig(strategy=MIN, num_standby_replicas=1))
+        assert (placed.active.tolist(), placed.probing) == ([], False)
+
+
+def test_too_few_clients_for_the_standbys_are_told():
+    """The placement has as many as there can be."""
+    app = application(tasks_of(1), _clients(None, None))
+
+    assert place(app, TaskConfig(num_standby_replicas=2)).findings == (
+        "2 standbys are configured, and with 2 clients a task can have 1",
+    )
+
+
+def test_copies_closer_together_than_need_be_are_told():
+    """KIP-708 is greedy: on an uneven grid it may miss a spread that exists."""
+    tags = [{"zone": z, "cluster": c} for z, c in (("a", "1"), ("a", "1"), ("a", "2"), ("b", "1"))]
+    clients = [ClientLine(process_id=process(n), tags=t) for n, t in enumerate(tags)]
+    config = TaskConfig(num_standby_replicas=1, tags=("zone", "cluster"))
+
+    assert place(application(tasks_of(1), clients), config).findings == (
+        "1 task (0_0) has copies on fewer values of zone and cluster than possible",
+    )
+
+
+def test_unknown_offsets_are_told():
+    """Because Kafka takes the client for the furthest along."""
+    clients = [ClientLine(process_id=process(0), lags={"0_0": -3})]
+    app = application(tasks_of(1) + tasks_of(1, 1, stateful=False), clients)
+
+    [said] = place(app, TaskConfig()).findings
+    assert said.startswith("1 task (0_0) has a client whose offsets are unknown")
+
+
+def test_unfinished_swaps_are_told(monkeypatch):
+    """Kafka goes four times around; what would still pay then is left, and said."""
+    monkeypatch.setattr(engine.streams.place, "swap_standbys", lambda *_: False)
+    app = application(
+        tasks_of(2), _clients("a", "b"), _replicas("ba") | _replicas("ab", "changelog-0")
+    )
+
+    placed = place(app, TaskConfig(strategy=MIN, num_standby_replicas=1))
+    assert placed.findings == (
+        "standbys were swapped 4 times around, as in Kafka; more swaps may pay",
+    )
+
+
+@given(sketches(Shape(known_racks=True)))
+def test_racks_change_no_count(sketch):
+    """Every client keeps its number of stateful tasks, whatever the strategy."""
+    app = sketch.app
+    placed = place(app, sketch.config)
+    stateful = app.stateful
+
+    counts = [
+        np.bincount(owner[stateful], minlength=len(app.clients)).tolist()
+        for owner in (placed.initial, placed.target)
+    ]
+    assert counts[0] == counts[1]
+
+
+@given(sketches())
+def test_every_task_is_active_once_and_never_beside_a_copy(sketch):
+    """With racks and without, caught up or not; warm-ups are among the standbys."""
+    app = sketch.app
+    placed = place(app, sketch.config)
+
+    assert (placed.active != NONE).all()
+    spans = zip(placed.standby_start, placed.standby_start[1:], strict=False)
+    for task, (a, b) in enumerate(spans):
+        clients = placed.standby[a:b].tolist()
+        warm = placed.warmup[placed.warmup_start[task] : placed.warmup_start[task + 1]].tolist()
+        assert placed.active[task] not in clients
+        assert clients == sorted(set(clients))
+        assert set(warm) <= set(clients)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_of_the_input_does_not_show(seed):
+    """Tasks, clients and replicas may be told in any order."""
+    chance = Random(seed)
+    one = sketch(chance, Shape(most_tasks=20, most_clients=12))
+    first, second = one.app, one.shuffled(chance).app
+    placed, again = place(first, one.config), place(second, one.config)
+
+    assert first.named(placed.active) == second.named(again.active)
+    assert first.named(placed.target) == second.named(again.target)
+    assert (placed.standby.tolist(), placed.planned.tolist()) == (
+        again.standby.tolist(),
+        again.planned.tolist(),
+    )
+
+
+def test_the_draft_names_give_the_same_placement():
+    """min_cost is min_traffic."""
+    app = application(
+        [TaskLine(id="0_0", sources=[("t", 0)], stateful=True)],
+        _clients("a", "b"),
+        _replicas("b", "t"),
+    )
+
+    drafted = place(app, TaskConfig(strategy=RackStrategy("min_cost")))
+    assert drafted.target.tolist() == place(app, TaskConfig(strategy=MIN)).target.tolist()
