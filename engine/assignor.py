@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -346,28 +346,49 @@ def _pairs(
     return start, topics, ragged([[p for _, p in pairs] for pairs in lists])[1]
 
 
-def fresh(group: GroupSpec) -> GroupSpec:
+def fresh(group: GroupSpec, forgetful: Collection[str] | None = None) -> GroupSpec:
     """
-    The group as after a restart of all its members: nobody reports a past, though *owner* still says what they have.
+    The group when members come back without a past, though *owner* still says what they have.
 
-    >>> group = spec({"a": ["t"]}, {"t": 1}, owned={"a": [("t", 0)]})
-    >>> fresh(group).claim_topic.tolist(), fresh(group).owner.tolist()
-    ([], [0])
+    Args:
+        group: The group.
+        forgetful: Ids of the members that report nothing; None for all, as after a restart of every member.
+
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, owned={"a": [("t", 0)], "b": [("t", 1)]})
+    >>> fresh(group).claim_partition.tolist(), fresh(group).owner.tolist()
+    ([], [0, 1])
+    >>> fresh(group, {"a"}).claim_start.tolist(), fresh(group, {"a"}).claim_partition.tolist()
+    ([0, 0, 1], [1])
     """
-    count = len(group.members)
-    nothing, nobody = np.zeros(count + 1, np.int64), np.zeros(0, np.int32)
+    if forgetful is not None and not forgetful:
+        return group
+    told = np.array([forgetful is not None and m not in forgetful for m in group.members], bool)
+    claims, blobs = (
+        np.repeat(told, np.diff(start)) for start in (group.claim_start, group.blob_start)
+    )
     return replace(
         group,
-        claim_start=nothing,
-        claim_topic=nobody,
-        claim_partition=nobody,
-        generation=Column.unknown(count),
-        blob_start=nothing,
-        blob_topic=nobody,
-        blob_partition=nobody,
-        blob_generation=Column.unknown(count),
-        user_data=(None,) * count,
+        claim_start=_kept_starts(group.claim_start, told),
+        claim_topic=group.claim_topic[claims],
+        claim_partition=group.claim_partition[claims],
+        generation=_where(group.generation, told),
+        blob_start=_kept_starts(group.blob_start, told),
+        blob_topic=group.blob_topic[blobs],
+        blob_partition=group.blob_partition[blobs],
+        blob_generation=_where(group.blob_generation, told),
+        user_data=tuple(
+            data if kept else None for data, kept in zip(group.user_data, told, strict=True)
+        ),
     )
+
+
+def _kept_starts(start: Ints, kept: Flags) -> Ints:
+    """Where each member's list begins once only some members have one."""
+    return np.concatenate(([0], np.cumsum(np.diff(start) * kept)))
+
+
+def _where(column: Column, kept: Flags) -> Column:
+    return Column(column.values, column.known & kept)
 
 
 def rejoining(group: GroupSpec, owner: Indices, generation: int = 1) -> GroupSpec:

@@ -42,11 +42,21 @@ RACK_AWARE = ("range", "sticky", "cooperative-sticky")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """Whether a group could run a strategy, why, and what its owner has to do for it."""
+    """
+    Whether a group could run a strategy, why, and what its owner has to do for it.
+
+    Attributes:
+        feasibility: Whether it could.
+        reason: Why, or after what.
+        how: What its owner has to do; None where nothing is known to help.
+        forgetful: Ids of the members that would report nothing of what they own at the next rebalance, though they
+            do not restart.
+    """
 
     feasibility: Feasibility
     reason: str
     how: str | None = None
+    forgetful: frozenset[str] = frozenset()
 
 
 NO_FOLLOWER = Judgement(
@@ -193,13 +203,31 @@ def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
     """The strategy that the group runs, and what its members' lists say against it."""
     wire, election = wire_name(strategy), election_of(group, lists)
     doubted, reason, how = doubt(group, lists, election), RUNS, _RESTART_ONE
+    eager: frozenset[str] = frozenset()
     if doubted:
         reason += f"; {doubted}"
-    elif election and cooperative([wire]) and not all(map(cooperative, election.lists.values())):
-        reason += "; listed beside eager ones, it starts afresh at every rebalance"
-        how = in_short(wire, wire, list(election.lists.values()))
+    elif election and cooperative([wire]):
+        eager = frozenset(m for m, each in election.lists.items() if cooperative(each) is False)
+        if eager:
+            reason += f"; {_gives_up(group, eager)}"
+            how = in_short(wire, wire, list(election.lists.values()))
     return Judgement(
-        feasibility=Feasibility.CAN_RUN, reason=reason, how=how + _racks(group, strategy)
+        feasibility=Feasibility.CAN_RUN,
+        reason=reason,
+        how=how + _racks(group, strategy),
+        forgetful=eager,
+    )
+
+
+def _gives_up(group: GroupSnapshot, eager: frozenset[str]) -> str:
+    """What lists with an eager strategy in them do to a cooperative one (KIP-429)."""
+    if len(eager) == len(group.members):
+        return "listed beside eager ones, it starts afresh at every rebalance"
+    names = [m.identity for m in group.members if m.id in eager]
+    verb = "lists" if len(names) == 1 else "list"
+    return (
+        f"{len(names)} of {len(group.members)} members ({_some(names)}) {verb} an eager one beside it: "
+        "what they own starts afresh at every rebalance"
     )
 
 

@@ -124,8 +124,9 @@ def _replay(
     judgement: Judgement,
 ) -> Candidate:
     continues = _continues(strategy, group)
+    forgetful = judgement.forgetful if continues else None
     try:
-        settled = settle(strategy.assign, spec if continues else fresh(spec))
+        settled = settle(strategy.assign, fresh(spec, forgetful))
     except Infeasible as problem:
         return _infeasible(strategy, str(problem))
     except Exception as problem:  # noqa: BLE001 a custom strategy's fault must not cost the others their rows
@@ -135,7 +136,7 @@ def _replay(
         reach=strategy.reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
-        replay=_replayed(continues, settled),
+        replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,

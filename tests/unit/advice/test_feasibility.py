@@ -8,6 +8,8 @@ from engine.advice import blocked, feasibility
 from engine.model import Feasibility, Reach
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
+COOPERATIVE = "cooperative-sticky"
+
 
 def _group(**columns):
     columns = {"members": [member("a", ["t"], {"t": [0]})]} | columns
@@ -196,6 +198,37 @@ def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
 
     assert told.reason.startswith("after one rolling restart that lists it alone; all 3 members")
     assert (told.how or "").startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
+
+
+@pytest.mark.parametrize(
+    ("assignors", "reason", "forgetful"),
+    [
+        ((COOPERATIVE,), "the strategy it runs", set()),
+        (
+            (COOPERATIVE, "range"),
+            "the strategy it runs; listed beside eager ones, it starts afresh at every rebalance",
+            {"c1", "c2", "c3"},
+        ),
+        (
+            {"c2": (COOPERATIVE, "sticky"), "*": (COOPERATIVE,)},
+            "the strategy it runs; 1 of 3 members (c2@/10.0.0.2) lists an eager one beside it: "
+            "what they own starts afresh at every rebalance",
+            {"c2"},
+        ),
+        (
+            {"c1": (COOPERATIVE, "range")},
+            "the strategy it runs",
+            set(),
+        ),
+    ],
+)
+def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
+    assignors, reason, forgetful
+):
+    """A Java member does what all of its list can do (KIP-429); where a list is unknown nothing is presumed."""
+    told = _judged(COOPERATIVE, assignors, assignor=COOPERATIVE)
+
+    assert (told.reason, {m.split("-")[0] for m in told.forgetful}) == (reason, forgetful)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.assignor import GroupSpec
-from engine.config import Settings
+from engine.config import Rule, Settings
 from engine.model import Assignment, Reach
 from engine.steps import propose
 from engine.steps.propose import candidate_of, propose_group
@@ -29,14 +29,17 @@ class Seen:
         return Assignment(owner=group.owner.copy(), **self.answer)
 
 
-def _rows(monkeypatch, *strategies, **header):
+COOPERATIVE = "cooperative-sticky"
+
+
+def _rows(monkeypatch, *strategies, settings=None, **header):
     monkeypatch.setattr(propose, "every", lambda: {s.name: s for s in strategies})
     owned = {"a": [0, 1], "b": [2]}
     members = [member(m, ["orders"], {"orders": p}) for m, p in owned.items()]
     snapshot = make_snapshot(
         topics=[topic("orders", 3)], groups=[group("g", members=members, **header)]
     )
-    rows = propose_group(Settings(), groups(snapshot)[0], [])
+    rows = propose_group(settings or Settings(), groups(snapshot)[0], [])
     return {row["strategy"]: row for row in rows}
 
 
@@ -61,6 +64,28 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
     claims = seen.asked[0].claim_partition.tolist()
     assert (row["replay"], claims) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("listed", "claimed", "replay"),
+    [
+        ({"*": (COOPERATIVE,)}, [0, 2, 3], "next rebalance"),
+        ({"a": (COOPERATIVE, "range"), "b": (COOPERATIVE,)}, [0, 0, 1], "next rebalance"),
+        ({"*": (COOPERATIVE, "range")}, [0, 0, 0], "fresh assignment"),
+    ],
+)
+def test_members_that_an_eager_strategy_makes_forget_report_nothing(
+    monkeypatch, listed, claimed, replay
+):
+    """What configuration says of the lists decides whose past a cooperative strategy sees."""
+    seen = Seen(COOPERATIVE)
+    settings = Settings(rules=(Rule(assignors=listed),))
+
+    row = _rows(monkeypatch, seen, settings=settings, group_type="classic", assignor=COOPERATIVE)[
+        COOPERATIVE
+    ]
+
+    assert (seen.asked[0].claim_start.tolist(), row["replay"]) == (claimed, replay)
 
 
 def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
