@@ -250,7 +250,12 @@ def read_parameters(name: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def result_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Rows of a query as a table; moments in UTC."""
+    """
+    Rows of a query as a table; moments in UTC.
+
+    >>> result_table([{"lag": None, "problems": []}, {"lag": 7, "problems": ["late", "no racks"]}]).rows
+    [['?', '-'], ['7', 'late; no racks']]
+    """
     from engine.cli.tables import NOTHING, UNKNOWN, Table
 
     columns = list(rows[0])
@@ -269,7 +274,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any, column: str, absent: str) -> str:
-    from engine.cli.tables import duration, number, ratio, share, text, to_json
+    from engine.cli.tables import NOTHING, duration, number, ratio, share, text, to_json
 
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
@@ -282,6 +287,8 @@ def _cell(value: Any, column: str, absent: str) -> str:
         if column.endswith("_share"):
             return share(value)
         return duration(value) if column.endswith("seconds") else ratio(value)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return text("; ".join(value), NOTHING)
     if isinstance(value, list | dict):
         return text(to_json({"": value})[5:-1])
     return text(None if value is None else f"{value}", absent)
