@@ -10,13 +10,16 @@ import numpy as np
 
 from engine.assignor import Assignor, GroupSpec
 from engine.errors import EvenkeelError, Infeasible
-from engine.model import NONE, Assignment, Column, Flags
+from engine.model import NONE, Assignment, Column, Flags, Indices, Lists
 
 Answer = Assignment | Infeasible
 
 _NAMES = frozenset({"members", "instance_ids", "racks", "topics", "topic_ids"})
 _CHANGEABLE = tuple(f.name for f in fields(GroupSpec) if f.name not in _NAMES)
 """The parts of a group that somebody could change: names are tuples of text, and there may be many."""
+
+_NUMBERS = 1 << 31
+"""Beyond any number of a partition on the wire."""
 
 
 class NoAnswer(EvenkeelError):
@@ -54,15 +57,52 @@ def _misfit(answer: object, group: GroupSpec) -> str | None:
             return f"transferring {why}"
         if len(answer.transferring) != group.partition_count:
             return f"transferring has {len(answer.transferring)} entries, owner {group.partition_count}"
-    if answer.order is None:
-        return None
-    if why := _bad_indices(answer.order, 0, group.partition_count):
+    if why := _bad_words(answer.findings, answer.proof):
+        return why
+    if answer.sent is not None and (why := _bad_lists(answer.sent, answer.owner, group)):
+        return f"sent {why}"
+    return None if answer.order is None else _bad_order(answer, answer.order, group)
+
+
+def _bad_order(answer: Assignment, order: Any, group: GroupSpec) -> str | None:
+    if why := _bad_indices(order, 0, group.partition_count):
         return f"order {why}"
-    times = np.bincount(answer.order, minlength=group.partition_count)
+    times = np.bincount(order, minlength=group.partition_count)
     if (times > 1).any():
         return f"order names a partition twice, first {first_of(group, times > 1)}"
     left = (times == 0) & (answer.owner != NONE)
     return f"order leaves out the owned {first_of(group, left)}" if left.any() else None
+
+
+def _bad_words(findings: Any, proof: Any) -> str | None:
+    if not isinstance(findings, tuple) or not all(isinstance(one, str) for one in findings):
+        return "findings is not a tuple of text"
+    return "proof is neither text nor None" if not isinstance(proof, str | None) else None
+
+
+def _bad_lists(sent: Any, owner: Indices, group: GroupSpec) -> str | None:
+    """What is wrong with lists that should name topics of the group, and hold what their members own."""
+    if not isinstance(sent, Lists):
+        return f"is a {type(sent).__name__}, not Lists"
+    start, topic, partition = sent.start, sent.topic, sent.partition
+    if why := _bad_indices(topic, 0, len(group.topics)):
+        return f"topic {why}"
+    if why := _bad_indices(partition, 0, _NUMBERS):
+        return f"partition {why}"
+    if len(topic) != len(partition):
+        return f"has {len(topic)} topics for {len(partition)} partitions"
+    if why := _bad_indices(start, 0, len(topic) + 1):
+        return f"start {why}"
+    sizes = np.diff(start, prepend=0, append=len(topic))  # first and last: what lies outside
+    if len(start) != len(group.members) + 1 or (sizes < 0).any() or sizes[0] or sizes[-1]:
+        return f"start does not cut {len(topic)} entries into the lists of {len(group.members)} members"
+    there = partition < np.diff(group.topic_start)[topic]
+    held = group.topic_start[topic[there]] + partition[there]
+    member = np.repeat(np.arange(len(group.members)), np.diff(start))[there]
+    listed = np.zeros(group.partition_count, np.bool_)
+    listed[held[owner[held] == member]] = True
+    left = (owner != NONE) & ~listed
+    return f"leaves out the owned {first_of(group, left)}" if left.any() else None
 
 
 def _bad_indices(array: Any, least: int, end: int) -> str | None:

@@ -13,7 +13,7 @@ from engine.assignor import USUAL_PROMISES, Promise, spec
 from engine.assignors import ASSIGNORS
 from engine.conformance import CHECKS, Violation, check
 from engine.errors import Infeasible
-from engine.model import NONE, Assignment, Column, Reach
+from engine.model import NONE, Assignment, Column, Lists, Reach
 from tests.helpers.strategies import groups
 
 
@@ -95,6 +95,15 @@ def _forgets_lag(group, owner):
 
 def _lends_its_input(group, owner):
     return Assignment(owner=group.owner)
+
+
+def _sends(start, topic, partition):
+    def spoil(group, owner):
+        arrays = (np.array(entries, np.int64) for entries in (start, topic, partition))
+        lists = Lists(**dict(zip(("start", "topic", "partition"), arrays, strict=True)))
+        return Assignment(owner=owner, sent=lists)
+
+    return spoil
 
 
 def _lists_as_it_came(group, owner):
@@ -202,11 +211,49 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
         (_order(np.zeros(6, np.int64)), "order names a partition twice, first u-0"),
         (_order(np.arange(1, 6)), "order leaves out the owned u-0"),
         (_order(np.arange(1, 7)), "order has values from 1 to 6, outside 0 to 5"),
+        (
+            lambda group, owner: Assignment(owner=owner, findings="odd"),
+            "findings is not a tuple of text",
+        ),
+        (
+            lambda group, owner: Assignment(owner=owner, findings=(3,)),
+            "findings is not a tuple of text",
+        ),
+        (lambda group, owner: Assignment(owner=owner, proof=3), "proof is neither text nor None"),
+        (
+            lambda group, owner: Assignment(owner=owner, sent=[["u-0"], []]),
+            "sent is a list, not Lists",
+        ),
+        (_sends([0, 1, 1], [9], [0]), "sent topic has values from 9 to 9, outside 0 to 2"),
+        (
+            _sends([0, 1, 1], [0], [-1]),
+            "sent partition has values from -1 to -1, outside 0 to 2147483647",
+        ),
+        (_sends([0, 1, 1], [0], [0, 1]), "sent has 1 topics for 2 partitions"),
+        (_sends([0, 1, 2], [0], [0]), "sent start has values from 0 to 2, outside 0 to 1"),
+        (
+            _sends([0, 1], [0], [0]),
+            "sent start does not cut 1 entries into the lists of 2 members",
+        ),
+        (
+            _sends([1, 0, 1], [0], [0]),
+            "sent start does not cut 1 entries into the lists of 2 members",
+        ),
+        (_sends([0, 1, 1], [0], [0]), "sent leaves out the owned u-0"),
     ],
 )
 def test_an_answer_that_is_none_is_found(spoil, found):
     """Before any promise, an answer must be one for this group; nothing else is then checked."""
     assert check(Deals(spoil), GROUP) == [Violation(promise=None, found=found)]
+
+
+def test_lists_that_begin_nowhere_are_found_without_members_too():
+    """A group without members still has a first and a last place of its lists."""
+    assert check(Deals(_sends([], [], [])), spec({}, {})) == [
+        Violation(
+            promise=None, found="sent start does not cut 0 entries into the lists of 0 members"
+        )
+    ]
 
 
 def test_a_class_without_the_shape_is_found():
