@@ -3,9 +3,10 @@ Loops that numpy cannot take over: plain Python for small groups, compiled machi
 
 A kernel is an ordinary function over arrays and whole numbers. Called as it is, it runs interpreted,
 which costs nothing to start; `kernel.fast` is the same function compiled by Numba, kept on disk
-beside the source. Starting Numba takes a process some four seconds, compiling as long again once
-per machine, so `at_work` chooses by how much there is to do. Kernels may call kernels that their
-own module names.
+beside the source, else in the user's cache folder, else not at all. Starting Numba takes a process
+some four seconds, compiling as long again once per machine (per process where nothing can be kept),
+so `at_work` chooses by how much there is to do. Kernels may call kernels that their own module
+names.
 
 >>> @kernel
 ... def total(numbers):
@@ -61,7 +62,10 @@ class Kernel(Generic[P, R]):
             self.function.__closure__,
         )
         twin.__qualname__, twin.__module__ = self.function.__qualname__, self.function.__module__
-        return cast(Callable[P, R], numba.njit(cache=True)(twin))
+        try:
+            return cast(Callable[P, R], numba.njit(cache=True)(twin))
+        except RuntimeError:  # no folder to keep it in
+            return cast(Callable[P, R], numba.njit(twin))
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

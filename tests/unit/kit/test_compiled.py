@@ -32,6 +32,16 @@ def test_both_forms_answer_alike():
     assert total.fast.nopython_signatures, "it was compiled, not merely wrapped"
 
 
+@pytest.mark.slow
+def test_without_a_place_to_keep_it_the_compiled_form_still_works(monkeypatch):
+    """A read-only installation and no home, as in many a container, cost time but no answer."""
+    from numba.core import caching
+
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+
+    assert kernel(doubled.function).fast(21) == 42
+
+
 def test_the_work_chooses_the_form():
     """Numba is not even started for a group that is done before it would be ready."""
     assert at_work(total, WORTH_COMPILING - 1) is total
