@@ -44,8 +44,8 @@ def _outcome(held: Held, names: dict[str, str]) -> list[str]:
         return lines
     election = held.election
     if election is None:
-        runs = f"{held.runs}, says the broker; " if held.runs else ""
-        elected = f"  Elects: {runs}who votes for what is not known"
+        runs = f"{held.runs}, says the broker; who votes for what is not known"
+        elected = f"  Elects: {runs if held.runs else 'not known, nor who votes for what'}"
     elif election.elected is None:
         elected = "  Elects: nothing, nobody is let in"
     else:

@@ -187,6 +187,7 @@ def test_a_group_that_rebalances_has_an_election_but_no_present_strategy(run):
     [unknown] = objects(run(*given, "--to", "sticky", "--json"))
     [known] = objects(run(*given, "--assignors", "range", "--to", "sticky", "--json"))
 
+    assert "Elects: not known, nor who votes for what" in run(*given).stdout
     assert unknown["plan"] is None
     assert any("no way to sticky is planned" in remark for remark in unknown["remarks"])
     assert (known["runs"], known["elected"], known["plan"]["present"]) == (None, "range", "range")
