@@ -52,8 +52,12 @@ def frontier(
 ) -> None:
     """Show cross-rack traffic against moves for one group, as the two are weighed differently."""
     from engine.cli import sources
+    from engine.cli.frontier_picture import check_kind, draw
     from engine.cli.tables import emit, show, tell
+    from engine.errors import InputError
 
+    if picture is not None:
+        check_kind(picture)
     source = sources.open_source(bootstrap, cluster, stored)
     found = _group(source, group)
     now, swept = _swept(source, found)
@@ -62,10 +66,15 @@ def frontier(
     else:
         show([_table(group, now, swept)])
         tell(["", *_remarks(swept)])
-    if picture is not None or not as_json:
-        from engine.cli.frontier_picture import draw
-
+    if picture is None and as_json:
+        return
+    try:
         file = draw(group, now, swept, picture or Path(f"frontier-{_plain(group)}.png"))
+    except InputError as problem:
+        if picture is not None:
+            raise
+        complain(f"no picture: {problem}")  # nobody asked for it, and the table is there
+    else:
         complain(f"picture: {file}")
 
 

@@ -15,17 +15,30 @@ if TYPE_CHECKING:
 KINDS = (".png", ".svg", ".pdf")
 
 
-def draw(group: str, now: Point, swept: Sequence[Frontier], file: Path) -> Path:
+def check_kind(file: Path) -> None:
     """
-    Write the picture, and say where.
-
     Raises:
-        InputError: The file is of no such kind, or cannot be written.
+        InputError: The file's suffix is of no kind of picture.
     """
     if file.suffix.lower() not in KINDS:
         raise InputError(
             f"--picture {file} is no picture.", fix=f"Let it end in {', '.join(KINDS)}."
         )
+
+
+def draw(group: str, now: Point, swept: Sequence[Frontier], file: Path) -> Path:
+    """
+    Write the picture, and say where.
+
+    Args:
+        group: The group's id.
+        now: The group as it is.
+        swept: Its frontiers.
+        file: Where it goes; its suffix is one of `KINDS`.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
     from matplotlib.figure import Figure  # half a second that the table alone need not pay
 
     figure = Figure(figsize=(8, 5), layout="constrained")

@@ -56,10 +56,10 @@ def test_the_picture_goes_where_it_should(run, recording, tmp_path):
 
 
 def test_an_unknown_kind_of_picture_is_refused(run, recording):
-    """The kinds there are are named."""
+    """The kinds there are are named, before anything is read."""
     result = run("frontier", "uneven", "--from", recording, "--picture", "some.txt")
 
-    assert result.exit_code == 2
+    assert (result.exit_code, result.stdout) == (2, "")
     assert "some.txt is no picture" in result.stderr
     assert ".png" in result.stderr
 
@@ -70,6 +70,16 @@ def test_a_picture_that_cannot_be_written_is_an_error(run, recording):
 
     assert result.exit_code == 2
     assert "cannot be written" in result.stderr
+
+
+def test_where_nothing_can_be_written_the_table_is_enough(run, recording, tmp_path):
+    """A picture that nobody asked for fails nothing; why there is none is said."""
+    (tmp_path / "frontier-uneven.png").mkdir()
+
+    result = run("frontier", "uneven", "--from", recording)
+
+    assert result.exit_code == 0, result.output
+    assert "no picture: the picture frontier-uneven.png cannot be written" in result.stderr
 
 
 def test_a_missing_rack_is_named(run, recording):
