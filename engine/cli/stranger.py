@@ -105,9 +105,10 @@ def _assignors(module: ModuleType) -> list[str]:
 def _check_shape(place: str, assignor: Any) -> None:
     """
     Raises:
-        InputError: It lacks a part of an assignor, or a part is not of its kind.
+        InputError: It lacks a part of an assignor, a part is not of its kind, or it raises when it is asked for one.
     """
-    if missing := missing_parts(assignor):
+    missing = _tried(lambda: missing_parts(assignor), f"{place} cannot say what it is", _MEND)
+    if missing:
         raise InputError(
             f"{place} is no assignor: it has no {', '.join(missing)}.",
             fix=f"An assignor has {', '.join(ASSIGNOR_PARTS)}.",

@@ -184,3 +184,12 @@ class Half:
 
 
 READY = Deals()
+
+
+class Mute(Deals):
+    """Raises when it is asked what it is."""
+
+    @property
+    def reach(self):
+        """Nobody knows."""
+        raise ValueError("it depends")

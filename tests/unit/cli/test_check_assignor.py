@@ -170,6 +170,7 @@ def test_what_the_class_prints_is_no_part_of_the_output(run, monkeypatch):
         ("math:Weighted", "math has no Weighted; it has no class with a method assign."),
         (f"{BROKEN}:Half", "is no assignor: it has no works_on, needs, reach, source, assign."),
         (f"{BROKEN}:NeedsArguments", "NeedsArguments cannot be made: TypeError"),
+        (f"{BROKEN}:Mute", "Mute cannot say what it is: ValueError: it depends (broken_assignors.py:"),
         (f"{BROKEN}:OddReach", "its reach is 'setting'. It must be one of engine.model.Reach."),
         (f"{BROKEN}:OddPromises", "It must be a frozenset out of engine.assignor.Promise."),
     ],
