@@ -9,7 +9,7 @@ Times are aware UTC, or milliseconds since the epoch where the name ends in `_ms
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -114,6 +114,10 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning
 """Group states in which nothing said about ownership would still hold a moment later."""
 
 
+STREAMS_PROTOCOL = "stream"
+"""What Kafka Streams calls its assignor in groups of the classic protocol."""
+
+
 class Status(enum.StrEnum):
     """How a partition or a group fares, worsening in this order; a group has its worst partition's."""
 
@@ -141,12 +145,36 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemberTasks:
+    """
+    What a thread of a Kafka Streams application has and says; tasks are `<sub-topology>_<partition>`.
+
+    Attributes:
+        active, standby, warmup: Its tasks. The classic protocol calls warm-ups standbys.
+        reads: (task, topic, partition) for each partition it reads.
+        offsets: Task -> sum of the offsets its copy had reached when the thread last told: -2 for one it ran, -3
+            unknown. None where that is not told.
+        ends: Task -> sum of the ends of its changelogs, where the protocol tells them.
+        tags: Client tags (KIP-708).
+    """
+
+    active: tuple[str, ...] = ()
+    standby: tuple[str, ...] = ()
+    warmup: tuple[str, ...] = ()
+    reads: tuple[tuple[str, str, int], ...] = ()
+    offsets: Mapping[str, int] | None = None
+    ends: Mapping[str, int] | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """
     A member of a group.
 
     *subscription* is None when the group's protocol does not tell it; *rack_source* says where the rack came
-    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown.
+    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *tasks* are None but for
+    threads of Kafka Streams.
     """
 
     id: str
@@ -160,6 +188,7 @@ class Member:
     generation: int | None = None
     process_id: str | None = None
     kind: str | None = None
+    tasks: MemberTasks | None = None
 
     @property
     def identity(self) -> str:
@@ -214,7 +243,8 @@ class GroupSnapshot:
     One group as one snapshot saw it.
 
     *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
-    be read; then members and partitions are what little is known.
+    be read; then members and partitions are what little is known. *stores* are the changelog partitions of a Kafka
+    Streams application, None elsewhere.
     """
 
     snapshot_id: str
@@ -230,14 +260,27 @@ class GroupSnapshot:
     topology: str | None = None
     members: tuple[Member, ...]
     partitions: PartitionTable
+    stores: PartitionTable | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
 
     @property
+    def places_tasks(self) -> bool:
+        """Whether it is a Kafka Streams application, of either protocol: it assigns tasks, not partitions."""
+        return places_tasks(self.type, self.assignor)
+
+    @property
     def rebalancing(self) -> bool:
         """Whether ownership was in motion when the snapshot was taken."""
         return self.state in REBALANCING
+
+
+def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:
+    """Whether a group of this type and wire name is a Kafka Streams application."""
+    return group_type == GroupType.STREAMS or (
+        group_type == GroupType.CLASSIC and assignor == STREAMS_PROTOCOL
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

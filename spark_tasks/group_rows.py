@@ -3,7 +3,8 @@ From the lake's tables to one row per group: itself and its past, nested.
 
 The row holds the group's rows of four datasets as arrays of structs, of every snapshot of the lookback; the struct's
 `snapshot_id` tells them apart. `partitions` are those of the topics the group concerns itself with: subscribed,
-owned, aimed at or committed. Such a row is all a worker needs to judge the group.
+owned, aimed at or committed, and the changelogs of a Kafka Streams application. Such a row is all a worker needs to
+judge the group.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from pyspark.sql.functions import (
     coalesce,
     col,
     collect_list,
+    concat,
     desc,
     explode,
     flatten,
+    lit,
     struct,
 )
 
-from engine.datasets import SNAPSHOT
+from engine.datasets import CHANGELOG, SNAPSHOT
+from engine.model import STREAMS_PROTOCOL, GroupType
 from spark_tasks.packing import pack
 
 PLAN = pa.schema({"group_id": pa.string(), "cost": pa.int64(), "bucket": pa.int32()})
@@ -60,7 +64,9 @@ def group_rows(tables: Mapping[str, DataFrame], plan: DataFrame) -> DataFrame:
         name: tables[name].join(plan.select("group_id"), "group_id", "left_semi")
         for name in ("groups", "members", "commits")
     }
-    topics = broadcast(topics_of(own["members"], own["commits"]))
+    topics = topics_of(own["members"], own["commits"])
+    stores = stores_of(own["groups"], tables["partitions"])
+    topics = broadcast(topics.union(stores).distinct())
     own["partitions"] = tables["partitions"].join(topics, ["snapshot_id", "topic"], "inner")
     tagged = [_tagged(frame, name) for name, frame in own.items()]
     # one shuffle instead of one per dataset
@@ -91,3 +97,15 @@ def topics_of(members: DataFrame, commits: DataFrame) -> DataFrame:
     )
     committed = commits.select("snapshot_id", "group_id", "topic")
     return named.union(committed).distinct().select("snapshot_id", "group_id", "topic")
+
+
+def stores_of(groups: DataFrame, partitions: DataFrame) -> DataFrame:
+    """(snapshot_id, group_id, topic): the changelogs of Kafka Streams applications, by name (`is_store_of`)."""
+    application = (col("group_type") == GroupType.STREAMS.value) | (
+        (col("group_type") == GroupType.CLASSIC.value) & (col("assignor") == STREAMS_PROTOCOL)
+    )
+    applications = broadcast(groups.filter(application).select("snapshot_id", "group_id"))
+    changelogs = partitions.select("snapshot_id", "topic").filter(col("topic").endswith(CHANGELOG))
+    named = changelogs.distinct().join(applications, "snapshot_id", "inner")
+    own = col("topic").startswith(concat(col("group_id"), lit("-")))
+    return named.filter(own).select("snapshot_id", "group_id", "topic")

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from engine.datasets import SCHEMA_VERSION, STEPS, split_snapshot_id
+from engine.datasets import SCHEMA_VERSION, STEPS, shaped, split_snapshot_id
 from engine.errors import InputError, LakeError, SnapshotNotFound
 from engine.model import check_aware, utc_now
 from engine.ports import Manifest
@@ -127,7 +127,7 @@ class FileLake:
                 # read_table would add the folder names as columns, and is slower for one file
                 with self._fs.open_input_file(path) as file:
                     table = pq.ParquetFile(file).read()
-                tables.append(table.select(schema.names).cast(schema))
+                tables.append(shaped(table, schema))
         return pa.concat_tables(tables)
 
     def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:

@@ -28,6 +28,7 @@ from engine.datasets import (
     SNAPSHOT,
     STEPS,
     ClusterSnapshot,
+    shaped,
     snapshot_of,
     split_snapshot_id,
 )
@@ -128,7 +129,7 @@ def _table(archive: zipfile.ZipFile, dataset: str) -> pa.Table:
     content = _part(archive, f"{dataset}.parquet")
     # read_table over a Python file keeps threads that can abort a process that ends right after
     table = pq.ParquetFile(pa.BufferReader(content)).read()
-    return table.select(schema.names).cast(schema)
+    return shaped(table, schema)
 
 
 def _check_version(path: str | Path, contents: Mapping[str, Any]) -> None:

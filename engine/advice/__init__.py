@@ -5,7 +5,16 @@ Scores, history and policy -> `Advice`, or "stay", always with its reason.
 """
 
 from engine.advice.decide import Previous, decide
-from engine.advice.feasibility import Judgement, blocked, feasibility, runs
+from engine.advice.feasibility import Judgement, blocked, feasibility, runs, unfit
 from engine.kit.protocol_names import SERVER_SIDE
 
-__all__ = ["SERVER_SIDE", "Judgement", "Previous", "blocked", "decide", "feasibility", "runs"]
+__all__ = [
+    "SERVER_SIDE",
+    "Judgement",
+    "Previous",
+    "blocked",
+    "decide",
+    "feasibility",
+    "runs",
+    "unfit",
+]

@@ -124,5 +124,6 @@ def _why_stay(
         gains, losses = "; ".join(weighed[name].gains), "; ".join(weighed[name].losses)
         return f"{name} would gain ({gains}) but lose ({losses})"
     if not able:
-        return "no strategy that it could deploy is replayed yet"
-    return f"nothing to gain: none of {', '.join(able)} is better by as much as the policy asks"
+        return "there is no strategy that it could deploy"
+    verb = "is" if len(able) == 1 else "are"
+    return f"nothing to gain: {', '.join(able)} {verb} no better by as much as the policy asks"

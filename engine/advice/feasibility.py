@@ -21,7 +21,6 @@ from engine.kit.distinct import distinct
 from engine.kit.election import Election
 from engine.kit.protocol_names import (
     SERVER_SIDE,
-    STREAMS,
     cooperative,
     strategy_of,
     wire_name,
@@ -30,6 +29,12 @@ from engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
 
 NAMED = 3
 """As many members are named in a reason."""
+
+TASKS = {
+    GroupType.STREAMS: "a KIP-1071 Streams group: the broker assigns tasks, it takes no partition strategy",
+    GroupType.CLASSIC: "a Kafka Streams application: it assigns tasks, partition strategies would tear them apart",
+}
+"""Why an application whose groups `places_tasks` takes no strategy for partitions."""
 
 RUNS = "the strategy it runs"
 _RESTART_ONE = (
@@ -71,23 +76,26 @@ def blocked(group: GroupSnapshot) -> str | None:
     """Why no strategy can be replayed on this group at all; None when one can."""
     if group.error is None and group.rebalancing:
         return f"rebalancing ({group.state})"
-    return unfit(group) or _unknown_subscription(group)
+    return _nothing_to_assign(group) or (
+        None if group.places_tasks else _unknown_subscription(group)
+    )
 
 
 def unfit(group: GroupSnapshot) -> str | None:
-    """Why no strategy of ours is for this kind of group, whatever it does now; None when one is."""
+    """Why no strategy for partitions is for this kind of group, whatever it does now; None when one is."""
+    return _nothing_to_assign(group) or (TASKS[group.type] if group.places_tasks else None)
+
+
+def _nothing_to_assign(group: GroupSnapshot) -> str | None:
+    """Why nobody assigns anything to the members of this group."""
     if group.error is not None:
         return f"could not be read: {group.error}"
     if group.type is GroupType.SHARE:
         return "a share group: its members share partitions, there is no assignment to compare"
-    if group.type is GroupType.STREAMS:
-        return "a KIP-1071 Streams group: the broker assigns tasks, it takes no partition strategy"
-    if group.protocol_type not in ("consumer", "", None):
+    if group.protocol_type not in ("consumer", "streams", "", None):
         return f"protocol type {group.protocol_type}: not a consumer group"
     if not group.members:
         return f"no members ({group.state})" + _assigns_itself(group)
-    if group.assignor == STREAMS:
-        return "a Kafka Streams application: it assigns tasks, partition strategies would tear them apart"
     return None
 
 

@@ -20,6 +20,7 @@ from engine.cli import (
     lag,
     record,
     snapshot,
+    tasks,
 )
 from engine.cli.running import EXIT_CODES, Group
 
@@ -57,6 +58,7 @@ for _command, _epilog in (
     (snapshot.snapshot, snapshot.EPILOG),
     (lag.lag, lag.EPILOG),
     (advise.advise, advise.EPILOG),
+    (tasks.tasks, tasks.EPILOG),
     (frontier.frontier, frontier.EPILOG),
     (answer.assign, answer.EPILOG),
     (elect.elect, elect.EPILOG),

@@ -59,7 +59,7 @@ def frontier(
     if picture is not None:
         check_kind(picture)
     source = sources.open_source(bootstrap, cluster, stored)
-    found = _group(source, group)
+    found = sources.one_group(source, group)
     now, swept = _swept(source, found)
     if as_json:
         emit(_rows(group, now, swept))
@@ -78,17 +78,6 @@ def frontier(
         complain(f"picture: {file}")
 
 
-def _group(source: Source, name: str) -> GroupWithPast:
-    import glob
-
-    from engine.cli import sources
-    from engine.steps.reading import groups_with_past
-
-    found = list(groups_with_past(source.lake, source.settings, source.newest, glob.escape(name)))
-    sources.matching(source, name, len(found))
-    return found[0]
-
-
 def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]:
     """
     The group as it is, and its frontiers.
@@ -96,13 +85,13 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
     Raises:
         Infeasible: The group cannot be replayed, its data is not trusted, or a rack is missing.
     """
-    from engine.advice import blocked
+    from engine.advice import blocked, unfit
     from engine.advice.frontier import frontiers, present
     from engine.assignor import spec_of
     from engine.errors import Infeasible
     from engine.steps.measure import observe_group
 
-    reason = found.withheld or blocked(found.group)
+    reason = found.withheld or blocked(found.group) or unfit(found.group)
     if reason is not None:
         raise Infeasible(f"group {found.group.group} has no frontier: {reason}.")
     seen = observe_group(source.settings, found.group, found.earlier)

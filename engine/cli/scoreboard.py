@@ -19,6 +19,7 @@ from engine.cli.tables import (
     tell,
     text,
 )
+from engine.model import places_tasks
 
 if TYPE_CHECKING:
     from engine.cli.judging import Judged
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 HOW_TO_GET = (
     "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"
 )
+
+TASKS = "Task by task: evenkeel tasks {}"
 
 MOVES_SHOWN = 20
 """As many moves fit a screen; elsewhere all are printed."""
@@ -87,7 +90,9 @@ def print_group(one: Judged) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
     numbers, _ = overview([one]).split()
     show([numbers, strategies(one)])
-    tell(["", *advice_lines(one), *move_lines(one), "", HOW_TO_GET.format(text(one.advice.group))])
+    application = places_tasks(one.metrics["group_type"], one.metrics["assignor"])
+    further = TASKS if application else HOW_TO_GET
+    tell(["", *advice_lines(one), *move_lines(one), "", further.format(text(one.advice.group))])
 
 
 def strategies(one: Judged) -> Table:

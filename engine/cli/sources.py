@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -16,6 +17,9 @@ from engine.config import ClusterSettings, Settings
 from engine.datasets import split_snapshot_id
 from engine.errors import InputError
 from engine.ports import Lake, Manifest
+
+if TYPE_CHECKING:
+    from engine.steps.reading import GroupWithPast
 
 spare_pandas()
 
@@ -199,6 +203,20 @@ def problems(source: Source) -> list[str]:
     unread = [f"group {row['group_id']}: " for row in groups if row["error"] is not None]
     told = source.manifest.facts.get("problems", ())
     return [line for line in told if not line.startswith(tuple(unread))]
+
+
+def one_group(source: Source, name: str) -> GroupWithPast:
+    """
+    One group of the newest snapshot, with its past.
+
+    Raises:
+        NothingFound: There is no group of this name.
+    """
+    from engine.steps.reading import groups_with_past
+
+    found = list(groups_with_past(source.lake, source.settings, source.newest, glob.escape(name)))
+    matching(source, name, len(found))
+    return found[0]
 
 
 def matching(source: Source, pattern: str, found: int) -> None:

@@ -8,7 +8,7 @@ hand it Arrow tables: the whole snapshot, or the rows of a single group.
 `schemas` (the tables), `reading` (one reading of a cluster, its name and manifest), `assemble` (rows -> groups).
 """
 
-from engine.datasets.assemble import ClusterTables, assemble, groups_of
+from engine.datasets.assemble import CHANGELOG, ClusterTables, assemble, groups_of, is_store_of
 from engine.datasets.reading import (
     ClusterSnapshot,
     facts_of,
@@ -24,10 +24,12 @@ from engine.datasets.schemas import (
     STEPS,
     VALIDATION,
     rows_to_table,
+    shaped,
 )
 
 __all__ = [
     "CANDIDATES",
+    "CHANGELOG",
     "METRICS",
     "SCHEMA_VERSION",
     "SNAPSHOT",
@@ -38,8 +40,10 @@ __all__ = [
     "assemble",
     "facts_of",
     "groups_of",
+    "is_store_of",
     "new_snapshot_id",
     "rows_to_table",
+    "shaped",
     "snapshot_of",
     "split_snapshot_id",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +21,15 @@ from engine.model import (
     Indices,
     Ints,
     Member,
+    MemberTasks,
     PartitionTable,
+    places_tasks,
 )
+
+CHANGELOG = "-changelog"
+"""How Kafka Streams ends the names of topics that keep its stores."""
+
+_LISTS = ("assigned_topics", "assigned_partitions", "target_topics", "target_partitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +151,24 @@ def assemble(
         topology=header["topology"],
         members=tuple(_member(row) for row in rows),
         partitions=_partition_table(rows, commits, cluster, read_committed),
+        stores=_stores(header, commits, cluster),
     )
+
+
+def is_store_of(group: str, topic: str) -> bool:
+    """Whether a topic is a changelog of a Kafka Streams application by its name; the group is its application id."""
+    return topic.startswith(f"{group}-") and topic.endswith(CHANGELOG)
+
+
+def _stores(
+    header: Mapping[str, Any], commits: pa.Table, cluster: ClusterTables
+) -> PartitionTable | None:
+    """The changelog partitions of a Streams application; None for any other group."""
+    if not places_tasks(header["group_type"], header["assignor"]):
+        return None
+    named = [topic for topic in cluster.topics if is_store_of(header["group_id"], topic)]
+    of_all = {"subscription": named, **dict.fromkeys(_LISTS)}
+    return _partition_table([of_all], commits.slice(0, 0), cluster, read_committed=False)
 
 
 def _member(row: Mapping[str, Any]) -> Member:
@@ -159,7 +184,29 @@ def _member(row: Mapping[str, Any]) -> Member:
         generation=row["generation"],
         process_id=row["process_id"],
         kind=row["kind"],
+        tasks=_tasks(row),
     )
+
+
+def _tasks(row: Mapping[str, Any]) -> MemberTasks | None:
+    """A Streams thread's tasks; rows from before a column was added know less."""
+    if row["process_id"] is None:
+        return None
+    of = row["assigned_tasks"] or ()
+    pairs = zip(row["assigned_topics"] or (), row["assigned_partitions"] or (), strict=False)
+    return MemberTasks(
+        active=tuple(row["active_tasks"] or ()),
+        standby=tuple(row["standby_tasks"] or ()),
+        warmup=tuple(row["warmup_tasks"] or ()),
+        reads=tuple((task, *pair) for task, pair in zip(of, pairs, strict=False)),
+        offsets=_from_json(row["task_offsets"]),
+        ends=_from_json(row["task_end_offsets"]),
+        tags=_from_json(row["client_tags"]) or {},
+    )
+
+
+def _from_json(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
 
 
 def _partition_table(

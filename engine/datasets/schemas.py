@@ -50,11 +50,14 @@ SNAPSHOT: Mapping[str, pa.Schema] = {
         process_id=pa.string(),
         assigned_topics=_TEXTS,
         assigned_partitions=_NUMBERS,
+        assigned_tasks=_TEXTS,
         target_topics=_TEXTS,
         target_partitions=_NUMBERS,
         active_tasks=_TEXTS,
         standby_tasks=_TEXTS,
         warmup_tasks=_TEXTS,
+        task_offsets=pa.string(),
+        task_end_offsets=pa.string(),
         client_tags=pa.string(),
         metadata=pa.binary(),
         assignment=pa.binary(),
@@ -227,6 +230,24 @@ STEPS: Mapping[str, Mapping[str, pa.Schema]] = {
     "candidates": CANDIDATES,
 }
 """Which tables each writing step leaves in the lake, under one manifest per step."""
+
+
+_ADDED = {"assigned_tasks", "task_offsets", "task_end_offsets"}
+"""Columns that files of this schema version may lack, since the first such files had none: nothing is known there."""
+
+
+def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """
+    A table read from a file, with exactly the columns of its dataset.
+
+    Raises:
+        KeyError: It lacks a column that it must have.
+        pa.ArrowException: A column is of another type.
+    """
+    for field in schema:
+        if field.name in _ADDED and field.name not in table.schema.names:
+            table = table.append_column(field, pa.nulls(len(table), field.type))
+    return table.select(schema.names).cast(schema)
 
 
 def rows_to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.errors import InputError
-from engine.model import GroupType
+from engine.model import STREAMS_PROTOCOL, GroupType
 
 CLIENT_SETTING = "partition.assignment.strategy"
 SERVER_SETTING = "group.remote.assignor"
 
-STREAMS = "stream"
-"""What Kafka Streams calls its assignor in groups of the classic protocol."""
+
+STREAMS = STREAMS_PROTOCOL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from engine.config import Settings
 from engine.datasets import split_snapshot_id
 from engine.model import Advice, Move, utc_now
 from engine.ports import History, Lake
-from engine.steps.propose import candidate_of
+from engine.steps.candidate_rows import candidate_of
 from engine.steps.validation import rejected_as_a_whole, withheld_groups
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,19 +15,12 @@ from engine.config import Rule, Settings
 from engine.datasets import CANDIDATES, rows_to_table
 from engine.errors import Infeasible
 from engine.kit.settle import Settled, settle
-from engine.model import (
-    Candidate,
-    Feasibility,
-    GroupSnapshot,
-    GroupType,
-    Member,
-    Move,
-    Reach,
-    Score,
-)
+from engine.model import Candidate, GroupSnapshot, GroupType, Member, Reach
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
+from engine.steps.candidate_rows import candidate_row, in_sync, infeasible
 from engine.steps.measure import observe_group
+from engine.steps.propose_tasks import task_rows
 from engine.steps.reading import groups_with_past, with_others
 
 
@@ -88,9 +81,11 @@ def propose_group(
     reason = withheld or blocked(group)
     if reason is not None:
         return [
-            keys | _row(position, _infeasible(strategy, reason), None, [])
+            keys | candidate_row(position, _never(strategy, reason), None, [])
             for position, strategy in enumerate(every().values())
         ]
+    if group.places_tasks:
+        return [keys | row for row in task_rows(settings, group, earlier)]
     seen = observe_group(settings, group, earlier)
     rule = settings.rule(group.cluster, group.group)
     told = [_told(rule, member) for member in group.members]
@@ -99,14 +94,14 @@ def propose_group(
         shown,
         lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists),
     )
-    judge = Judge(group=shown, capacity=seen.capacity, in_sync=_in_sync(group))
+    judge = Judge(group=shown, capacity=seen.capacity, in_sync=in_sync(group))
     assignors = rule.assignors
     rows = []
     for position, strategy in enumerate(every().values()):
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)
         candidate = _replay(strategy, group, judged, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
-        rows.append(keys | _row(position, candidate, judgement, changed))
+        rows.append(keys | candidate_row(position, candidate, judgement, changed))
     return rows
 
 
@@ -128,9 +123,9 @@ def _replay(
     try:
         settled = settle(strategy.assign, fresh(spec, forgetful))
     except Infeasible as problem:
-        return _infeasible(strategy, str(problem))
+        return _never(strategy, str(problem))
     except Exception as problem:  # noqa: BLE001 a custom strategy's fault must not cost the others their rows
-        return _infeasible(strategy, f"failed: {type(problem).__name__}: {problem}")
+        return _never(strategy, f"failed: {type(problem).__name__}: {problem}")
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,
@@ -164,54 +159,5 @@ def _replayed(continues: bool, settled: Settled) -> str:
     return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
 
 
-def _infeasible(strategy: Assignor, reason: str) -> Candidate:
-    return Candidate(
-        strategy=strategy.name,
-        reach=strategy.reach,
-        feasibility=Feasibility.INFEASIBLE,
-        reason=reason,
-    )
-
-
-def _in_sync(group: GroupSnapshot) -> Any:
-    """The in-sync flags of the replica entries that `spec_of` keeps."""
-    table = group.partitions
-    kept = (table.subscribed & table.exists).repeat(
-        table.replica_start[1:] - table.replica_start[:-1]
-    )
-    return table.in_sync[kept]
-
-
-def _row(
-    position: int, candidate: Candidate, judgement: Judgement | None, changed: Sequence[Move]
-) -> dict[str, Any]:
-    score = asdict(candidate.score) if candidate.score else {}
-    return {
-        "strategy": candidate.strategy,
-        "position": position,
-        "reach": candidate.reach.value,
-        "feasibility": candidate.feasibility.value,
-        "reason": candidate.reason,
-        "how": judgement.how if judgement else None,
-        "replay": candidate.replay,
-        **score,
-        "findings": list(candidate.findings),
-        "moved": [asdict(move) for move in changed],
-        "proof": candidate.proof,
-    }
-
-
-def candidate_of(row: Mapping[str, Any]) -> Candidate:
-    """A stored row as a value again; the assignment itself is not stored, its moves are."""
-    scored = row["unowned"] is not None
-    score = {name: row[name] for name in Score.__dataclass_fields__}
-    return Candidate(
-        strategy=row["strategy"],
-        reach=Reach(row["reach"]),
-        feasibility=Feasibility(row["feasibility"]),
-        reason=row["reason"],
-        replay=row["replay"],
-        score=Score(**score) if scored else None,
-        findings=tuple(row["findings"] or ()),
-        proof=row["proof"],
-    )
+def _never(strategy: Assignor, reason: str) -> Candidate:
+    return infeasible(strategy.name, strategy.reach, reason)

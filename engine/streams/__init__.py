@@ -16,4 +16,8 @@ Read it in this order; what stands above does not know what stands below:
 4. `place`          the whole: one rebalance
    `simulate`       rebalances until nothing moves
    `verify`         the judge of standby placements, which knows no algorithm
+5. `stores`         of a live application, which tasks have stores, and their changelogs
+   `live`           the application behind a group of a snapshot, and what it has now
+   `compare`        that beside what each strategy would give it
+   `threads`        tasks of a client over its threads, so that groups and applications compare
 """

@@ -11,7 +11,7 @@ import typer.main
 import sql
 from engine.assignors import ASSIGNORS
 from engine.cli import app
-from engine.config import ClusterSettings, Policy, Rule, Settings, load
+from engine.config import ClusterSettings, Policy, Rule, Settings, StreamsSettings, load
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def test_the_strategy_table_is_the_table_of_strategies():
     assert rows == list(ASSIGNORS)
 
 
-@pytest.mark.parametrize("model", [Settings, ClusterSettings, Rule, Policy])
+@pytest.mark.parametrize("model", [Settings, ClusterSettings, Rule, StreamsSettings, Policy])
 def test_every_configuration_key_is_documented(model):
     """Whoever looks for a key finds it in the section Configuration."""
     documented = _section("Configuration")

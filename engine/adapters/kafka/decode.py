@@ -45,10 +45,16 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class StreamsClient:
-    """What a Kafka Streams thread says of its process."""
+    """
+    What a Kafka Streams thread says of its process.
+
+    *task_offsets* are its stores' offset sums by task when it last joined: -2 for one that it runs, -3 unknown; None
+    where its version does not tell them (before 7).
+    """
 
     process_id: str
     client_tags: dict[str, str]
+    task_offsets: dict[str, int] | None
 
 
 class _Reader:
@@ -166,13 +172,16 @@ def read_streams_client(user_data: bytes) -> StreamsClient:
         reader.int32()  # the latest version this member supports
     process_id = str(uuid.UUID(bytes=reader.take(16)))
     tags: dict[str, str] = {}
-    if version >= 11:
+    offsets: dict[str, int] | None = None
+    if version >= 7:
         reader.nullable_bytes()  # user endpoint
-        reader.array(lambda: _skip_offset_sum(reader))
+        one = _offset_sum if version >= 10 else _offset_sums
+        offsets = {task: sum for tasks in reader.array(lambda: one(reader)) for task, sum in tasks}
+    if version >= 11:
         reader.int8(), reader.int32()  # a byte that makes it unique, an error code
         pairs = reader.array(lambda: (_tag(reader), _tag(reader)))
         tags = dict(pairs)
-    return StreamsClient(process_id, tags)
+    return StreamsClient(process_id, tags, offsets)
 
 
 def read_streams_tasks(user_data: bytes) -> tuple[list[str], list[str]]:
@@ -209,9 +218,17 @@ def _version(version: int) -> int:
     return version
 
 
-def _skip_offset_sum(reader: _Reader) -> None:
-    """One entry of a version that lists them flat: subtopology, partition, sum, topology name."""
-    reader.int32(), reader.int32(), reader.int64(), reader.nullable_text()
+def _offset_sum(reader: _Reader) -> list[tuple[str, int]]:
+    """One task of a version that lists them flat; the name of its topology is passed over."""
+    task, offset = f"{reader.int32()}_{reader.int32()}", reader.int64()
+    reader.nullable_text()
+    return [(task, offset)]
+
+
+def _offset_sums(reader: _Reader) -> list[tuple[str, int]]:
+    """The tasks of one subtopology, of a version that groups them."""
+    subtopology = reader.int32()
+    return reader.array(lambda: (f"{subtopology}_{reader.int32()}", reader.int64()))
 
 
 def _tag(reader: _Reader) -> str:

@@ -18,15 +18,12 @@ from engine.adapters.kafka.decode import (
 )
 from engine.adapters.kafka.groups import Group
 from engine.config import Filter
-from engine.model import GroupType
+from engine.model import STREAMS_PROTOCOL, GroupType
 
 RackFor = Callable[[str, str, str], str | None]
 """(group, client id, host) -> the rack configured for such a member, if any."""
 
 Row = dict[str, Any]
-
-STREAMS_PROTOCOL = "stream"
-"""What Kafka Streams calls its assignor in groups of the classic protocol."""
 
 _MEMBER_TYPES = {0: "classic", 1: "consumer"}
 
@@ -109,10 +106,12 @@ class Reader:
             client = read_streams_client(said.user_data)
             active, standby = read_streams_tasks(user_data) if user_data else ([], [])
             row |= {
+                **self._pairs("assigned", pairs, active),
                 "process_id": client.process_id,
                 "client_tags": _json(client.client_tags),
-                "active_tasks": active,
+                "active_tasks": list(dict.fromkeys(active)),
                 "standby_tasks": standby,
+                "task_offsets": None if client.task_offsets is None else _json(client.task_offsets),
             }
         return row
 
@@ -155,27 +154,36 @@ class Reader:
                 "active_tasks": _tasks(current.active_tasks),
                 "standby_tasks": _tasks(current.standby_tasks),
                 "warmup_tasks": _tasks(current.warmup_tasks),
-                **self._pairs("assigned", self._read_by(current.active_tasks, sources)),
-                **self._pairs("target", self._read_by(target.active_tasks, sources)),
+                "task_offsets": _json(_offsets(member.task_offsets)),
+                "task_end_offsets": _json(_offsets(member.task_end_offsets)),
+                **self._pairs("assigned", *self._read_by(current.active_tasks, sources)),
+                **self._pairs("target", self._read_by(target.active_tasks, sources)[0]),
             }
 
-    def _read_by(self, tasks: Any, sources: Mapping[str, Sequence[str]]) -> Pairs:
-        """The partitions some tasks read: of each source topic the one with the task's number."""
-        pairs = [
-            (topic, number)
+    def _read_by(self, tasks: Any, sources: Mapping[str, Sequence[str]]) -> tuple[Pairs, list[str]]:
+        """The partitions some tasks read, of each source topic the one with the task's number; and their tasks."""
+        rows = [
+            (topic, number, f"{task.subtopology_id}_{number}")
             for task in tasks
             for number in task.partitions
             for topic in sources.get(task.subtopology_id, ())
             if number < self.counts.get(topic, 0)
         ]
-        return [topic for topic, _ in pairs], [number for _, number in pairs]
+        return ([t for t, _, _ in rows], [n for _, n, _ in rows]), [task for _, _, task in rows]
 
-    def _pairs(self, what: str, pairs: Pairs) -> Row:
+    def _pairs(self, what: str, pairs: Pairs, tasks: Sequence[str] | None = None) -> Row:
+        """The admitted ones of some partitions, and of the tasks that read them, one for each."""
         topics, numbers = pairs
+        kept = range(len(topics))
         if not all(map(self.topics.admits, dict.fromkeys(topics))):
-            kept = [i for i, topic in enumerate(topics) if self.topics.admits(topic)]
-            topics, numbers = [topics[i] for i in kept], [numbers[i] for i in kept]
-        return {f"{what}_topics": topics, f"{what}_partitions": numbers}
+            kept = [i for i in kept if self.topics.admits(topics[i])]  # type: ignore[assignment]
+        row: Row = {
+            f"{what}_topics": [topics[i] for i in kept],
+            f"{what}_partitions": [numbers[i] for i in kept],
+        }
+        if tasks is not None and len(tasks) == len(topics):
+            row[f"{what}_tasks"] = [tasks[i] for i in kept]
+        return row
 
 
 def used_topics(groups: Mapping[str, Group]) -> set[str]:
@@ -256,6 +264,11 @@ def _named(assignment: Any) -> Pairs:
             topics += [topic.topic_name] * len(topic.partitions)
             numbers += topic.partitions
     return topics, numbers
+
+
+def _offsets(told: Any) -> dict[str, int]:
+    """Task -> offset, as members of the streams protocol report them."""
+    return {f"{one.subtopology_id}_{one.partition}": one.offset for one in told or ()}
 
 
 def _tasks(tasks: Any) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.advice import blocked, feasibility
+from engine.advice import blocked, feasibility, unfit
 from engine.model import Feasibility, Reach
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
@@ -29,8 +29,6 @@ def _group(**columns):
             "no members (Empty): it only commits, as consumers that call assign() do",
         ),
         ("share", {"group_type": "share"}, "a share group"),
-        ("streams", {"group_type": "streams"}, "a KIP-1071 Streams group"),
-        ("classic streams", {"assignor": "stream"}, "a Kafka Streams application"),
         ("connect", {"protocol_type": "connect"}, "protocol type connect"),
         (
             "regex",
@@ -52,6 +50,21 @@ def _group(**columns):
 def test_groups_on_which_nothing_can_be_replayed_say_why(situation, columns, reason):
     """The reason names the state, type or count that blocks it."""
     assert (blocked(_group(**columns)) or "").startswith(reason), situation
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"group_type": "streams"}, "a KIP-1071 Streams group"),
+        ({"assignor": "stream"}, "a Kafka Streams application"),
+    ],
+)
+def test_an_application_takes_no_strategy_for_partitions_but_is_not_blocked(columns, reason):
+    """Its tasks can be placed; what `range` would do with its partitions is no question."""
+    application = _group(**columns)
+
+    assert blocked(application) is None
+    assert (unfit(application) or "").startswith(reason)
 
 
 def test_a_gap_in_a_topics_partitions_blocks_the_group():

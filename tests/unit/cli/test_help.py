@@ -15,6 +15,7 @@ COMMANDS = (
     "snapshot",
     "lag",
     "advise",
+    "tasks",
     "frontier",
     "assign",
     "elect",
@@ -43,7 +44,7 @@ def arguments(example: str) -> list[str]:
 
 
 def test_the_commands_are_the_documented_ones(run):
-    """The twelve verbs, in the order in which help lists them."""
+    """The thirteen verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
 
 

@@ -8,7 +8,8 @@ from engine.assignor import GroupSpec
 from engine.config import Rule, Settings
 from engine.model import Assignment, Reach
 from engine.steps import propose
-from engine.steps.propose import candidate_of, propose_group
+from engine.steps.candidate_rows import candidate_of
+from engine.steps.propose import propose_group
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 

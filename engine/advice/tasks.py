@@ -1,0 +1,69 @@
+"""Whether a Kafka Streams application could run a rack strategy, and how its owner would get it."""
+
+from __future__ import annotations
+
+from engine.advice.feasibility import RUNS, Judgement
+from engine.model import Feasibility, GroupSnapshot, GroupType, Reach
+from engine.streams.compare import Outcome
+from engine.streams.live import Running
+from engine.streams.settings import RackStrategy
+from engine.streams.switch import EQUAL_COSTS
+
+SETTING = "rack.aware.assignment.strategy"
+
+
+def task_reach(group: GroupSnapshot) -> Reach:
+    """How a rack strategy is had: a setting of classic groups; a broker that assigns tasks has none of them."""
+    return Reach.YARDSTICK if group.type is GroupType.STREAMS else Reach.SETTING
+
+
+def task_feasibility(group: GroupSnapshot, running: Running, found: Outcome) -> Judgement:
+    """
+    Whether an application could run the strategy of *found*.
+
+    The strategy that is configured, or that gives exactly what the group has, can run. Another one could after a
+    rolling restart. Where a missing rack switches racks off, it would be `none` under another name, and is infeasible.
+
+    Args:
+        group: A group that `places_tasks`.
+        running: The application behind it, its strategy presumed.
+        found: What the strategy gives.
+    """
+    strategy = found.strategy
+    assert strategy is not None, "what a group has now needs no judgement"
+    off = found.racks_off
+    if strategy is not RackStrategy.NONE and off is not None and off != EQUAL_COSTS:
+        return Judgement(
+            feasibility=Feasibility.INFEASIBLE,
+            reason=f"racks play no part: {off}",
+            how="Set client.rack on every instance and broker.rack on every broker.",
+        )
+    if group.type is GroupType.STREAMS:
+        return Judgement(
+            feasibility=Feasibility.YARDSTICK,
+            reason="a KIP-1071 group: the broker assigns tasks, it has no such setting",
+        )
+    gain = f"; {off}" if off == EQUAL_COSTS else ""
+    if strategy is running.runs:
+        why = "as configured" if running.configured else "as far as can be seen"
+        return Judgement(
+            feasibility=Feasibility.CAN_RUN,
+            reason=f"{RUNS}, {why}{gain}",
+            how="It runs this strategy already: the next rebalance brings the assignment.",
+        )
+    return Judgement(
+        feasibility=Feasibility.COULD_RUN,
+        reason=f"after one rolling restart that sets {SETTING}={strategy}{gain}",
+        how=f"Set {SETTING}={strategy} on every instance, one rolling restart.{_needs(group, strategy)}",
+    )
+
+
+def _needs(group: GroupSnapshot, strategy: RackStrategy) -> str:
+    """What the rack strategies ask for besides, and who does not have it yet."""
+    if strategy is RackStrategy.NONE:
+        return ""
+    told = " Every instance needs Kafka Streams 3.6 or newer, and client.rack"
+    silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
+    if silent:
+        return f"{told}: {silent} of {len(group.members)} members do not tell theirs."
+    return f"{told}, which all tell."

@@ -1,0 +1,169 @@
+"""
+The rows of a Kafka Streams application: what each rack strategy would make of its tasks.
+
+A strategy places tasks on clients; which of a client's threads takes one is Kafka's affair, so what hangs on threads
+(lag and number of partitions per member) is unknown in its rows. Strategies for partitions are infeasible here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.advice import Judgement, unfit
+from engine.advice.tasks import task_feasibility, task_reach
+from engine.assignor import GroupSpec, spec_of
+from engine.assignors import every
+from engine.config import Settings
+from engine.errors import EvenkeelError
+from engine.model import (
+    NONE,
+    Assignment,
+    Candidate,
+    Feasibility,
+    GroupSnapshot,
+    Indices,
+    Move,
+    Reach,
+    Score,
+)
+from engine.scoring import Judge, moves
+from engine.steps.candidate_rows import candidate_row, in_sync, infeasible
+from engine.steps.measure import observe_group
+from engine.streams.compare import Outcome, outcome, presumed
+from engine.streams.live import Running, running
+from engine.streams.settings import RackStrategy
+from engine.streams.threads import thread_of
+
+LIVE = "live"
+
+_Row = tuple[Candidate, Judgement | None, Sequence[Move]]
+
+
+def task_rows(
+    settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
+) -> Iterator[dict[str, Any]]:
+    """
+    One row per strategy of an application: what it has, the rack strategies, then those for partitions.
+
+    Args:
+        settings: The configuration.
+        group: A group that `places_tasks` and is not `blocked`.
+        earlier: Its earlier snapshots, newest first.
+    """
+    seen = observe_group(settings, group, earlier)
+    shown = spec_of(group, seen.lag.shown, seen.production.per_second)
+    judge = Judge(group=shown, capacity=seen.capacity, in_sync=in_sync(group))
+    rows: list[_Row] = [(_live(shown, judge), None, [])]
+    told = settings.rule(group.cluster, group.group).streams
+    try:
+        application = presumed(running(group, told))
+    except EvenkeelError as problem:
+        reach, why = task_reach(group), str(problem)
+        rows += [(infeasible(s.value, reach, why), None, []) for s in RackStrategy]
+    else:
+        rows += [_replay(group, application, s, shown, judge) for s in RackStrategy]
+    done = {candidate.strategy for candidate, _, _ in rows}
+    reason = unfit(group) or ""
+    rows += [
+        (infeasible(one.name, one.reach, reason), None, [])
+        for one in every().values()
+        if one.name not in done
+    ]
+    for position, (candidate, judgement, changed) in enumerate(rows):
+        yield candidate_row(position, candidate, judgement, changed)
+
+
+def _live(shown: GroupSpec, judge: Judge) -> Candidate:
+    return Candidate(
+        strategy=LIVE,
+        reach=Reach.LIVE,
+        feasibility=Feasibility.CAN_RUN,
+        reason="what the group has now",
+        replay="next rebalance",
+        score=judge.score(Assignment(owner=shown.owner)),
+    )
+
+
+def _replay(
+    group: GroupSnapshot,
+    application: Running,
+    strategy: RackStrategy,
+    shown: GroupSpec,
+    judge: Judge,
+) -> _Row:
+    reach = task_reach(group)
+    try:
+        found = outcome(application, strategy)
+    except EvenkeelError as problem:
+        return infeasible(strategy.value, reach, str(problem)), None, []
+    judgement = task_feasibility(group, application, found)
+    if judgement.feasibility is Feasibility.INFEASIBLE:
+        return infeasible(strategy.value, reach, judgement.reason), judgement, []
+    assignment = Assignment(owner=_members(application, found, shown))
+    process = {m.id: m.process_id for m in group.members}
+    changed = [
+        move
+        for move in moves(shown, assignment)
+        if process.get(move.from_member or "") != process.get(move.to_member or "")
+    ]
+    candidate = Candidate(
+        strategy=strategy.value,
+        reach=reach,
+        feasibility=judgement.feasibility,
+        reason=judgement.reason,
+        replay=_replayed(application, found),
+        score=_by_client(judge.score(assignment), len(changed)),
+        proof=_proof(application, found),
+    )
+    return candidate, judgement, changed
+
+
+def _members(application: Running, found: Outcome, shown: GroupSpec) -> Indices:
+    """(P) the member that would read each partition of the group; NONE where no task does."""
+    thread = thread_of(found.owner, application.client_of, application.thread)
+    task_of = application.task_of
+    names, number = shown.topics, shown.number_of.tolist()
+    topic = shown.topic_of.tolist()
+    keys = [(names[t], n) for t, n in zip(topic, number, strict=True)]
+    task = np.array([task_of.get(key, NONE) for key in keys], np.int64)
+    return np.append(thread, np.int32(NONE))[task].astype(np.int32)
+
+
+def _by_client(score: Score, moved: int) -> Score:
+    """A score without what hangs on threads."""
+    return replace(
+        score,
+        partition_spread=None,
+        balanced=None,
+        largest_member_lag=None,
+        lag_skew=None,
+        drain_seconds=None,
+        moves=moved,
+    )
+
+
+def _replayed(application: Running, found: Outcome) -> str:
+    told = "next rebalance" if found.strategy is application.runs else "fresh assignment"
+    if not found.warming:
+        return told
+    return (
+        f"{told}, {found.warming} {'copy warms' if found.warming == 1 else 'copies warm'} up first"
+    )
+
+
+def _proof(application: Running, found: Outcome) -> str | None:
+    """What is proven of a rack strategy's answer."""
+    if found.strategy is RackStrategy.NONE or found.racks_off is not None:
+        return None
+    tasks = len(application.app.tasks)
+    return (
+        "exact: no placement with these counts costs less"
+        f" ({int(found.crossing.sum()):,} source partitions cross racks, {found.moves:,} of {tasks:,} tasks move)"
+    )
+
+
+__all__ = ["task_rows"]

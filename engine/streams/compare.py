@@ -1,0 +1,188 @@
+"""
+What a live application has now, beside what each strategy would give it, by the same measures.
+
+A placement is taken where it ends, with all copies caught up. Its cost is what Kafka's optimiser minimises, with what
+moves charged against what runs now: `traffic_cost` for each source partition a task reads across racks and
+`non_overlap_cost` for each task that changes clients, tasks without state at 1 and 0. Partitions of which the client's
+rack or a replica's is unknown are left out of the count, and the count of those is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.model import NONE, Flags, Indices, Ints
+from engine.streams.live import IN_RULE, Running
+from engine.streams.model import Application, Placement
+from engine.streams.place import place
+from engine.streams.settings import STATELESS, RackStrategy
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """
+    One placement of a live application.
+
+    Attributes:
+        strategy: What gave it; None for what the application has now.
+        placement: The strategy's answer for the next rebalance; None for what it has now.
+        owner: (N) the client of each task in the end, NONE for nobody.
+        copies_start, copies: Ragged, task -> clients that keep a copy in the end.
+        crossing: (N) source partitions of each task without a replica in its client's rack.
+        unknown: (N) source partitions of each task of which that is not known.
+        copies_crossing: Changelog partitions that standbys restore across racks.
+        copies_unknown: Those of which that is not known.
+        moves: Tasks that change clients.
+        cost: Total cost, in the units of the configured costs.
+    """
+
+    strategy: RackStrategy | None
+    placement: Placement | None
+    owner: Indices
+    copies_start: Ints
+    copies: Indices
+    crossing: Ints
+    unknown: Ints
+    copies_crossing: int
+    copies_unknown: int
+    moves: int
+    cost: int
+
+    @property
+    def racks_off(self) -> str | None:
+        """Why racks played no part in it, in words."""
+        return None if self.placement is None else self.placement.racks
+
+    @property
+    def warming(self) -> int:
+        """How many copies warm up at the next rebalance."""
+        return 0 if self.placement is None else len(self.placement.warmup)
+
+
+def present(running: Running) -> Outcome:
+    """What the application has now."""
+    return _outcome(running, None, None, running.owner, running.copies_start, running.copies)
+
+
+def outcome(running: Running, strategy: RackStrategy) -> Outcome:
+    """
+    What a strategy would lead to, from what the application has now.
+
+    Raises:
+        Infeasible: Its limits do not hold all tasks.
+    """
+    placement = place(running.app, replace(running.config, strategy=strategy))
+    owner = np.where(placement.target == NONE, placement.active, placement.target)
+    return _outcome(
+        running,
+        strategy,
+        placement,
+        owner.astype(np.int32),
+        placement.planned_start,
+        placement.planned,
+    )
+
+
+def presumed(running: Running) -> Running:
+    """
+    The application with the strategy it runs: the configured one, else one that gives exactly what it has now, else
+    Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071) it runs none of them.
+    """
+    if running.kip_1071:
+        return running
+    if running.configured is not None:
+        return replace(running, runs=running.configured)
+    same = list(reproducing(running))
+    strategy = same[0] if same else RackStrategy.NONE
+    why = "which gives exactly what the group has now" if same else "Kafka's default"
+    told = f"rack.aware.assignment.strategy is taken to be {strategy}, {why} ({IN_RULE})"
+    config = replace(running.config, strategy=strategy)
+    return replace(running, config=config, runs=strategy, said=(told, *running.said))
+
+
+def reproducing(running: Running) -> Iterator[RackStrategy]:
+    """The strategies whose answer is exactly what the application has now, copies included."""
+    for strategy in RackStrategy:
+        found = outcome(running, strategy)
+        if (
+            np.array_equal(found.owner, running.owner)
+            and np.array_equal(found.copies_start, running.copies_start)
+            and np.array_equal(found.copies, running.copies)
+        ):
+            yield strategy
+
+
+def _outcome(
+    running: Running,
+    strategy: RackStrategy | None,
+    placement: Placement | None,
+    owner: Indices,
+    copies_start: Ints,
+    copies: Indices,
+) -> Outcome:
+    app = running.app
+    crossing, unknown = _across(app, app.source_start, app.source, owner)
+    task = np.repeat(np.arange(len(app.tasks)), np.diff(copies_start))
+    start, partition = _rows(app.changelog_start, app.changelog, task)
+    restored, unsure = _across(app, start, partition, copies)
+    moved = (owner != running.owner) & (running.owner != NONE) & (owner != NONE)
+    costs = running.config.costs
+    price = np.where(app.stateful, costs.traffic, STATELESS.traffic)
+    fee = np.where(app.stateful, costs.non_overlap, STATELESS.non_overlap)
+    return Outcome(
+        strategy=strategy,
+        placement=placement,
+        owner=owner,
+        copies_start=copies_start,
+        copies=copies,
+        crossing=crossing,
+        unknown=unknown,
+        copies_crossing=int(restored.sum()),
+        copies_unknown=int(unsure.sum()),
+        moves=int(moved.sum()),
+        cost=int((price * crossing).sum() + fee[moved].sum()),
+    )
+
+
+def _rows(start: Ints, values: Indices, rows: Ints | Indices) -> tuple[Ints, Indices]:
+    """Some rows of a ragged array, each as often as it is named."""
+    size = start[rows + 1] - start[rows]
+    begin = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(size, out=begin[1:])
+    return begin, values[np.arange(begin[-1]) + np.repeat(start[rows] - begin[:-1], size)]
+
+
+def _across(
+    app: Application, start: Ints, partition: Indices, client: Indices
+) -> tuple[Ints, Ints]:
+    """
+    For each row, how many of its partitions have no replica in its client's rack, and of how many that is unknown.
+
+    Args:
+        app: The application.
+        start, partition: Ragged, row -> partitions.
+        client: One per row, NONE for nobody.
+    """
+    rack = np.append(app.client_rack, np.int32(NONE))[client]
+    row = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    here, surely = _replicas_in(app, partition, rack[row])
+    known = (rack[row] != NONE) & (here | surely)
+    rows = len(start) - 1
+    nobody = client[row] == NONE
+    return (
+        np.bincount(row[known & ~here], minlength=rows),
+        np.bincount(row[~known & ~nobody], minlength=rows),
+    )
+
+
+def _replicas_in(app: Application, partition: Indices, rack: Indices) -> tuple[Flags, Flags]:
+    """For each partition, whether a replica is in its rack, and whether all racks of its replicas are known."""
+    start, replica_rack = _rows(app.replica_start, app.replica_rack, partition)
+    which = np.repeat(np.arange(len(partition)), np.diff(start))
+    here, surely = np.zeros(len(partition), np.bool_), np.diff(start) > 0
+    here[which[(replica_rack == rack[which]) & (replica_rack != NONE)]] = True
+    surely[which[replica_rack == NONE]] = False
+    return here, surely

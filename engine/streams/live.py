@@ -1,0 +1,325 @@
+"""
+A live Kafka Streams application, out of what a snapshot tells of its group.
+
+Clients are processes, a member is one of their threads. A task is what the members say they run; its source partitions
+are those the snapshot saw it read (KIP-1071: those of its topology). Both protocols tell process, tags and tasks; only
+KIP-1071 tells which sub-topologies have stores, and only the classic one a client's own rack.
+
+What the wire does not tell is taken, and said each time (`Running.said`):
+
+* Which sub-topology a changelog belongs to (classic): the one of its size, of several the one that is known to have
+  stores, because copies of its tasks or offsets of their stores are reported. `changelogs` in the configuration
+  decides.
+* `num.standby.replicas`: as many copies as every store has now; `rack.aware.assignment.tags`: all tags of the clients;
+  `rack.aware.assignment.strategy`: `compare.presumed`. The configuration settles these too.
+* How far copies are: a running task is where it is, a standby of now counts as caught up. What a client without either
+  has on disk is what it reported when it last joined.
+
+Source: assignment spec, sections 7 and 11.3; KIP-441, KIP-708, KIP-925, KIP-1071.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.config import StreamsSettings
+from engine.errors import Infeasible
+from engine.model import (
+    NONE,
+    GroupSnapshot,
+    GroupType,
+    Indices,
+    Ints,
+    Member,
+    MemberTasks,
+    PartitionTable,
+    ragged,
+)
+from engine.streams.model import (
+    LAG_UNKNOWN,
+    RUNNING,
+    Application,
+    ClientLine,
+    TaskLine,
+    application,
+    task_key,
+)
+from engine.streams.settings import Overlap, RackStrategy, TaskConfig, costs_of
+from engine.streams.stores import Stores, stores_of
+from engine.streams.tags import some
+
+IN_RULE = "say it in [rules.streams]"
+"""What helps where the wire does not tell."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Running:
+    """
+    An application of N tasks and C clients, and who has what now.
+
+    Attributes:
+        app: The application; what each client has now is its past.
+        kip_1071: Whether the broker assigns its tasks.
+        config: Its settings; the strategy is the configured one, or Kafka's default.
+        configured: The strategy as configured; None when nobody said.
+        owner: (N) the client that runs each task now, NONE for nobody.
+        thread: (N) the member that does, as an index, NONE for nobody.
+        client_of: (M) the client each member is a thread of.
+        copies_start, copies: Ragged, task -> clients that keep a copy now, warm-ups included, ascending.
+        said: What is not known, and what was taken instead.
+        runs: The strategy it runs, as far as can be seen (`compare.presumed`); None before that, and where the broker
+            assigns (KIP-1071).
+    """
+
+    app: Application
+    kip_1071: bool
+    config: TaskConfig
+    configured: RackStrategy | None
+    owner: Indices
+    thread: Indices
+    client_of: Indices
+    copies_start: Ints
+    copies: Indices
+    said: tuple[str, ...]
+    runs: RackStrategy | None = None
+
+    @cached_property
+    def task_of(self) -> dict[tuple[str, int], int]:
+        """The task that reads a partition, by topic and number."""
+        start, read = self.app.source_start, self.app.source.tolist()
+        return {
+            self.app.partitions[p]: task
+            for task in range(len(self.app.tasks))
+            for p in read[start[task] : start[task + 1]]
+        }
+
+
+def running(group: GroupSnapshot, told: StreamsSettings | None = None) -> Running:
+    """
+    The application behind a group that is stable.
+
+    Args:
+        group: A group that `places_tasks`.
+        told: What configuration says of it.
+
+    Raises:
+        Infeasible: Its threads do not tell their process or their tasks, or their tasks contradict each other.
+        InputError: A task id or process id is malformed.
+    """
+    told = told or StreamsSettings()
+    threads = [_told(member) for member in group.members]
+    reads = _reads(group, threads)
+    tasks = sorted(
+        {*reads, *(t for one in threads for t in (*one.active, *one.standby, *one.warmup))},
+        key=task_key,
+    )
+    if not tasks:
+        raise Infeasible(
+            f"no member of {group.group} tells its tasks.",
+            fix="Take the next snapshot once the application runs; a group that rebalances tells nothing.",
+        )
+    stores = stores_of(group, tasks, threads, told.changelogs or {})
+    clients = list(_clients(group.members, threads, stores))
+    app = application(
+        [
+            TaskLine(
+                id=task,
+                sources=sorted(reads.get(task, ())),
+                changelogs=stores.changelogs(task),
+                stateful=stores.stateful(task),
+                log_size=stores.size(task),
+            )
+            for task in tasks
+        ],
+        clients,
+        {**_replicas(group.partitions), **_replicas(group.stores)},
+    )
+    return _running(group, told, threads, app, stores)
+
+
+def _running(
+    group: GroupSnapshot,
+    told: StreamsSettings,
+    threads: Sequence[MemberTasks],
+    app: Application,
+    stores: Stores,
+) -> Running:
+    place = {task: n for n, task in enumerate(app.tasks)}
+    client = {process: n for n, process in enumerate(app.clients)}
+    client_of = np.array([client[m.process_id or ""] for m in group.members], np.int32)
+    thread = np.full(len(app.tasks), NONE, np.int32)
+    copies: list[set[int]] = [set() for _ in app.tasks]
+    for member, one in enumerate(threads):
+        for task in one.active:
+            if thread[place[task]] != NONE:
+                raise Infeasible(
+                    f"task {task} of {group.group} is active on two members.",
+                    fix="Take the next snapshot; this one was taken while tasks changed hands.",
+                )
+            thread[place[task]] = member
+        for task in (*one.standby, *one.warmup):
+            copies[place[task]].add(int(client_of[member]))
+    owner = np.where(thread == NONE, NONE, client_of[thread]).astype(np.int32)
+    start, held = ragged([sorted(each) for each in copies])
+    config, said = _config(told, app, [len(each) for each in copies])
+    homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
+    if homeless:
+        said.append(f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment")
+    return Running(
+        app=app,
+        kip_1071=group.type is GroupType.STREAMS,
+        config=config,
+        configured=_strategy(told),
+        owner=owner,
+        thread=thread,
+        client_of=client_of,
+        copies_start=start,
+        copies=held,
+        said=(*_racks_said(group), *stores.said, *said),
+    )
+
+
+def _told(member: Member) -> MemberTasks:
+    if member.tasks is None or member.process_id is None:
+        raise Infeasible(
+            f"member {member.id} does not tell its process and tasks.",
+            fix="Take the next snapshot; if it stays, its Kafka Streams is too old or its data could not be decoded.",
+        )
+    return member.tasks
+
+
+def _reads(group: GroupSnapshot, threads: Sequence[MemberTasks]) -> dict[str, set[tuple[str, int]]]:
+    """Task -> the partitions it reads, as far as a member runs it."""
+    reads: dict[str, set[tuple[str, int]]] = {}
+    for member, one in zip(group.members, threads, strict=True):
+        if one.active and not one.reads:
+            raise Infeasible(
+                f"which partitions the tasks of member {member.id} read is not known.",
+                fix="Take a new snapshot; this one is of an older evenkeel.",
+            )
+        for task, topic, partition in one.reads:
+            reads.setdefault(task, set()).add((topic, partition))
+    return reads
+
+
+def _clients(
+    members: Sequence[Member], threads: Sequence[MemberTasks], stores: Stores
+) -> Iterator[ClientLine]:
+    """A client for each process."""
+    by_process: dict[str, list[tuple[Member, MemberTasks]]] = {}
+    for member, one in zip(members, threads, strict=True):
+        by_process.setdefault(member.process_id or "", []).append((member, one))
+    for process, those in by_process.items():
+        racks = {member.rack for member, _ in those}
+        active = [task for _, one in those for task in one.active]
+        copies = [task for _, one in those for task in (*one.standby, *one.warmup)]
+        yield ClientLine(
+            process_id=process,
+            threads=len(those),
+            rack=racks.pop() if len(racks) == 1 else None,
+            tags={name: value for _, one in those for name, value in one.tags.items()},
+            lags={
+                **_on_disk(those, stores),
+                **dict.fromkeys(filter(stores.stateful, copies), 0),
+                **dict.fromkeys(filter(stores.stateful, active), RUNNING),
+            },
+            previous_active=active,
+            previous_standby=copies,
+        )
+
+
+def _on_disk(those: Sequence[tuple[Member, MemberTasks]], stores: Stores) -> dict[str, int]:
+    """Task -> lag of what a process reported on its disk when its threads last told, of tasks there are."""
+    lags: dict[str, int] = {}
+    for _, one in those:
+        for task, offset in (one.offsets or {}).items():
+            if not stores.stateful(task):
+                continue
+            end = (one.ends or {}).get(task, stores.size(task))
+            lag = LAG_UNKNOWN if offset == LAG_UNKNOWN else max(0, end - max(offset, 0))
+            # what ran there then, and no longer does, had everything up to about now
+            lags[task] = 0 if offset == RUNNING else lag
+    return lags
+
+
+def _replicas(table: PartitionTable | None) -> dict[tuple[str, int], list[str | None]]:
+    """Partition -> racks of its replicas."""
+    if table is None:
+        return {}
+    start, rack = table.replica_start.tolist(), table.replica_rack.tolist()
+    names = [None if r == NONE else table.racks[r] for r in rack]
+    keys = zip(table.names, table.partition.tolist(), strict=True)
+    return {key: names[start[row] : start[row + 1]] for row, key in enumerate(keys)}
+
+
+def _strategy(told: StreamsSettings) -> RackStrategy | None:
+    name = told.rack_aware_assignment_strategy
+    return None if name is None else RackStrategy(name)
+
+
+def _config(
+    told: StreamsSettings, app: Application, copies: Sequence[int]
+) -> tuple[TaskConfig, list[str]]:
+    """The settings of the application, and what had to be guessed of them."""
+    said: list[str] = []
+    standbys = told.num_standby_replicas
+    stateful = np.flatnonzero(app.stateful).tolist()
+    if standbys is None:
+        standbys = min((copies[task] for task in stateful), default=0)
+        if stateful:
+            said.append(
+                f"num.standby.replicas is taken to be {standbys}, as many copies as every store has now ({IN_RULE})"
+            )
+    tags = told.rack_aware_assignment_tags
+    if tags is None:
+        tags = tuple(sorted({name for one in app.tags for name in one})) if standbys else ()
+        if tags:
+            said.append(
+                f"rack.aware.assignment.tags is taken to be {','.join(tags)}, all tags of the clients ({IN_RULE})"
+            )
+    if told.task_assignor == "sticky":
+        said.append(
+            "the sticky task assignor's dealing is not emulated: tasks are dealt as the high-availability one does, at"
+            " the sticky one's costs"
+        )
+    config = TaskConfig(
+        num_standby_replicas=standbys,
+        acceptable_recovery_lag=told.acceptable_recovery_lag,
+        max_warmup_replicas=told.max_warmup_replicas,
+        tags=tags,
+        rack_as_tag=told.rack_as_tag,
+        strategy=_strategy(told) or RackStrategy.NONE,
+        costs=costs_of(
+            told.task_assignor,
+            told.rack_aware_assignment_traffic_cost,
+            told.rack_aware_assignment_non_overlap_cost,
+        ),
+        overlap=Overlap(told.overlap),
+    )
+    return config, said
+
+
+def _racks_said(group: GroupSnapshot) -> Iterator[str]:
+    """What is to be said of the clients' racks."""
+    racks: dict[str, Counter[str | None]] = {}
+    for member in group.members:
+        racks.setdefault(member.process_id or "", Counter())[member.rack] += 1
+    odd = [process for process, found in racks.items() if len(found) > 1]
+    if odd:
+        yield f"{some(odd, 'client', 'has', 'have')} threads in several racks"
+    silent = [process for process, found in racks.items() if set(found) == {None}]
+    if silent:
+        how = (
+            "the streams protocol tells none of them as yet: configure racks by client id or host"
+            if group.type is GroupType.STREAMS
+            else "set client.rack"
+        )
+        yield f"{some(silent, 'client', 'tells', 'tell')} no rack; {how}"
+
+
+__all__ = ["IN_RULE", "Running", "running"]

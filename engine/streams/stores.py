@@ -1,0 +1,149 @@
+"""
+Which tasks of a live application have stores, and where the changelogs of these are.
+
+KIP-1071 tells it: the topology names the changelogs of each sub-topology. A classic group does not. Its changelogs are
+known by name (`<application id>-<store>-changelog`), and a sub-topology has as many tasks as its changelogs have
+partitions; that, the copies and the reported offsets decide, in this order:
+
+1. what configuration says;
+2. the only sub-topology of that many tasks;
+3. of several the only one that shows stores, by a copy of a task or an offset of its stores;
+4. else it stays open, all of them count as stateful, and it is said.
+
+A store whose changelog is its source topic (`topology.optimization`), or that keeps none, cannot be seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.model import GroupSnapshot, MemberTasks, PartitionTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """
+    The stores of an application.
+
+    Attributes:
+        topics: Sub-topology -> its changelog topics.
+        having: Sub-topologies whose tasks keep state.
+        ends: (topic, partition) -> end offset of a changelog, where known.
+        said: What is not known, and what was taken instead.
+    """
+
+    topics: Mapping[str, tuple[str, ...]]
+    having: frozenset[str]
+    ends: Mapping[tuple[str, int], int]
+    said: tuple[str, ...] = field(default=())
+
+    def stateful(self, task: str) -> bool:
+        """Whether a task keeps state."""
+        return subtopology_of(task) in self.having
+
+    def changelogs(self, task: str) -> list[tuple[str, int]]:
+        """The changelog partitions of a task's stores."""
+        number = int(task.rpartition("_")[2])
+        return [(topic, number) for topic in self.topics.get(subtopology_of(task), ())]
+
+    def size(self, task: str) -> int:
+        """Offsets a client without a copy of a task has to restore at most."""
+        return sum(self.ends.get(pair, 0) for pair in self.changelogs(task))
+
+
+def subtopology_of(task: str) -> str:
+    """
+    >>> subtopology_of("1_12")
+    '1'
+    """
+    return task.rpartition("_")[0]
+
+
+def stores_of(
+    group: GroupSnapshot,
+    tasks: Sequence[str],
+    threads: Sequence[MemberTasks],
+    configured: Mapping[str, Sequence[str]],
+) -> Stores:
+    """
+    The stores of an application.
+
+    Args:
+        group: Its group.
+        tasks: Ids of all its tasks.
+        threads: What its members tell.
+        configured: Sub-topology -> changelog topics, as far as configuration says it.
+    """
+    if group.topology is not None:
+        told = json.loads(group.topology)["subtopologies"]
+        topics = {name: tuple(one["changelog_topics"]) for name, one in told.items()}
+        return Stores(
+            topics=topics,
+            having=frozenset(name for name, of in topics.items() if of),
+            ends=_ends(group.stores),
+        )
+    return _matched(group, tasks, threads, configured)
+
+
+def _matched(
+    group: GroupSnapshot,
+    tasks: Sequence[str],
+    threads: Sequence[MemberTasks],
+    configured: Mapping[str, Sequence[str]],
+) -> Stores:
+    """The same where changelogs have to be matched with sub-topologies."""
+    size = Counter(map(subtopology_of, tasks))
+    shown = {
+        subtopology_of(task)
+        for one in threads
+        for task in (*one.standby, *one.warmup, *(one.offsets or ()))
+    } & size.keys()
+    topics: dict[str, list[str]] = {name: list(of) for name, of in configured.items()}
+    having = shown | configured.keys()
+    settled = {topic for of in configured.values() for topic in of}
+    said = []
+    for topic, partitions in _sizes(group.stores).items():
+        if topic in settled:
+            continue
+        fitting = sorted(name for name, count in size.items() if count == partitions)
+        likely = [name for name in fitting if name in having] or fitting
+        if len(likely) == 1:
+            topics.setdefault(likely[0], []).append(topic)
+            having = having | {likely[0]}
+        elif likely:
+            having = having | set(likely)
+            said.append(
+                f"changelog {topic} belongs to sub-topology {' or '.join(likely)}, which is not on the wire: all"
+                " of them count as stateful, and its racks are left out (name it in changelogs of [rules.streams])"
+            )
+        else:
+            said.append(
+                f"changelog {topic} has {partitions} partitions, as no sub-topology has tasks"
+            )
+    bare = sorted(name for name in having if name in size and not topics.get(name))
+    if bare and not said:
+        said.append(f"sub-topology {', '.join(bare)} has stores whose changelogs are not known")
+    return Stores(
+        topics={name: tuple(sorted(of)) for name, of in topics.items()},
+        having=frozenset(having),
+        ends=_ends(group.stores),
+        said=tuple(said),
+    )
+
+
+def _sizes(table: PartitionTable | None) -> dict[str, int]:
+    """Topic -> number of partitions."""
+    return {} if table is None else dict(Counter(table.names))
+
+
+def _ends(table: PartitionTable | None) -> dict[tuple[str, int], int]:
+    if table is None:
+        return {}
+    known = np.flatnonzero(table.end.known).tolist()
+    names, numbers, ends = table.names, table.partition.tolist(), table.end.tolist()
+    return {(names[row], numbers[row]): ends[row] or 0 for row in known}
