@@ -121,7 +121,8 @@ def subscribed_only(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         owners = answer.owner[span.start : span.stop]
         wrong[span.start : span.stop] = (owners != NONE) & ~np.isin(owners, subscribers)
     if wrong.any():
-        yield f"{wrong.sum()} partitions owned without subscription, first {first_of(group, wrong)}"
+        owned = "1 partition" if wrong.sum() == 1 else f"{wrong.sum()} partitions"
+        yield f"{owned} owned without subscription, first {first_of(group, wrong)}"
 
 
 def repeatable(assignor: Assignor, group: GroupSpec) -> Iterator[str]:

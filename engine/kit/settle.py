@@ -69,8 +69,9 @@ def settle(
         if not waiting:
             return Settled(assignment=answer, rounds=round_number, waited=waited)
         group = _rejoined(group, answer)
+    wait = "1 partition still waits" if waiting == 1 else f"{waiting:,} partitions still wait"
     raise Infeasible(
-        f"after {most_rounds} rounds {waiting:,} partitions still wait to be given up.",
+        f"after {most_rounds} rounds {wait} to be given up.",
         fix="Look at a single round, or at a strategy that withholds nothing.",
     )
 

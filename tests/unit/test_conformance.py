@@ -150,7 +150,7 @@ def test_the_sound_sample_has_nothing_to_object_to(group):
 
 BROKEN = [
     (_leaves_one_out, Promise.COMPLETE, "1 of 5 partitions without owner, first u-0"),
-    (_owns_the_unsubscribed, Promise.SUBSCRIBED, "1 partitions owned without subscription"),
+    (_owns_the_unsubscribed, Promise.SUBSCRIBED, "1 partition owned without subscription"),
     (_alternates(), Promise.REPEATABLE, "asked twice"),
     (_remembers_the_last_group(), Promise.REPEATABLE, "another group in between"),
     (_writes_owner, Promise.UNTOUCHED, "it changed owner"),
@@ -186,7 +186,7 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
     assert check(Deals(_gives_to_strangers), group, promises={Promise.SUBSCRIBED}) == [
         Violation(
             promise=Promise.SUBSCRIBED,
-            found="1 partitions owned without subscription, first u-0",
+            found="1 partition owned without subscription, first u-0",
         )
     ]
 

@@ -57,7 +57,7 @@ def _shape(case):
     ("what", "promise", "found", "shape"),
     [
         ("LeavesLongLags", "complete", "1 of 1 partitions without owner", ([[7]], [(1,)])),
-        ("GivesToStrangers", "subscribed", "1 partitions owned without", ([1], [(0,), (1,)])),
+        ("GivesToStrangers", "subscribed", "1 partition owned without", ([1], [(0,), (1,)])),
         ("ChangesItsMind", "repeatable", "asked twice, it answered differently", ([1], [(1,)])),
         ("SortsItsInput", "untouched", "it changed lag", ([[1, 0]], [])),
         ("TakesTheFirstListed", "order_free", "backwards, it answered", ([1], [(1,), (1,)])),

@@ -78,7 +78,7 @@ def test_a_group_that_does_not_settle_is_infeasible():
     """After the last round allowed, the error says how many there were and what still waits."""
     assign, asked = _answers(*[_waits([0, NONE], [NONE, 1])] * 3)
 
-    with pytest.raises(Infeasible, match="after 3 rounds 1 partitions still wait"):
+    with pytest.raises(Infeasible, match="after 3 rounds 1 partition still waits"):
         settle(assign, PAIR, most_rounds=3)
     assert len(asked) == 3
 
