@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
+import numpy as np
 import pytest
 from confluent_kafka import Producer
 
@@ -16,6 +17,9 @@ from engine.adapters.replay import Recording, write_recording
 from engine.config import ClusterSettings, Filter
 from engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
 from engine.model import REBALANCING, GroupSnapshot, utc_now
+from engine.streams.compare import outcome, present, presumed
+from engine.streams.live import running
+from engine.streams.settings import RackStrategy
 from tests.helpers.group_tool import described
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.local.jars import classpath, resolve_jars
@@ -135,6 +139,42 @@ def test_streams_groups_of_both_protocols(
         assert -1 not in group.partitions.owner.tolist(), name
         assert group.assignor == (None if group.type == "streams" else "stream")
         assert (group.topology is not None) == (group.type == "streams")
+
+
+def test_a_classic_application_is_recognised_task_by_task(
+    snapshot: ClusterSnapshot, workload: RunningWorkload
+) -> None:
+    """Processes, racks, tags and stores are right: Kafka's own `min_traffic` is what ours gives, at the same cost."""
+    application = presumed(running(by_name(snapshot, workload.prefix)["streams-classic"]))
+    app = application.app
+    assert app.threads.tolist() == [2, 2]
+    racks = [app.racks[rack] for rack in app.client_rack.tolist()]
+    assert sorted(racks) == ["rack-a", "rack-b"]
+    assert [dict(tags) for tags in app.tags] == [{"zone": rack} for rack in racks]
+    assert app.stateful.tolist() == [False] * 6 + [True] * 6
+    assert [task for task in application.owner.tolist() if task < 0] == []
+    assert np.diff(application.copies_start).tolist() == [0] * 6 + [1] * 6
+    now, ours = present(application), outcome(application, RackStrategy.MIN_TRAFFIC)
+    assert now.unknown.sum() == ours.unknown.sum() == 0
+    assert now.crossing.sum() == ours.crossing.sum()
+    assert now.crossing.sum() <= outcome(application, RackStrategy.NONE).crossing.sum()
+
+
+def test_a_kip_1071_application_is_recognised_with_its_topology(
+    snapshot: ClusterSnapshot, workload: RunningWorkload
+) -> None:
+    """Its stores come from the topology; its clients tell the broker no rack, which is said."""
+    name = "streams-kip1071"
+    if workload.prefix + name in workload.left_out:
+        pytest.skip(workload.left_out[workload.prefix + name])
+    application = presumed(running(by_name(snapshot, workload.prefix)[name]))
+    app = application.app
+    assert app.threads.tolist() == [2, 2]
+    assert app.stateful.tolist() == [False] * 6 + [True] * 6
+    assert [topic for topic, _ in app.partitions if topic.endswith("-changelog")]
+    assert application.runs is None
+    assert any("tell no rack" in said for said in application.said)
+    assert present(application).unknown.sum() == 12
 
 
 def test_each_reading_has_its_time_and_requests_are_few(snapshot: ClusterSnapshot) -> None:
