@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
 from engine.assignor import Assignor, GroupSpec, fresh, spec_of
-from engine.assignors import every
+from engine.assignors import ASSIGNORS, every
 from engine.config import Rule, Settings
+from engine.conformance.asking import NoAnswer, ask
 from engine.datasets import CANDIDATES, rows_to_table
 from engine.errors import Infeasible
 from engine.kit.settle import Settled, settle
-from engine.model import Candidate, GroupSnapshot, GroupType, Member, Reach
+from engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
 from engine.steps.candidate_rows import candidate_row, in_sync, infeasible
@@ -121,11 +122,11 @@ def _replay(
     continues = _continues(strategy, group)
     forgetful = judgement.forgetful if continues else None
     try:
-        settled = settle(strategy.assign, fresh(spec, forgetful))
+        settled = settle(_asked(strategy), fresh(spec, forgetful))
     except Infeasible as problem:
         return _never(strategy, str(problem))
-    except Exception as problem:  # noqa: BLE001 a custom strategy's fault must not cost the others their rows
-        return _never(strategy, f"failed: {type(problem).__name__}: {problem}")
+    except NoAnswer as problem:
+        return _never(strategy, f"failed: {problem.message}")
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,
@@ -137,6 +138,23 @@ def _replay(
         findings=settled.assignment.findings,
         proof=settled.assignment.proof,
     )
+
+
+def _asked(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
+    """
+    How a strategy is asked. A custom one gets a group of its own, and its answer must fit: whatever it does costs the
+    others neither their rows nor their input.
+    """
+    if strategy is ASSIGNORS.get(strategy.name):
+        return strategy.assign
+
+    def asked(group: GroupSpec) -> Assignment:
+        answer = ask(strategy, group)
+        if isinstance(answer, Infeasible):
+            raise answer
+        return answer
+
+    return asked
 
 
 def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:

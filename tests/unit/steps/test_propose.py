@@ -134,3 +134,50 @@ def test_a_strategy_that_never_settles_is_infeasible(monkeypatch):
 
     assert row["feasibility"] == "infeasible"
     assert "3 partitions still wait" in row["reason"]
+
+
+class Reckless(Seen):
+    """A custom strategy that does to its answer, and to its input, what *spoil* says."""
+
+    def __init__(self, name: str, spoil) -> None:
+        super().__init__(name)
+        self.spoil = spoil
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """What is spoiled, or what the group has."""
+        return Assignment(owner=self.spoil(group.owner))
+
+
+def _zeroed(owner):
+    owner[:] = 0
+    return owner
+
+
+@pytest.mark.parametrize(
+    ("situation", "spoil", "reason"),
+    [
+        ("too short", lambda owner: owner[:1], "failed: owner has 1 entries for 3 partitions"),
+        ("out of range", lambda owner: owner + 9, "failed: owner has values from 9 to 10"),
+        ("no integers", lambda owner: owner * 0.5, "failed: owner is not a one-dimensional"),
+        ("raising", lambda owner: owner[99], "failed: it raised IndexError"),
+    ],
+)
+def test_a_custom_strategys_fault_costs_only_its_own_row(monkeypatch, situation, spoil, reason):
+    """The others keep theirs, and its reason is said."""
+    seen = Seen("seen")
+
+    rows = _rows(monkeypatch, Reckless("reckless", spoil), seen)
+
+    assert rows["reckless"]["feasibility"] == "infeasible", situation
+    assert rows["reckless"]["reason"].startswith(reason)
+    assert (rows["seen"]["unowned"], seen.asked[0].owner.tolist()) == (0, [0, 0, 1])
+
+
+def test_a_custom_strategy_that_writes_to_its_input_spoils_nothing(monkeypatch):
+    """The next one sees the group as it was, and so does the judge."""
+    seen = Seen("seen")
+
+    rows = _rows(monkeypatch, Reckless("reckless", _zeroed), seen)
+
+    assert rows["reckless"]["moves"] == 1
+    assert seen.asked[0].owner.tolist() == [0, 0, 1]
