@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -446,17 +447,15 @@ def spec_of(
     table = group.partitions
     rows = np.flatnonzero(table.subscribed & table.exists)
     names = [table.topics[t] for t in table.topic[rows].tolist()]
-    topics = list(dict.fromkeys(names))
+    counts = Counter(names)  # in the order of the table
+    topics = list(counts)
     missing = dict.fromkeys(
-        t for m in group.members for t in m.subscription or () if t not in topics
+        t for m in group.members for t in m.subscription or () if t not in counts
     )
     ids = dict(zip(table.topics, table.topic_ids, strict=True))
     owner = table.owner[rows]
     if group.type.value == "consumer":
         owner = table.target_owner[rows]
-    counts = {t: 0 for t in topics}
-    for name in names:
-        counts[name] += 1
     racks = np.array([*table.racks, None], dtype=object)
     bounds = zip(
         table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True
