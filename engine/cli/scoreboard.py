@@ -137,7 +137,9 @@ def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
 def _told(row: Mapping[str, Any]) -> list[str | None]:
     """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
     flaws = [f"Flawed: {finding}" for finding in row["findings"] or ()]
-    proof = f"Proven: {row['proof']}" if row["proof"] else None
+    proof = row["proof"]
+    if proof:
+        proof = f"Proven{'' if proof.startswith('exact') else ':'} {proof}"
     rounds = f"Replayed as {row['replay']}" if "," in (row["replay"] or "") else None
     return [row["reason"], *flaws, proof, rounds]
 

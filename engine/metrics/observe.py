@@ -103,20 +103,24 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")
     elif told and (idle := int((member_counts(table.owner, len(group.members)) == 0).sum())):
         found.append(
-            f"{idle} of {len(group.members)} members own none of the {len(table)} partitions"
+            f"{idle} of {len(group.members)} members own none of the {_partitions(len(table))}"
         )
     if lost:
         rows = int((lag.lost.known & (lag.lost.values > 0)).sum())
-        found.append(f"retention removed {lost} records unread on {rows} partitions")
+        found.append(f"retention removed {lost:,} records unread on {_partitions(rows)}")
     if beyond:
-        found.append(f"commit beyond end on {beyond} partitions")
+        found.append(f"commit beyond end on {_partitions(beyond)}")
     if len(gone):
         topics = sorted({table.topics[t] for t in table.topic[gone].tolist()})
         found.append(
-            f"commits for {len(gone)} partitions that do not exist: {', '.join(topics[:3])}"
+            f"commits for {_partitions(len(gone))} that no longer exist: {', '.join(topics[:3])}"
         )
     if told and bool(stray.any()):
         found.append(
-            f"commits on {int(stray.sum())} partitions nobody subscribes to, left out of totals"
+            f"commits on {_partitions(int(stray.sum()))} nobody subscribes to, left out of totals"
         )
     return tuple(found)
+
+
+def _partitions(count: int) -> str:
+    return f"{count:,} partition{'' if count == 1 else 's'}"

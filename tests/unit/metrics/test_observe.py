@@ -22,27 +22,27 @@ TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
         (
             "lost",
             {"members": 1, "committed": {"t": [4, 50]}},
-            "retention removed 6 records unread on 1 partitions",
+            "retention removed 6 records unread on 1 partition",
         ),
         (
             "beyond",
             {"members": 1, "committed": {"t": [101, 50]}},
-            "commit beyond end on 1 partitions",
+            "commit beyond end on 1 partition",
         ),
         (
             "deleted",
             {"committed": {"gone": [1, 2]}},
-            "commits for 2 partitions that do not exist: gone",
+            "commits for 2 partitions that no longer exist: gone",
         ),
         (
             "recreated with fewer",
             {"members": 1, "committed": {"t": [60, 70, 80]}},
-            "commits for 1 partitions that do not exist: t",
+            "commits for 1 partition that no longer exist: t",
         ),
         (
             "unsubscribed",
             {"members": 1, "topics": ["t"], "committed": {"u": [1]}},
-            "commits on 1 partitions nobody subscribes to",
+            "commits on 1 partition nobody subscribes to",
         ),
     ],
 )
