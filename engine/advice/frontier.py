@@ -12,10 +12,11 @@ Source: KIP-925, section B.III, for the weights; the search is Eisner and Severa
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -89,25 +90,51 @@ def _frontier(group: GroupSpec, read: Plain, strategy: str, balance: bool) -> Fr
     def cheapest(weights: Weights) -> NearData:
         return near_data(group, weights, balance_topics=balance, read=read)
 
-    found = _hull(cheapest, len(read.partition))
+    found = hull(cheapest, len(read.partition))
+    points = [_point(group, one.owner) for one in found]
+    first = found[0].assignment().proof or ""
+    remarks = tuple(first.split("; ")[1:])
+    return Frontier(strategy=strategy, corners=corners(points), remarks=remarks)
+
+
+def corners(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points of a frontier, from fewest moves on, each with the prices between which it is the cheapest."""
     prices = [
-        Fraction(after.moved - before.moved, before.crossing - after.crossing)
-        for before, after in pairwise(found)
+        Fraction(after.moves - before.moves, before.crossing - after.crossing)
+        for before, after in pairwise(points)
     ]
     bounds = zip([Fraction(0), *prices], [*prices, None], strict=True)
-    corners = [
-        _point(group, one.owner, lowest, highest)
-        for one, (lowest, highest) in zip(found, bounds, strict=True)
-    ]
-    first = found[0].assignment().proof or ""
-    return Frontier(strategy=strategy, corners=tuple(corners), remarks=tuple(first.split("; ")[1:]))
+    return tuple(
+        replace(point, lowest=lowest, highest=highest)
+        for point, (lowest, highest) in zip(points, bounds, strict=True)
+    )
 
 
-def _hull(cheapest: Callable[[Weights], NearData], partitions: int) -> list[NearData]:
-    """The corners between fewest moves and least crossing, both ends included."""
+class Placed(Protocol):
+    """What a strategy gives for some weights: what crosses racks, what moves, and the two as weighed."""
+
+    @property
+    def crossing(self) -> int: ...  # noqa: D102
+    @property
+    def moved(self) -> int: ...  # noqa: D102
+    @property
+    def cost(self) -> int: ...  # noqa: D102
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
+    """
+    The corners between fewest moves and least crossing, both ends included.
+
+    Args:
+        cheapest: What costs least for some weights, exactly.
+        partitions: As many can cross, or move, at most.
+    """
     much = partitions + 1  # outweighs all there can be of the other
     ends = cheapest(Weights(traffic=1, move=much)), cheapest(Weights(traffic=much, move=1))
-    corners, open_sides = {ends[0].moved: ends[0], ends[1].moved: ends[1]}, [ends]
+    found, open_sides = {ends[0].moved: ends[0], ends[1].moved: ends[1]}, [ends]
     while open_sides:
         few, more = open_sides.pop()
         even = Weights(traffic=more.moved - few.moved, move=few.crossing - more.crossing)
@@ -115,17 +142,12 @@ def _hull(cheapest: Callable[[Weights], NearData], partitions: int) -> list[Near
             continue
         between = cheapest(even)
         if between.cost < even.traffic * few.crossing + even.move * few.moved:
-            corners[between.moved] = between
+            found[between.moved] = between
             open_sides += [(few, between), (between, more)]
-    return [corners[moved] for moved in sorted(corners)]
+    return [found[moved] for moved in sorted(found)]
 
 
-def _point(
-    group: GroupSpec,
-    owner: Indices,
-    lowest: Fraction | None = None,
-    highest: Fraction | None = None,
-) -> Point:
+def _point(group: GroupSpec, owner: Indices) -> Point:
     rack = np.append(group.member_rack, np.int32(NONE))[owner]
     crossing = replica_crossing(rack, group.replica_start, group.replica_rack)
     rate = float(group.rate[crossing.crosses].sum())
@@ -135,6 +157,4 @@ def _point(
         rate=None if np.isnan(group.rate[crossing.known]).any() else rate,
         moves=int(((group.owner != NONE) & (owner != group.owner)).sum()),
         newly_owned=int(((group.owner == NONE) & (owner != NONE)).sum()),
-        lowest=lowest,
-        highest=highest,
     )

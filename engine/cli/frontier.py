@@ -28,7 +28,8 @@ EPILOG = epilog(
     [0, 1, 2, 3, 4],
     "KIP-925 weighs partitions that cross racks against partitions that move. Each line is the cheapest assignment for "
     "a range of weights, exactly, and together they are all of them: from the fewest moves to the least that crosses. "
-    "Members keep even counts. The picture is written beside where you are, unless --picture says where.",
+    "Members keep even counts; tasks of Kafka Streams move between clients that keep theirs. The picture is written "
+    "beside where you are, unless --picture says where.",
 )
 
 STREAMS_DEFAULT = 10
@@ -85,22 +86,37 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
     Raises:
         Infeasible: The group cannot be replayed, its data is not trusted, or a rack is missing.
     """
-    from engine.advice import blocked, unfit
+    from engine.advice import blocked
     from engine.advice.frontier import frontiers, present
     from engine.assignor import spec_of
     from engine.errors import Infeasible
     from engine.steps.measure import observe_group
 
-    reason = found.withheld or blocked(found.group) or unfit(found.group)
+    reason = found.withheld or blocked(found.group)
     if reason is not None:
         raise Infeasible(f"group {found.group.group} has no frontier: {reason}.")
     seen = observe_group(source.settings, found.group, found.earlier)
     spec = spec_of(found.group, seen.lag.shown, seen.production.per_second)
     try:
+        if found.group.places_tasks:
+            return _of_tasks(source, found, seen.production.per_second)
         return present(spec), frontiers(spec)
     except Infeasible as problem:
         told = f"group {found.group.group} has no frontier: {problem.message}"
         raise Infeasible(told, fix=problem.fix) from problem
+
+
+def _of_tasks(
+    source: Source, found: GroupWithPast, per_second: Any
+) -> tuple[Point, list[Frontier]]:
+    """The same of a Kafka Streams application, whose tasks move."""
+    from engine.advice.frontier_tasks import task_frontiers
+    from engine.streams.live import running
+
+    group, table = found.group, found.group.partitions
+    application = running(group, source.settings.rule(group.cluster, group.group).streams)
+    keys = zip(table.names, table.partition.tolist(), strict=True)
+    return task_frontiers(application, dict(zip(keys, per_second.tolist(), strict=True)))
 
 
 def _rows(group: str, now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.model import NONE, Flags, Indices, Ints
+from engine.metrics.racks import Crossing, replica_crossing
+from engine.model import NONE, Indices, Ints
 from engine.streams.live import IN_RULE, Running
 from engine.streams.model import Application, Placement
 from engine.streams.place import place
@@ -124,10 +125,10 @@ def _outcome(
     copies: Indices,
 ) -> Outcome:
     app = running.app
-    crossing, unknown = _across(app, app.source_start, app.source, owner)
+    crossing, unknown = _by_row(app, app.source_start, app.source, owner)
     task = np.repeat(np.arange(len(app.tasks)), np.diff(copies_start))
     start, partition = _rows(app.changelog_start, app.changelog, task)
-    restored, unsure = _across(app, start, partition, copies)
+    restored, unsure = _by_row(app, start, partition, copies)
     moved = (owner != running.owner) & (running.owner != NONE) & (owner != NONE)
     costs = running.config.costs
     price = np.where(app.stateful, costs.traffic, STATELESS.traffic)
@@ -155,11 +156,9 @@ def _rows(start: Ints, values: Indices, rows: Ints | Indices) -> tuple[Ints, Ind
     return begin, values[np.arange(begin[-1]) + np.repeat(start[rows] - begin[:-1], size)]
 
 
-def _across(
-    app: Application, start: Ints, partition: Indices, client: Indices
-) -> tuple[Ints, Ints]:
+def across(app: Application, start: Ints, partition: Indices, client: Indices) -> Crossing:
     """
-    For each row, how many of its partitions have no replica in its client's rack, and of how many that is unknown.
+    For each entry, whether its partition has no replica in the rack of its row's client.
 
     Args:
         app: The application.
@@ -167,22 +166,18 @@ def _across(
         client: One per row, NONE for nobody.
     """
     rack = np.append(app.client_rack, np.int32(NONE))[client]
+    replicas = _rows(app.replica_start, app.replica_rack, partition)
+    return replica_crossing(np.repeat(rack, np.diff(start)), *replicas)
+
+
+def _by_row(
+    app: Application, start: Ints, partition: Indices, client: Indices
+) -> tuple[Ints, Ints]:
+    """For each row, how many of its partitions cross racks, and of how many that is unknown; none of nobody's."""
+    found = across(app, start, partition, client)
     row = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    here, surely = _replicas_in(app, partition, rack[row])
-    known = (rack[row] != NONE) & (here | surely)
-    rows = len(start) - 1
-    nobody = client[row] == NONE
+    unknown = ~found.known & (client[row] != NONE)
     return (
-        np.bincount(row[known & ~here], minlength=rows),
-        np.bincount(row[~known & ~nobody], minlength=rows),
+        np.bincount(row[found.crosses], minlength=len(client)),
+        np.bincount(row[unknown], minlength=len(client)),
     )
-
-
-def _replicas_in(app: Application, partition: Indices, rack: Indices) -> tuple[Flags, Flags]:
-    """For each partition, whether a replica is in its rack, and whether all racks of its replicas are known."""
-    start, replica_rack = _rows(app.replica_start, app.replica_rack, partition)
-    which = np.repeat(np.arange(len(partition)), np.diff(start))
-    here, surely = np.zeros(len(partition), np.bool_), np.diff(start) > 0
-    here[which[(replica_rack == rack[which]) & (replica_rack != NONE)]] = True
-    surely[which[replica_rack == NONE]] = False
-    return here, surely
