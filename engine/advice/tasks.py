@@ -36,7 +36,7 @@ def task_feasibility(group: GroupSnapshot, running: Running, found: Outcome) -> 
         return Judgement(
             feasibility=Feasibility.INFEASIBLE,
             reason=f"racks play no part: {off}",
-            how="Set client.rack on every instance and broker.rack on every broker.",
+            how=_racks(group),
         )
     if group.type is GroupType.STREAMS:
         return Judgement(
@@ -56,6 +56,13 @@ def task_feasibility(group: GroupSnapshot, running: Running, found: Outcome) -> 
         reason=f"after one rolling restart that sets {SETTING}={strategy}{gain}",
         how=f"Set {SETTING}={strategy} on every instance, one rolling restart.{_needs(group, strategy)}",
     )
+
+
+def _racks(group: GroupSnapshot) -> str:
+    """How all racks get known; members of the streams protocol cannot tell theirs as yet."""
+    if group.type is GroupType.STREAMS:
+        return "Configure racks by client id or host, and set broker.rack on every broker."
+    return "Set client.rack on every instance and broker.rack on every broker."
 
 
 def _needs(group: GroupSnapshot, strategy: RackStrategy) -> str:

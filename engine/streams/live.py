@@ -124,7 +124,7 @@ def running(group: GroupSnapshot, told: StreamsSettings | None = None) -> Runnin
             fix="Take the next snapshot once the application runs; a group that rebalances tells nothing.",
         )
     stores = stores_of(group, tasks, threads, told.changelogs or {})
-    clients = list(_clients(group.members, threads, stores))
+    clients = list(_clients(group.members, threads, stores, frozenset(tasks)))
     app = application(
         [
             TaskLine(
@@ -170,6 +170,7 @@ def _running(
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         said.append(f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment")
+    said += _gaps(app, owner, stores)
     return Running(
         app=app,
         kip_1071=group.type is GroupType.STREAMS,
@@ -208,9 +209,12 @@ def _reads(group: GroupSnapshot, threads: Sequence[MemberTasks]) -> dict[str, se
 
 
 def _clients(
-    members: Sequence[Member], threads: Sequence[MemberTasks], stores: Stores
+    members: Sequence[Member],
+    threads: Sequence[MemberTasks],
+    stores: Stores,
+    tasks: frozenset[str],
 ) -> Iterator[ClientLine]:
-    """A client for each process."""
+    """A client for each process; of what lies on its disk, what belongs to one of *tasks*."""
     by_process: dict[str, list[tuple[Member, MemberTasks]]] = {}
     for member, one in zip(members, threads, strict=True):
         by_process.setdefault(member.process_id or "", []).append((member, one))
@@ -224,7 +228,7 @@ def _clients(
             rack=racks.pop() if len(racks) == 1 else None,
             tags={name: value for _, one in those for name, value in one.tags.items()},
             lags={
-                **_on_disk(those, stores),
+                **_on_disk([one for _, one in those], stores, tasks),
                 **dict.fromkeys(filter(stores.stateful, copies), 0),
                 **dict.fromkeys(filter(stores.stateful, active), RUNNING),
             },
@@ -233,17 +237,27 @@ def _clients(
         )
 
 
-def _on_disk(those: Sequence[tuple[Member, MemberTasks]], stores: Stores) -> dict[str, int]:
-    """Task -> lag of what a process reported on its disk when its threads last told, of tasks there are."""
+def _on_disk(
+    threads: Sequence[MemberTasks], stores: Stores, tasks: frozenset[str]
+) -> dict[str, int]:
+    """
+    Task -> lag of what a process reported on its disk when its threads last told, of tasks there are.
+
+    An offset beyond the end is no copy of that changelog: Kafka expects it to be restored from the start.
+    """
     lags: dict[str, int] = {}
-    for _, one in those:
+    for one in threads:
         for task, offset in (one.offsets or {}).items():
-            if not stores.stateful(task):
+            if task not in tasks or not stores.stateful(task):
                 continue
             end = (one.ends or {}).get(task, stores.size(task))
-            lag = LAG_UNKNOWN if offset == LAG_UNKNOWN else max(0, end - max(offset, 0))
-            # what ran there then, and no longer does, had everything up to about now
-            lags[task] = 0 if offset == RUNNING else lag
+            if offset == RUNNING:
+                # what ran there then, and no longer does, had everything up to about now
+                lags[task] = 0
+            elif offset == LAG_UNKNOWN:
+                lags[task] = LAG_UNKNOWN
+            else:
+                lags[task] = end if offset > end else end - max(offset, 0)
     return lags
 
 
@@ -302,6 +316,21 @@ def _config(
         overlap=Overlap(told.overlap),
     )
     return config, said
+
+
+def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[str]:
+    """What is to be said of partitions that are not known, or not how long they are."""
+    silent = (np.diff(app.source_start) == 0) & (owner != NONE)
+    if silent.any():
+        names = [app.tasks[n] for n in np.flatnonzero(silent).tolist()]
+        yield f"what {some(names, 'task', 'reads', 'read')} is not known, and left out"
+    used = [app.partitions[p] for p in np.unique(app.changelog).tolist()]
+    endless = [f"{topic}-{number}" for topic, number in used if (topic, number) not in stores.ends]
+    if endless:
+        yield (
+            f"{some(endless, 'changelog partition', 'has', 'have')} no known end: it counts as empty,"
+            " so copies of it never warm up"
+        )
 
 
 def _racks_said(group: GroupSnapshot) -> Iterator[str]:

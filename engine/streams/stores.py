@@ -5,7 +5,7 @@ KIP-1071 tells it: the topology names the changelogs of each sub-topology. A cla
 known by name (`<application id>-<store>-changelog`), and a sub-topology has as many tasks as its changelogs have
 partitions; that, the copies and the reported offsets decide, in this order:
 
-1. what configuration says;
+1. what configuration says, which is all of a sub-topology's changelogs, or by an empty list that it has none;
 2. the only sub-topology of that many tasks;
 3. of several the only one that shows stores, by a copy of a task or an offset of its stores;
 4. else it stays open, all of them count as stateful, and it is said.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -104,29 +104,27 @@ def _matched(
         for task in (*one.standby, *one.warmup, *(one.offsets or ()))
     } & size.keys()
     topics: dict[str, list[str]] = {name: list(of) for name, of in configured.items()}
-    having = shown | configured.keys()
+    having = (shown - configured.keys()) | {name for name, of in configured.items() if of}
+    undecided: set[str] = set()
+    said = [
+        f"changelogs are configured for sub-topology {name}, which has no tasks"
+        for name in sorted(configured.keys() - size.keys())
+    ]
     settled = {topic for of in configured.values() for topic in of}
-    said = []
     for topic, partitions in _sizes(group.stores).items():
         if topic in settled:
             continue
-        fitting = sorted(name for name, count in size.items() if count == partitions)
+        sized = sorted(name for name, count in size.items() if count == partitions)
+        fitting = [name for name in sized if name not in configured]
         likely = [name for name in fitting if name in having] or fitting
         if len(likely) == 1:
             topics.setdefault(likely[0], []).append(topic)
-            having = having | {likely[0]}
         elif likely:
-            having = having | set(likely)
-            said.append(
-                f"changelog {topic} belongs to sub-topology {' or '.join(likely)}, which is not on the wire: all"
-                " of them count as stateful, and its racks are left out (name it in changelogs of [rules.streams])"
-            )
-        else:
-            said.append(
-                f"changelog {topic} has {partitions} partitions, as no sub-topology has tasks"
-            )
-    bare = sorted(name for name in having if name in size and not topics.get(name))
-    if bare and not said:
+            undecided |= set(likely)
+        having = having | set(likely)
+        said += _doubt(topic, partitions, likely, sized)
+    bare = sorted(n for n in having if n in size and n not in undecided and not topics.get(n))
+    if bare:
         said.append(f"sub-topology {', '.join(bare)} has stores whose changelogs are not known")
     return Stores(
         topics={name: tuple(sorted(of)) for name, of in topics.items()},
@@ -134,6 +132,33 @@ def _matched(
         ends=_ends(group.stores),
         said=tuple(said),
     )
+
+
+def _doubt(
+    topic: str, partitions: int, likely: Sequence[str], sized: Sequence[str]
+) -> Iterator[str]:
+    """
+    What is to be said of a changelog that is not known to be one sub-topology's.
+
+    Args:
+        topic: The changelog.
+        partitions: How many it has.
+        likely: The sub-topologies it may belong to.
+        sized: Those of as many tasks, with those whose changelogs are configured.
+    """
+    if len(likely) > 1:
+        yield (
+            f"changelog {topic} belongs to sub-topology {' or '.join(likely)}, which is not on the wire: all"
+            " of them count as stateful, and its racks and offsets are left out (name it in changelogs of"
+            " [rules.streams])"
+        )
+    elif not likely and sized:
+        yield (
+            f"changelog {topic} is left out, because others are configured for sub-topology"
+            f" {' and '.join(sized)}"
+        )
+    elif not likely:
+        yield f"changelog {topic} has {partitions} partitions, as no sub-topology has tasks"
 
 
 def _sizes(table: PartitionTable | None) -> dict[str, int]:

@@ -1,0 +1,256 @@
+"""What a live application has, beside what each strategy would give it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from engine.config import StreamsSettings
+from engine.model import NONE
+from engine.streams.compare import outcome, present, presumed, reproducing
+from engine.streams.live import running
+from engine.streams.settings import STATELESS, RackStrategy
+from engine.streams.simulate import converge
+from tests.helpers.streams import Shape, sketch, sketches
+from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, on
+
+STRATEGIES = tuple(RackStrategy)
+SMALL = Shape(most_tasks=9, most_clients=5)
+KNOWN = replace(SMALL, known_racks=True)
+
+
+def _answered(one, strategy, *, kip_1071=False):
+    """A live group that is where a strategy leads to, and its settings."""
+    told = replace(one.config, strategy=strategy)
+    found = converge(one.app, told)
+    assume(found.settled)
+    placed = found.placement
+    owner = np.where(placed.target == NONE, placed.active, placed.target)
+    group, settled = live_sketch(
+        one, owner, (placed.planned_start, placed.planned), kip_1071=kip_1071
+    )
+    return running(group, settled)
+
+
+@settings(max_examples=60)
+@given(sketches(SMALL) | sketches(KNOWN), st.sampled_from(STRATEGIES), st.booleans())
+def test_a_group_that_is_where_a_strategy_leads_is_recognised(one, strategy, kip_1071):
+    """Built from the strategy's own answer, it is reproduced exactly, and nothing moves or warms up."""
+    live = _answered(one, strategy, kip_1071=kip_1071)
+    found = outcome(live, strategy)
+
+    assert strategy in list(reproducing(live))
+    assert (found.moves, found.warming) == (0, 0)
+    assert found.cost == present(live).cost
+    assert found.copies_crossing == present(live).copies_crossing
+
+
+def _scattered(seed):
+    """An application whose tasks run anywhere or nowhere, with copies anywhere else."""
+    chance = Random(seed)
+    one = sketch(chance, SMALL)
+    app = one.app
+    clients = range(len(app.clients))
+    owner = [NONE if chance.random() < 0.1 else chance.choice(clients) for _ in app.tasks]
+    copies = [
+        [c for c in clients if c != mine and keeps and chance.random() < 0.4]
+        for mine, keeps in zip(owner, app.stateful.tolist(), strict=True)
+    ]
+    named = {task for task, c in enumerate(owner) if c != NONE}
+    assume(all(task in named or copies[task] for task in range(len(app.tasks))))
+    group, told = live_sketch(one, owner, copies)
+    return one, running(group, told)
+
+
+def _across(racks, mine):
+    """(crosses, unknown) of one partition read from a rack."""
+    if mine is not None and mine in racks:
+        return 0, 0
+    sure = mine is not None and racks and None not in racks
+    return (1, 0) if sure else (0, 1)
+
+
+def _recount(one, live, found):
+    """Crossing and unknown of each task, those of copies, moves and cost, from names alone."""
+    rack = {client.process_id: client.rack for client in one.clients}
+    lines = {task.id: task for task in one.tasks}
+    app = live.app
+    rows, copied, moves, cost = [], [0, 0], 0, 0
+    for task, name in enumerate(app.tasks):
+        mine, before = int(found.owner[task]), int(live.owner[task])
+        told = lines[name].sources if before != NONE else []
+        pairs = [_across(one.replicas.get(p, []), rack[app.clients[mine]]) for p in told]
+        rows.append((sum(a for a, _ in pairs), sum(b for _, b in pairs)))
+        costs = live.config.costs if lines[name].stateful else STATELESS
+        cost += costs.traffic * rows[-1][0]
+        if NONE not in (mine, before) and mine != before:
+            moves += 1
+            cost += costs.non_overlap
+        for client in found.copies[found.copies_start[task] : found.copies_start[task + 1]]:
+            for p in lines[name].changelogs:
+                crosses, unknown = _across(one.replicas.get(p, []), rack[app.clients[client]])
+                copied[0] += crosses
+                copied[1] += unknown
+    return rows, tuple(copied), moves, cost
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 1 << 32))
+def test_crossing_unknown_moves_and_cost_are_those_of_a_plain_recount(seed):
+    """Task by task and copy by copy, for what runs now and for every strategy."""
+    one, live = _scattered(seed)
+    for found in [present(live), *(outcome(live, strategy) for strategy in RackStrategy)]:
+        rows, copied, moves, cost = _recount(one, live, found)
+
+        assert list(zip(found.crossing.tolist(), found.unknown.tolist(), strict=True)) == rows
+        assert (found.copies_crossing, found.copies_unknown) == copied
+        assert (found.moves, found.cost) == (moves, cost)
+
+
+STORE = "app-store-changelog"
+TWO = {"0": Sub(2), "1": Sub(2, [STORE])}
+
+
+def _swapped(told=None, **more):
+    """Two clients in two racks; every task runs on the client whose rack has no replica of what it reads."""
+    threads = [Thread(1, "0_0 1_0", "1_1", rack="a"), Thread(2, "0_1 1_1", "1_0", rack="b")]
+    replicas = on("source-0", "b a") | on("source-1", "b a") | on(STORE, "ab ?")
+    return running(live_group(threads, TWO, replicas=replicas, **more), told)
+
+
+def test_what_runs_now_costs_by_state():
+    """A stateful task across racks costs 10, a stateless one 1; nothing moves, nothing warms up."""
+    now = present(_swapped())
+
+    assert (now.strategy, now.placement, now.racks_off) == (None, None, None)
+    assert (now.crossing.tolist(), now.unknown.tolist()) == ([1, 1, 1, 1], [0, 0, 0, 0])
+    assert (now.cost, now.moves, now.warming) == (22, 0, 0)
+    assert (now.copies_crossing, now.copies_unknown) == (0, 1)
+
+
+def test_a_strategy_is_charged_for_what_it_moves():
+    """All four tasks change clients; only those with state pay for it."""
+    config = StreamsSettings(num_standby_replicas=0)
+    found = outcome(_swapped(config), RackStrategy.MIN_TRAFFIC)
+
+    assert found.crossing.tolist() == [0, 0, 0, 0]
+    assert (found.moves, found.cost) == (4, 2)
+    assert (found.copies_crossing, found.copies_unknown) == (0, 0)
+
+
+def test_a_broker_without_rack_is_left_out_of_the_count():
+    """It may be here or elsewhere; beside a replica that is here it does not matter."""
+    threads = [Thread(1, "0_0 0_1 0_2", rack="a")]
+    group = live_group(threads, {"0": Sub(3)}, replicas=on("source-0", "? a? b?"))
+    now = present(running(group))
+
+    assert (now.crossing.tolist(), now.unknown.tolist()) == ([0, 0, 0], [1, 0, 1])
+
+
+def test_partitions_of_unknown_replicas_are_unknown():
+    """No replica told is not the same as no replica near."""
+    group = live_group([Thread(1, "0_0", rack="a")], {"0": Sub(1)}, replicas={("source-0", 0): []})
+    now = present(running(group))
+
+    assert (now.crossing.tolist(), now.unknown.tolist()) == ([0], [1])
+
+
+def test_a_task_that_runs_nowhere_is_no_move_and_crosses_nothing():
+    """Its start under a strategy is no change of hands."""
+    threads = [Thread(1, "1_0", "1_1", rack="a"), Thread(2, rack="b")]
+    live = running(live_group(threads, {"1": Sub(2, [STORE])}))
+    now, none = present(live), outcome(live, RackStrategy.NONE)
+
+    assert now.owner.tolist() == [0, NONE]
+    assert (now.crossing.tolist()[1], now.unknown.tolist()[1]) == (0, 0)
+    assert none.owner.tolist()[1] != NONE
+    assert none.moves == 0
+
+
+def test_copies_that_are_to_warm_up_are_counted():
+    """The store is far from the client it is dealt to."""
+    threads = [Thread(1, "1_0 1_1", rack="a"), Thread(2, rack="b")]
+    group = live_group(threads, {"1": Sub(2, [STORE])}, ends={STORE: 50_000})
+    found = outcome(running(group), RackStrategy.NONE)
+
+    assert (found.moves, found.warming) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["balance_subtopology", "balanced_min_cost"])
+def test_a_configured_strategy_is_the_one_it_runs(name):
+    """Nothing is presumed then, whatever the group looks like."""
+    found = presumed(_swapped(StreamsSettings(rack_aware_assignment_strategy=name)))
+
+    assert found.runs is found.configured is RackStrategy.BALANCE_SUBTOPOLOGY
+    assert found.config.strategy is RackStrategy.BALANCE_SUBTOPOLOGY
+    assert not any("assignment.strategy" in line for line in found.said)
+
+
+def test_a_strategy_is_presumed_where_it_gives_exactly_what_there_is():
+    """Only with racks do the tasks lie as they do."""
+    threads = [Thread(1, "0_1", rack="a"), Thread(2, "0_0", rack="b")]
+    found = presumed(
+        running(live_group(threads, {"0": Sub(2)}, replicas=on("source-0", "b a"))),
+    )
+
+    assert list(reproducing(found)) == [
+        RackStrategy.MIN_TRAFFIC,
+        RackStrategy.BALANCE_SUBTOPOLOGY,
+    ]
+    assert found.runs is found.config.strategy is RackStrategy.MIN_TRAFFIC
+    assert found.configured is None
+    assert "taken to be min_traffic, which gives exactly what the group has now" in found.said[0]
+
+
+def test_copies_are_part_of_what_there_is():
+    """The owner is the same; of two clients that could keep the copy, Kafka chooses one."""
+    kept = [
+        [Thread(1, "1_0"), Thread(2, standby=second), Thread(3, standby=third)]
+        for second, third in (("1_0", ""), ("", "1_0"))
+    ]
+    known = [list(reproducing(running(live_group(t, {"1": Sub(1, [STORE])})))) for t in kept]
+
+    assert sorted(known) == [[], list(RackStrategy)]
+
+
+def test_kafkas_default_is_presumed_where_nothing_gives_what_there_is():
+    """One client has everything: no strategy does that."""
+    threads = [Thread(1, "0_0 0_1", rack="a"), Thread(2, rack="b")]
+    found = presumed(running(live_group(threads, {"0": Sub(2)})))
+
+    assert list(reproducing(found)) == []
+    assert found.runs is RackStrategy.NONE
+    assert "taken to be none, Kafka's default" in found.said[0]
+
+
+def test_of_several_that_fit_the_default_is_presumed():
+    """Equal costs everywhere: all of them give the same."""
+    threads = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
+    live = running(live_group(threads, {"0": Sub(2)}, replicas=on("source-0", "ab ab")))
+
+    assert list(reproducing(live)) == list(RackStrategy)
+    assert presumed(live).runs is RackStrategy.NONE
+
+
+def test_nothing_is_presumed_where_the_broker_assigns():
+    """A KIP-1071 group has no such setting, and none is claimed."""
+    live = _swapped(kip_1071=True)
+    found = presumed(live)
+
+    assert found is live
+    assert found.runs is None
+    assert not any("assignment.strategy" in line for line in found.said)
+
+
+def test_why_racks_play_no_part_is_told():
+    """A client without rack switches them off, for each strategy but `none` as a reason."""
+    threads = [Thread(1, "0_0", rack="a"), Thread(2, "0_1")]
+    live = running(live_group(threads, {"0": Sub(2)}))
+
+    assert outcome(live, RackStrategy.NONE).racks_off == "the strategy is none"
+    assert "1 client" in (outcome(live, RackStrategy.MIN_TRAFFIC).racks_off or "")
