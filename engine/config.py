@@ -16,6 +16,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -61,17 +62,27 @@ class Filter(_Strict):
         return not self.allow or any(fnmatch.fnmatchcase(name, p) for p in self.allow)
 
 
+PASSING_THROUGH = (
+    "console-consumer-*",
+    "console-share-consumer-*",
+    "*-healthcheck-*",
+    "*-health-check-*",
+)
+"""Groups that nobody answers for: those of Kafka's console consumers, and of health checks."""
+
+
 class ClusterSettings(_Strict):
     """
     One Kafka cluster.
 
     *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
-    the connection or the environment only. The timeout holds for one whole snapshot.
+    the connection or the environment only. Without *groups*, `PASSING_THROUGH` are left out. The timeout holds for one
+    whole snapshot.
     """
 
     bootstrap: str = Field(min_length=3)
     properties: dict[str, str] = Field(default_factory=dict, repr=False)
-    groups: Filter = Filter()
+    groups: Filter = Filter(deny=PASSING_THROUGH)
     topics: Filter = Filter()
     timeout_seconds: float = Field(default=240, gt=0)
     request_timeout_seconds: float = Field(default=30, gt=0)
@@ -178,7 +189,8 @@ class Rule(_Strict):
             the wire, or Kafka's class names.
         owner: Team that hears of it.
         channel: Slack channel, instead of the default one.
-        racks: Shell patterns of client id or host -> rack, for members whose rack the wire does not tell.
+        racks: Shell patterns of client id or host, or networks like `10.0.1.0/24` -> rack, for members whose rack the
+            wire does not tell; the first that fits counts.
         members: Shell patterns of client id, host or instance id -> data of a member for custom strategies, any
             names and plain values. All patterns that fit count, later over earlier, name by name.
         streams: Settings of Kafka Streams applications.
@@ -235,6 +247,21 @@ class Rule(_Strict):
                 )
         return value
 
+    def rack_of(self, client_id: str, host: str) -> str | None:
+        """
+        What *racks* says of one member, None where nothing fits.
+
+        >>> rule = Rule(racks={"10.0.1.0/24": "a", "web-*": "b"})
+        >>> rule.rack_of("web-1", "10.0.1.7"), rule.rack_of("web-1", "10.0.2.7"), rule.rack_of("x", "host")
+        ('a', 'b', None)
+        """
+        for pattern, rack in (self.racks or {}).items():
+            if any(fnmatch.fnmatchcase(name, pattern) for name in (client_id, host)):
+                return rack
+            if "/" in pattern and _is_in(host, pattern):
+                return rack
+        return None
+
     def member_data(self, client_id: str, host: str, instance_id: str | None) -> MemberData:
         """
         What *members* says of one member, nothing where no pattern fits.
@@ -249,6 +276,14 @@ class Rule(_Strict):
             if any(fnmatch.fnmatchcase(name, pattern) for name in names):
                 found |= data
         return found
+
+
+def _is_in(host: str, network: str) -> bool:
+    """Whether a host's address is in a network; a name is in none, and so is anything in what is no network."""
+    try:
+        return ip_address(host) in ip_network(network, strict=False)
+    except ValueError:
+        return False
 
 
 def _is_plain(value: Any) -> bool:

@@ -6,7 +6,6 @@ Client libraries are imported where an adapter is built, so that a command that 
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,11 +39,7 @@ def cluster(settings: Settings, name: str) -> KafkaClusterReader:
     from engine.adapters.kafka import KafkaClusterReader
 
     def rack_for(group: str, client_id: str, host: str) -> str | None:
-        patterns = settings.rule(name, group).racks or {}
-        for pattern, rack in patterns.items():
-            if fnmatch.fnmatchcase(client_id, pattern) or fnmatch.fnmatchcase(host, pattern):
-                return rack
-        return None
+        return settings.rule(name, group).rack_of(client_id, host)
 
     return KafkaClusterReader(name, settings.cluster(name), rack_for)
 

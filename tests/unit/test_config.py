@@ -293,3 +293,27 @@ def test_data_of_members_is_part_of_the_version(write):
     write(MEMBERS.replace("2.5", "3.5"))
 
     assert load().version != base
+
+
+def test_passing_groups_are_left_out_unless_asked_for():
+    """Console consumers and health checks; whoever says which groups to read decides himself."""
+    usual, own = (
+        ClusterSettings(bootstrap="b:9092", **given)
+        for given in ({}, {"groups": {"allow": ["console-*"]}})
+    )
+
+    names = ["console-consumer-123", "orders", "orders-healthcheck-1"]
+    assert [usual.groups.admits(name) for name in names] == [False, True, False]
+    assert [own.groups.admits(name) for name in names] == [True, False, False]
+
+
+def test_a_rack_comes_from_the_first_pattern_or_network_that_fits():
+    """IPv6 networks too; what is neither a pattern that fits nor a network harms nothing."""
+    rule = Rule(
+        racks={"2001:db8::/32": "six", "10.0.0.0/8": "ten", "10.0.0.1": "never", "a/b": "x"}
+    )
+
+    assert rule.rack_of("c", "10.0.0.1") == "ten"
+    assert rule.rack_of("c", "2001:db8::7") == "six"
+    assert rule.rack_of("a/b", "some-host") == "x"
+    assert rule.rack_of("c", "192.168.0.1") is None

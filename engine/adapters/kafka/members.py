@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import re2
+
 from engine.adapters.kafka.decode import (
     BlobError,
     Pairs,
@@ -34,7 +36,7 @@ class Reader:
     Turns descriptions into rows.
 
     Attributes:
-        counts: Topic -> number of partitions, to tell what a Streams task reads.
+        counts: Topic -> number of partitions, to tell what a Streams task reads and what a regex stands for.
         topics: Partitions of topics it does not admit are left out.
         rack_for: Racks of members that do not tell theirs.
     """
@@ -116,7 +118,7 @@ class Reader:
         return row
 
     def _consumer(self, group: Group) -> Iterator[Row]:
-        matched = _matched(group.described.members)
+        matched = self._matched(group)
         for member in group.described.members:
             regex = member.subscribed_topic_regex or None
             topics = {*member.subscribed_topic_names, *matched.get(regex, ())}
@@ -133,6 +135,35 @@ class Reader:
                 **self._pairs("assigned", _named(member.assignment)),
                 **self._pairs("target", _named(member.target_assignment)),
             }
+
+    def _matched(self, group: Group) -> dict[str | None, set[str]]:
+        """
+        Regex -> the topics it stands for: those it matches as a whole, and those its members have.
+
+        The broker shows the pattern only and evaluates it as RE2 does; so does this. One that RE2 refuses stands for
+        what its members have.
+        """
+        matched: dict[str | None, set[str]] = {}
+        for member in group.described.members:
+            regex = member.subscribed_topic_regex
+            if not regex:
+                continue
+            if regex not in matched:
+                matched[regex] = self._matching(regex)
+            matched[regex] |= {
+                *_named(member.assignment)[0],
+                *_named(member.target_assignment)[0],
+            }
+        return matched
+
+    def _matching(self, regex: str) -> set[str]:
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            pattern = re2.compile(regex, options)
+        except re2.error:
+            return set()
+        return {topic for topic in self.counts if pattern.fullmatch(topic)}
 
     def _streams(self, group: Group) -> Iterator[Row]:
         sources = _sources(group.described.topology)
@@ -239,20 +270,6 @@ def _sources(topology: Any) -> dict[str, list[str]]:
         one.subtopology_id: [*one.source_topics, *(t.name for t in one.repartition_source_topics)]
         for one in topology.subtopologies or ()
     }
-
-
-def _matched(members: Any) -> dict[str | None, set[str]]:
-    """
-    Regex -> topics it stands for, as far as members that use it have partitions of them.
-
-    The broker shows the pattern only, and evaluates it in a syntax of its own (RE2).
-    """
-    matched: dict[str | None, set[str]] = {}
-    for member in members:
-        if member.subscribed_topic_regex:
-            topics = matched.setdefault(member.subscribed_topic_regex, set())
-            topics |= {*_named(member.assignment)[0], *_named(member.target_assignment)[0]}
-    return matched
 
 
 def _named(assignment: Any) -> Pairs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -27,9 +28,13 @@ Streams = StreamsGroupDescribeResponse.DescribedGroup
 COUNTS = {"orders": 4, "pay": 2, "app-repartition": 4}
 
 
-def reader(rack_for: RackFor = lambda *_: None, topics: Filter = Filter()) -> Reader:  # noqa: B008
-    """A reader that knows three topics."""
-    return Reader(COUNTS, topics, rack_for)
+def reader(
+    rack_for: RackFor = lambda *_: None,
+    topics: Filter = Filter(),  # noqa: B008
+    counts: Mapping[str, int] | None = None,
+) -> Reader:
+    """A reader that knows three topics, or those of *counts*."""
+    return Reader(counts or COUNTS, topics, rack_for)
 
 
 def group(kind: GroupType, described: Any) -> Group:
@@ -210,17 +215,37 @@ def test_both_member_types_of_a_migrating_group_are_told() -> None:
     assert [row["kind"] for row in rows] == ["classic", "consumer", None]
 
 
-def test_a_regex_stands_for_the_topics_its_members_have() -> None:
-    """The broker shows the pattern only; what any member of that pattern got shows its topics."""
+def test_a_regex_stands_for_the_topics_it_matches_and_those_its_members_have() -> None:
+    """As the broker evaluates it: the whole name, in RE2's syntax; a topic that is gone was matched once."""
     regex = {"subscribed_topic_names": [], "subscribed_topic_regex": "or.*|pa.*"}
     members = [
         consumer(**regex, assignment=held(orders=[0])),
-        consumer(**regex, target_assignment=held(pay=[0])),
+        consumer(**regex, target_assignment=held(parting=[0])),
         consumer(subscribed_topic_names=["other"], target_assignment=held(other=[0])),
     ]
-    rows = reader().rows(group(GroupType.CONSUMER, Consumer(members=members)))
-    assert [row["subscription"] for row in rows] == [["orders", "pay"]] * 2 + [["other"]]
+    found = reader(counts={"orders": 1, "pay": 2, "repay": 1, "other": 1})
+    rows = found.rows(group(GroupType.CONSUMER, Consumer(members=members)))
+    assert [row["subscription"] for row in rows] == [["orders", "parting", "pay"]] * 2 + [["other"]]
     assert [row["subscription_regex"] for row in rows] == ["or.*|pa.*"] * 2 + [None]
+
+
+def test_a_regex_that_re2_refuses_stands_for_what_its_members_have(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is guessed, and nothing is printed by the library."""
+    members = [
+        consumer(
+            subscribed_topic_names=[],
+            subscribed_topic_regex="(?=orders)",
+            assignment=held(orders=[0]),
+            target_assignment=held(),
+        )
+    ]
+    (row,) = reader(counts={"orders": 1, "pay": 2}).rows(
+        group(GroupType.CONSUMER, Consumer(members=members))
+    )
+    assert (row["subscription"], row["subscription_regex"]) == (["orders"], "(?=orders)")
+    assert capfd.readouterr().err == ""
 
 
 def streams_group() -> Group:
