@@ -1,0 +1,160 @@
+"""Whether a Kafka Streams application could run a rack strategy, and how its owner would get it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.advice.tasks import SETTING, task_feasibility, task_reach
+from engine.config import StreamsSettings
+from engine.model import Feasibility, Reach
+from engine.streams.compare import outcome, present, presumed
+from engine.streams.live import running
+from engine.streams.settings import RackStrategy
+from engine.streams.switch import EQUAL_COSTS
+from tests.helpers.streams_groups import Sub, Thread, live_group, on
+
+NONE, MIN, BALANCE = RackStrategy
+RACKED = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
+SILENT = [Thread(1, "0_0", rack="a"), Thread(2, "0_1")]
+FAR = on("source-0", "b a")
+"""Both tasks of RACKED are far from what they read: only `none` gives that."""
+
+
+def _judged(strategy, threads=RACKED, told=None, replicas=FAR, **more):
+    group = live_group(threads, {"0": Sub(2)}, replicas=replicas, **more)
+    application = presumed(running(group, told))
+    return task_feasibility(group, application, outcome(application, strategy))
+
+
+def test_a_setting_or_a_yardstick():
+    """A broker that assigns tasks has no strategy to choose."""
+    kinds = [live_group(RACKED, {"0": Sub(2)}, kip_1071=kip) for kip in (False, True)]
+
+    assert [task_reach(group) for group in kinds] == [Reach.SETTING, Reach.YARDSTICK]
+
+
+def test_what_gives_exactly_what_there_is_can_run():
+    """As far as can be seen; nothing has to be set."""
+    judged = _judged(NONE)
+
+    assert judged.feasibility is Feasibility.CAN_RUN
+    assert judged.reason == "the strategy it runs, as far as can be seen"
+    assert (judged.how or "").endswith("the next rebalance brings the assignment.")
+
+
+def test_the_configured_strategy_can_run():
+    """Whatever the tasks look like."""
+    told = StreamsSettings(rack_aware_assignment_strategy="balanced_min_cost")
+
+    assert _judged(BALANCE, told=told).reason == "the strategy it runs, as configured"
+    assert _judged(NONE, told=told).feasibility is Feasibility.COULD_RUN
+
+
+@pytest.mark.parametrize("strategy", [MIN, BALANCE])
+def test_another_one_could_after_a_restart(strategy):
+    """The setting is named, and what else it asks for."""
+    judged = _judged(strategy)
+
+    assert judged.feasibility is Feasibility.COULD_RUN
+    assert judged.reason == f"after one rolling restart that sets {SETTING}={strategy.value}"
+    assert judged.how == (
+        f"Set {SETTING}={strategy.value} on every instance, one rolling restart."
+        " Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell."
+    )
+
+
+def test_going_back_to_none_asks_for_nothing_else():
+    """Racks play no part then."""
+    judged = _judged(NONE, replicas=on("source-0", "a b"), threads=_exchanged())
+
+    assert judged.feasibility is Feasibility.COULD_RUN
+    assert judged.how == f"Set {SETTING}=none on every instance, one rolling restart."
+
+
+def _exchanged():
+    """Tasks as `min_traffic` places them and `none` does not: each where its data is."""
+    return [Thread(1, "0_1", rack="b"), Thread(2, "0_0", rack="a")]
+
+
+def test_configured_racks_are_not_told_by_the_members():
+    """Kafka would not see them: who tells none has to be given client.rack."""
+    threads = [
+        Thread(1, "0_0", rack="a"),
+        Thread(2, "0_1", rack="b", columns={"rack_source": "configured"}),
+    ]
+    judged = _judged(MIN, threads)
+
+    assert judged.feasibility is Feasibility.COULD_RUN
+    assert (judged.how or "").endswith("and client.rack: 1 of 2 members do not tell theirs.")
+
+
+@pytest.mark.parametrize("strategy", [MIN, BALANCE])
+def test_a_missing_rack_makes_it_another_name_for_none(strategy):
+    """The client that has none is named."""
+    judged = _judged(strategy, SILENT)
+
+    assert judged.feasibility is Feasibility.INFEASIBLE
+    assert judged.reason.startswith("racks play no part: 1 client (")
+    assert judged.how == "Set client.rack on every instance and broker.rack on every broker."
+
+
+def test_a_missing_rack_does_not_matter_to_none():
+    """It looks at none."""
+    assert _judged(NONE, SILENT).feasibility is Feasibility.CAN_RUN
+
+
+def test_a_broker_without_rack_switches_racks_off_as_well():
+    """The partition that lies there is named."""
+    judged = _judged(MIN, replicas=on("source-0", "b ?"))
+
+    assert (
+        judged.reason
+        == "racks play no part: 1 source partition (source-0-1) lies on a broker without rack"
+    )
+
+
+@pytest.mark.parametrize("strategy", list(RackStrategy))
+def test_with_the_broker_assigning_each_is_a_yardstick(strategy):
+    """Even one that gives exactly what there is."""
+    judged = _judged(strategy, kip_1071=True)
+
+    assert judged.feasibility is Feasibility.YARDSTICK
+    assert (judged.reason, judged.how) == (
+        "a KIP-1071 group: the broker assigns tasks, it has no such setting",
+        None,
+    )
+
+
+def test_a_missing_rack_of_a_kip_1071_client_is_told_by_configuration():
+    """Its protocol does not tell client.rack, so setting it would not help."""
+    judged = _judged(MIN, SILENT, kip_1071=True)
+
+    assert judged.feasibility is Feasibility.INFEASIBLE
+    assert (judged.how or "").startswith("Configure racks by client id or host")
+
+
+@pytest.mark.parametrize(
+    ("told", "feasibility", "reason"),
+    [
+        (None, Feasibility.COULD_RUN, f"after one rolling restart that sets {SETTING}=min_traffic"),
+        (
+            StreamsSettings(rack_aware_assignment_strategy="min_traffic"),
+            Feasibility.CAN_RUN,
+            "the strategy it runs, as configured",
+        ),
+    ],
+)
+def test_equal_costs_are_no_reason_against_it(told, feasibility, reason):
+    """It could run, and would have nothing to gain, which is said."""
+    judged = _judged(MIN, told=told, replicas=on("source-0", "ab ab"))
+
+    assert judged.feasibility is feasibility
+    assert judged.reason == f"{reason}; {EQUAL_COSTS}"
+
+
+def test_what_a_group_has_is_not_judged():
+    """There is nothing to choose."""
+    group = live_group(RACKED, {"0": Sub(2)})
+    application = presumed(running(group))
+    with pytest.raises(AssertionError):
+        task_feasibility(group, application, present(application))

@@ -1,0 +1,288 @@
+"""The rows of Kafka Streams applications: one per strategy, by client where threads are Kafka's affair."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engine.assignors import every
+from engine.config import Rule, Settings, StreamsSettings
+from engine.datasets import CANDIDATES, rows_to_table
+from engine.model import NONE
+from engine.steps.candidate_rows import candidate_of
+from engine.steps.propose import propose_group
+from engine.streams.compare import outcome, present
+from engine.streams.live import running
+from engine.streams.settings import RackStrategy
+from tests.helpers.streams import Shape, sketch
+from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, on
+
+STORE = "app-counts-changelog"
+SUBS = {"0": Sub(4), "1": Sub(2, [STORE])}
+THREADS = [
+    Thread(1, "0_0 0_1", rack="a"),
+    Thread(1, "1_0", "1_1", rack="a"),
+    Thread(2, "0_2 0_3", rack="b"),
+    Thread(2, "1_1", "1_0", rack="b"),
+]
+FAR = on("source-0", "b b a a") | on("source-1", "a b")
+"""What the tasks of sub-topology 0 read is with the other client, of 1 with their own."""
+
+TASKS = [strategy.value for strategy in RackStrategy]
+UNKNOWN_BY_CLIENT = (
+    "partition_spread",
+    "balanced",
+    "largest_member_lag",
+    "lag_skew",
+    "drain_seconds",
+)
+
+
+def _rows(threads=THREADS, subs=SUBS, *, told=None, replicas=FAR, **more):
+    group = live_group(threads, subs, replicas=replicas, **more)
+    settings = Settings(rules=(Rule(groups="app", streams=told),)) if told else Settings()
+    return _stored(propose_group(settings, group, []))
+
+
+def _stored(rows):
+    """The rows by strategy, as they come out of their table."""
+    table = rows_to_table(rows, CANDIDATES["candidates"])
+    return {row["strategy"]: row for row in table.to_pylist()}
+
+
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_the_rows_come_in_order(kip_1071):
+    """What it has, the three rack strategies, then those for partitions; each once, numbered."""
+    rows = _rows(kip_1071=kip_1071)
+    others = [name for name in every() if name not in {"live", *TASKS}]
+
+    assert list(rows) == ["live", *TASKS, *others]
+    assert [row["position"] for row in rows.values()] == list(range(len(rows)))
+
+
+@pytest.mark.parametrize(
+    ("kip_1071", "reach", "feasible"),
+    [
+        (False, "setting", ["could run", "could run", "could run"]),
+        (True, "yardstick", ["yardstick"] * 3),
+    ],
+)
+def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, reach, feasible):
+    """A broker that assigns tasks has none of them."""
+    told = None if kip_1071 else StreamsSettings(rack_aware_assignment_strategy="none")
+    rows = _rows(kip_1071=kip_1071, told=told)
+    if not kip_1071:
+        feasible = ["can run", *feasible[1:]]
+
+    assert [rows[name]["reach"] for name in TASKS] == [reach] * 3
+    assert [rows[name]["feasibility"] for name in TASKS] == feasible
+    assert rows["live"]["feasibility"] == "can run"
+
+
+@pytest.mark.parametrize(
+    ("kip_1071", "reason"),
+    [(False, "partition strategies would tear them apart"), (True, "takes no partition strategy")],
+)
+def test_strategies_for_partitions_are_infeasible(kip_1071, reason):
+    """Each says why."""
+    rows = _rows(kip_1071=kip_1071)
+    others = [row for name, row in rows.items() if name not in {"live", *TASKS}]
+
+    assert {row["feasibility"] for row in others} == {"infeasible"}
+    assert all(reason in row["reason"] for row in others)
+    assert all(candidate_of(row).score is None for row in others)
+
+
+def test_what_hangs_on_threads_is_unknown():
+    """Kafka deals a client's tasks over its threads as it likes; what the group has now is known."""
+    rows = _rows()
+
+    for name in TASKS:
+        assert {column: rows[name][column] for column in UNKNOWN_BY_CLIENT} == dict.fromkeys(
+            UNKNOWN_BY_CLIENT
+        )
+    assert rows["live"]["largest_member_lag"] == 20
+    assert rows["live"]["partition_spread"] is not None
+    assert all(rows[name]["unowned"] == 0 for name in ["live", *TASKS])
+
+
+def test_moves_are_between_processes_only():
+    """Each strategy's moves leave one process for the other, and are as many as are counted."""
+    rows = _rows()
+    process = {f"m{n}": thread.client for n, thread in enumerate(THREADS)}
+
+    assert sum(rows[name]["moves"] for name in TASKS) > 0
+    for name in TASKS:
+        moved = rows[name]["moved"]
+        assert len(moved) == rows[name]["moves"]
+        assert all(process[m["from_member"]] != process[m["to_member"]] for m in moved)
+    assert (rows["live"]["moves"], rows["live"]["moved"]) == (0, [])
+
+
+def test_tasks_that_only_change_threads_are_no_moves():
+    """One process with all tasks on one of its threads: the other gets some, nobody else does."""
+    threads = [Thread(1, "0_0 0_1 0_2 0_3", rack="a"), Thread(1, rack="a")]
+    row = _rows(threads, {"0": Sub(4)}, replicas={})["none"]
+
+    assert (row["moves"], row["moved"]) == (0, [])
+    assert row["most_partitions"] == 2
+
+
+def test_racks_bring_partitions_to_their_replicas():
+    """All four of sub-topology 0 change clients; with all racks known the shares are exact."""
+    rows = _rows()
+    moved = [(m["topic"], m["partition"]) for m in rows["min_traffic"]["moved"]]
+
+    assert rows["live"]["cross_rack_share"] == pytest.approx(4 / 6)
+    assert rows["min_traffic"]["cross_rack_share"] == 0
+    assert moved == [("source-0", p) for p in range(4)]
+
+
+def test_what_is_proven_is_said():
+    """Of strategies that looked at racks: the cost of their counts is the least."""
+    rows = _rows()
+
+    assert rows["none"]["proof"] is None
+    assert rows["min_traffic"]["proof"] == (
+        "exact: no placement with these counts costs less"
+        " (0 source partitions cross racks, 4 of 6 tasks move)"
+    )
+
+
+def test_where_racks_have_nothing_to_gain_nothing_is_proven():
+    """They were not looked at."""
+    equal = on("source-0", "ab ab ab ab") | on("source-1", "ab ab") | on(STORE, "ab ab")
+
+    assert _rows(replicas=equal)["min_traffic"]["proof"] is None
+
+
+def test_an_infeasible_strategy_says_what_would_help():
+    """A client without rack: the two strategies are not scored, `none` is."""
+    threads = [*THREADS, Thread(3)]
+    rows = _rows(threads)
+
+    for name in ("min_traffic", "balance_subtopology"):
+        assert rows[name]["feasibility"] == "infeasible"
+        assert rows[name]["reason"].startswith("racks play no part: 1 client")
+        assert rows[name]["how"].startswith("Set client.rack")
+        assert candidate_of(rows[name]).score is None
+        assert rows[name]["moved"] == []
+    assert candidate_of(rows["none"]).score is not None
+
+
+def test_lag_without_commits_stays_unknown():
+    """Nothing is known of it under any strategy."""
+    rows = _rows(lag=None)
+
+    assert {rows[name]["lag_floor"] for name in ["live", *TASKS]} == {None}
+    assert rows["live"]["largest_member_lag"] is None
+    assert rows["none"]["cross_rack_share"] is not None
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(2, "1 copy warms up first"), (4, "2 copies warm up first")]
+)
+def test_copies_that_warm_up_are_told(count, words):
+    """One client has all stores, of 50,000 offsets each; half of them have to be restored elsewhere first."""
+    everything = " ".join(f"1_{p}" for p in range(count))
+    rows = _rows(
+        [Thread(1, everything, rack="a"), Thread(2, rack="b")],
+        {"1": Sub(count, [STORE])},
+        told=StreamsSettings(rack_aware_assignment_strategy="none"),
+        replicas={},
+        ends={STORE: 50_000},
+    )
+
+    assert rows["none"]["replay"] == f"next rebalance, {words}"
+    assert rows["min_traffic"]["replay"] == f"fresh assignment, {words}"
+
+
+def test_the_strategy_it_runs_is_replayed_as_the_next_rebalance():
+    """Another one starts afresh."""
+    rows = _rows(told=StreamsSettings(rack_aware_assignment_strategy="min_traffic"))
+
+    assert rows["min_traffic"]["replay"] == "next rebalance"
+    assert rows["none"]["replay"] == rows["balance_subtopology"]["replay"] == "fresh assignment"
+
+
+def test_settings_of_the_group_are_used():
+    """A dear move keeps tasks where they were; cheap ones go to their data."""
+    dear = StreamsSettings(
+        rack_aware_assignment_traffic_cost=1,
+        rack_aware_assignment_non_overlap_cost=50,
+        overlap="previous",
+        num_standby_replicas=0,
+    )
+    threads = [Thread(1, "1_0", rack="a"), Thread(2, "1_1", rack="b")]
+    of = {"threads": threads, "subs": {"1": Sub(2, [STORE])}, "replicas": on("source-1", "b a")}
+
+    assert _rows(**of)["min_traffic"]["moves"] == 2
+    assert _rows(**of, told=dear)["min_traffic"]["moves"] == 0
+
+
+@pytest.mark.parametrize(
+    ("threads", "reason"),
+    [
+        ([Thread(1, "0_0", rack="a"), Thread(2, "0_0", rack="b")], "active on two members"),
+        ([Thread(1, "0_0", rack="a"), Thread(None)], "member m1 does not tell its process"),
+        ([Thread(1, "0_0", columns={"assigned_tasks": None})], "of an older evenkeel"),
+        ([Thread("p-1", "0_0")], "no UUID"),
+    ],
+)
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_an_application_that_cannot_be_understood_says_why(kip_1071, threads, reason):
+    """What it has is shown all the same; no strategy is scored."""
+    rows = _rows(threads, {"0": Sub(1)}, kip_1071=kip_1071, replicas={})
+
+    assert candidate_of(rows["live"]).score is not None
+    for name in TASKS:
+        assert rows[name]["feasibility"] == "infeasible"
+        assert reason in rows[name]["reason"]
+        assert candidate_of(rows[name]).score is None
+
+
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_a_rebalancing_application_is_not_judged(kip_1071):
+    """Every strategy of the table says so."""
+    rows = _rows(kip_1071=kip_1071, columns={"state": "PreparingRebalance"})
+
+    assert {row["reason"] for row in rows.values()} == {"rebalancing (PreparingRebalance)"}
+    assert list(rows) == list(every())
+
+
+def test_partitions_without_task_stay_without_owner():
+    """A subscribed topic that no task was seen to read is unowned before and after."""
+    subs = {"0": Sub(2), "5": Sub(3)}
+    rows = _rows([Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")], subs, replicas={})
+
+    assert [rows[name]["unowned"] for name in ["live", *TASKS]] == [3] * 4
+    assert [rows[name]["newly_owned"] for name in TASKS] == [0] * 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_the_share_across_racks_is_that_of_the_tasks(seed, kip_1071):
+    """Judged partition by partition, and counted task by task: the same, whatever the application."""
+    chance = Random(seed)
+    one = sketch(chance, Shape(most_tasks=8, most_clients=4, known_racks=seed % 3 > 0))
+    app = one.app
+    owner = [chance.randrange(len(app.clients)) for _ in app.tasks]
+    group, told = live_sketch(one, owner, [[] for _ in app.tasks], kip_1071=kip_1071)
+    settings = Settings(rules=(Rule(streams=told),))
+    rows = _stored(propose_group(settings, group, []))
+    application = running(group, told)
+    found = {"live": present(application)} | {
+        s.value: outcome(application, s) for s in RackStrategy
+    }
+
+    assert NONE not in owner
+    for name, each in found.items():
+        if rows[name]["feasibility"] == "infeasible":
+            assert each.racks_off
+            continue
+        total = len(application.app.source) - int(each.unknown.sum())
+        share = int(each.crossing.sum()) / total if total else None
+        assert rows[name]["cross_rack_share"] == (None if share is None else pytest.approx(share))
+        assert rows[name]["racks_left_out"] == int(each.unknown.sum())
+        assert rows[name]["moves"] == each.moves
