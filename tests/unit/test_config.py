@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import Filter, Rule, Settings, load
+from engine.config import ClusterSettings, Filter, Rule, Settings, load
 from engine.errors import ConfigError
 
 
