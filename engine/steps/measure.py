@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from engine.advice import blocked
+from engine.advice.lost_racks import lost_rack_awareness
 from engine.assignor import spec_of
 from engine.config import Settings
 from engine.datasets import METRICS, rows_to_table
@@ -162,8 +164,16 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "rates_since": from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        "findings": list(seen.findings),
+        "findings": [*seen.findings, *_lost_racks(seen)],
     }
+
+
+def _lost_racks(seen: Observation) -> list[str]:
+    if blocked(seen.group) or seen.group.places_tasks:
+        return []
+    spec = spec_of(seen.group, seen.lag.shown, seen.production.per_second)
+    found = lost_rack_awareness(seen.group, spec)
+    return [found] if found else []
 
 
 def _known_sum(numbers: Column) -> int | None:

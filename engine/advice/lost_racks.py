@@ -1,0 +1,46 @@
+"""The finding that a group lost rack awareness: its members tell racks, and the broker that assigns looks at none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.assignor import GroupSpec
+from engine.errors import Infeasible
+from engine.kit.near_data import near_data
+from engine.metrics.racks import replica_crossing
+from engine.model import NONE, GroupSnapshot, GroupType
+
+
+def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
+    """
+    What a KIP-848 group reads across racks although an assignment as even would not have to; None when there is none.
+
+    Kafka's server-side assignors look at no rack (up to 4.3), the client-side ones of classic groups do (KIP-881): a
+    group that moves from one protocol to the other loses what it had.
+
+    Args:
+        group: The group.
+        spec: Its present assignment.
+
+    Source: KIP-848, KIP-881; what would do is `min_traffic`'s proven least.
+    """
+    if group.type is not GroupType.CONSUMER or group.rebalancing or not group.members:
+        return None
+    if any(member.rack is None or member.rack_source == "configured" for member in group.members):
+        return None
+    rack = np.append(spec.member_rack, np.int32(NONE))[spec.owner]
+    now = replica_crossing(rack, spec.replica_start, spec.replica_rack)
+    share = now.share()
+    if not share:
+        return None
+    try:
+        least = near_data(spec, balance_topics=False)
+    except Infeasible:
+        return None
+    if not least.partitions or least.crossing >= int(now.crosses.sum()):
+        return None
+    would = least.crossing / least.partitions
+    return (
+        f"lost rack awareness: {share:.0%} of its partitions are read across racks, {would:.0%} would have to be;"
+        " a broker that assigns (KIP-848) looks at no rack, though all members tell theirs"
+    )

@@ -1,0 +1,66 @@
+"""KIP-848 groups whose members tell racks that nobody looks at."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.advice.lost_racks import lost_rack_awareness
+from engine.assignor import spec_of
+from engine.config import Settings
+from engine.model import Column
+from engine.steps.measure import measure_group
+from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
+
+ON = {"rack": "rack-a", "rack_source": "describe"}, {"rack": "rack-b", "rack_source": "describe"}
+ACROSS = {"a": [1, 2], "b": [0, 3]}
+NEAR = {"a": [0, 2], "b": [1, 3]}
+
+
+def _group(owned, racks=ON, **columns):
+    """Two members on four partitions of which 0 and 2 lie on rack a, 1 and 3 on rack b."""
+    members = [
+        member(name, ["t"], {"t": owned[name]}, **where)
+        for name, where in zip("ab", racks, strict=True)
+    ]
+    snapshot = make_snapshot(
+        topics=[topic("t", 4, replicas=[[0], [1], [0], [1]])],
+        groups=[
+            group(
+                "g", members=members, **{"group_type": "consumer", "assignor": "uniform"} | columns
+            )
+        ],
+    )
+    return groups(snapshot)[0]
+
+
+def _found(one):
+    nothing = Column.unknown(len(one.partitions))
+    return lost_rack_awareness(one, spec_of(one, nothing, nothing.values * float("nan")))
+
+
+def test_what_crosses_and_what_would_have_to_is_told():
+    """Half of it crosses, nothing would have to; it stands among the findings of the metrics."""
+    told = _found(_group(ACROSS))
+
+    assert told is not None
+    assert told.startswith(
+        "lost rack awareness: 50% of its partitions are read across racks, 0% would have to be"
+    )
+    [row] = measure_group(Settings(), _group(ACROSS), [])["group_metrics"]
+    assert row["findings"] == [told]
+
+
+@pytest.mark.parametrize(
+    ("situation", "owned", "racks", "columns"),
+    [
+        ("nothing crosses", NEAR, ON, {}),
+        ("its leader assigns", ACROSS, ON, {"group_type": "classic", "assignor": "range"}),
+        ("a member tells no rack", ACROSS, (ON[0], {}), {}),
+        ("only we know a rack", ACROSS, (ON[0], ON[1] | {"rack_source": "configured"}), {}),
+        ("it rebalances", ACROSS, ON, {"state": "Reconciling"}),
+        ("all in one rack", {"a": [0, 1], "b": [2, 3]}, (ON[0], ON[0]), {}),
+    ],
+)
+def test_there_is_nothing_to_find(situation, owned, racks, columns):
+    """Racks are looked at, unknown, or of no use."""
+    assert _found(_group(owned, racks, **columns)) is None, situation
