@@ -98,10 +98,11 @@ def _of(one: Outcome) -> str:
 
 
 def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> Table:
+    from engine.cli.running import printable
     from engine.cli.tables import Table, number, text
 
     return Table(
-        title=f"{group}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
+        title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
         headings=[
             "Strategy",
             ">Source partitions\nacross racks",
@@ -256,6 +257,8 @@ def _copies(one: Outcome, task: int) -> list[int]:
 
 def _told(application: Running, outcomes: Sequence[Outcome]) -> list[str]:
     """What the numbers mean, what was taken for what is not known, and what is remarkable."""
+    from engine.cli.running import printable
+
     costs = application.config.costs
     star = "*: the strategy it runs. " if application.runs else ""
     lines = [
@@ -274,8 +277,8 @@ def _told(application: Running, outcomes: Sequence[Outcome]) -> list[str]:
         if one.placement is not None and one.racks_off is None
         for finding in one.placement.findings
     )
-    lines += [f"Not on the wire: {each}." for each in said]
-    return lines + [f"Finding: {each}." for each in remarks]
+    lines += [f"Not on the wire: {printable(each)}." for each in said]
+    return lines + [f"Finding: {printable(each)}." for each in remarks]
 
 
 def _object(

@@ -1,0 +1,326 @@
+"""`evenkeel tasks`: what is printed of a live application, and how it ends for other groups."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from engine import wiring
+from engine.adapters.replay import write_recording
+from engine.cli import tasks as command
+from tests.helpers.snapshots import group, make_snapshot, store, topic
+from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
+from tests.unit.cli.conftest import objects
+
+STORE = "app-counts-changelog"
+SUBS = {"0": Sub(2), "1": Sub(2, [STORE])}
+THREADS = [
+    Thread(1, "0_0", rack="a", tags={"zone": "x"}, client_id="one-StreamThread-1-consumer"),
+    Thread(1, "1_0", "1_1", rack="a", client_id="one-StreamThread-2-consumer"),
+    Thread(2, "0_1 1_1", "1_0", rack="b", client_id="two-StreamThread-1-consumer"),
+    Thread(2, rack="b", client_id="two-StreamThread-2-consumer"),
+]
+REPLICAS = on("source-0", "b a") | on("source-1", "a bc") | on(STORE, "b b")
+TASKS = ["0_0", "0_1", "1_0", "1_1"]
+ONE, TWO = (f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
+
+
+@pytest.fixture
+def shown(run, tmp_path):
+    """Run the command on a recording of one application, and with settings in evenkeel.toml."""
+
+    def show(threads=THREADS, subs=SUBS, *arguments, toml="", name="app", **more):
+        (tmp_path / "evenkeel.toml").write_text(toml)
+        more = {"replicas": REPLICAS} | more
+        return _of(run, tmp_path, live_snapshot(threads, subs, **more), name, *arguments)
+
+    return show
+
+
+def _of(run, folder, snapshot, *arguments):
+    held = wiring.scratch()
+    store(held, snapshot)
+    write_recording(folder / "rec", held, held.snapshots("test"))
+    return run("tasks", *arguments, "--from", "rec")
+
+
+def _line(result, start, after=""):
+    """The cells of the first line that starts with a text, after a heading."""
+    lines = result.stdout[result.stdout.index(after) :].splitlines()
+    return next(line for line in lines if line.startswith(start)).split()
+
+
+def test_what_runs_now_and_under_each_strategy_is_summed_up(shown):
+    """Crossing source partitions, crossing changelogs, cost, moves, warm-ups, counts and racks."""
+    result = shown()
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("app: 4 tasks on 2 clients\n")
+    # 0_0 and 0_1 are far from their data; the copy on client one is far from its changelog
+    assert " ".join(_line(result, "now")) == "now 2 of 4 1 of 2 2 - - 2 2 -"
+    told = {name: " ".join(_line(result, name)) for name in ("none", "min_traffic")}
+    assert told["none"].endswith(" 2 2 the strategy is none")
+    assert told["min_traffic"].startswith("min_traffic 0 of 4 ")
+    assert told["min_traffic"].endswith(" 0 2 0 2 2 counted")
+
+
+def test_clients_are_listed_with_what_they_have(shown):
+    """Name, process, rack, tags, threads; active tasks and copies."""
+    result = shown()
+
+    assert _line(result, "one ", "Clients:")[:7] == ["one", ONE, "a", "zone=x", "2", "2", "+"]
+    assert _line(result, "two ", "Clients:")[:6] == ["two", TWO, "b", "-", "2", "2"]
+
+
+def test_tasks_are_listed_with_what_they_read(shown):
+    """Racks of replicas, state, copies, and the owner with what it reads across racks in brackets."""
+    result = shown()
+
+    assert _line(result, "0_0", "Tasks:")[:6] == ["0_0", "source-0-0", "b", "-", "-", "one"]
+    assert _line(result, "0_0", "Tasks:")[6] == "(1)"
+    assert _line(result, "1_1", "Tasks:")[:6] == [
+        "1_1",
+        "source-1-1",
+        "b,c",
+        "stateful",
+        "one",
+        "two",
+    ]
+
+
+def test_what_was_taken_for_unknown_settings_is_said_below(shown):
+    """One line each; the strategy it runs has a star."""
+    result = shown(
+        replicas=on("source-0", "b b"),
+        threads=[THREADS[0], THREADS[2]],
+        subs={"0": Sub(2), "1": Sub(2)},
+    )
+
+    assert result.exit_code == 0
+    assert "*: the strategy it runs. Cost: 10 for each source partition" in result.stdout
+    assert "Not on the wire: rack.aware.assignment.strategy is taken to be" in result.stdout
+    assert result.stdout.count(" *") == 1
+
+
+def test_configuration_settles_what_is_not_on_the_wire(shown):
+    """Nothing is left to say, and its costs count."""
+    toml = """
+[[rules]]
+groups = "app"
+[rules.streams]
+rack_aware_assignment_strategy = "balanced_min_cost"
+rack_aware_assignment_traffic_cost = 3
+num_standby_replicas = 1
+rack_aware_assignment_tags = []
+changelogs = {"0" = [], "1" = ["app-counts-changelog"]}
+"""
+    result = shown(toml=toml)
+
+    assert "Not on the wire" not in result.stdout
+    assert "Cost: 3 for each source partition" in result.stdout
+    assert _line(result, "balance_subtopology")[1] == "*"
+
+
+def test_a_kip_1071_group_runs_none_of_them(shown):
+    """No star; it is said what the strategies are there for."""
+    result = shown(kip_1071=True)
+
+    assert result.exit_code == 0
+    assert "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks." in (
+        result.stdout
+    )
+    assert " *" not in result.stdout
+    assert "*: the strategy it runs" not in result.stdout
+
+
+def test_unknown_racks_are_question_marks(shown):
+    """A client without rack: its reads are unknown, so is the cost, and racks are off for a reason."""
+    threads = [replace(THREADS[0], active="0_0 0_1 1_0 1_1")]
+    result = shown([replace(threads[0], rack=None)])
+
+    assert _line(result, "now")[:4] == ["now", "?", "-", "?"]
+    assert "(?)" in _line(result, "0_0", "Tasks:")
+    assert "? unknown" in result.stdout
+    assert "tells no rack; set client.rack" in result.stdout
+
+
+def test_what_is_partly_unknown_is_counted_beside(shown):
+    """One of four source partitions lies on a broker without rack."""
+    result = shown(replicas=REPLICAS | on("source-1", "a ?"))
+
+    assert _line(result, "now")[1:6] == ["2", "of", "3,", "1", "?"]
+
+
+def test_a_task_that_runs_nowhere_is_nobodys(shown):
+    """And a strategy finds it a place."""
+    threads = [Thread(1, "1_0", "1_1", rack="a"), Thread(2, rack="b")]
+    result = shown(threads, {"1": Sub(2, [STORE])})
+
+    assert "nobody" in _line(result, "1_1", "Tasks:")
+    assert "1 task (1_1) runs nowhere at the moment" in result.stdout
+
+
+def test_clients_that_share_a_client_id_go_by_their_process(shown):
+    """Two processes of one `client.id`, and one whose threads have two, cannot go by it."""
+    threads = [
+        Thread(1, "0_0", rack="a", client_id="same-StreamThread-1-consumer"),
+        Thread(2, "0_1", rack="b", client_id="same-StreamThread-1-consumer"),
+        Thread(3, rack="c", client_id="x-StreamThread-1-consumer"),
+        Thread(3, rack="c", client_id="y-StreamThread-2-consumer"),
+        Thread(4, rack="c", client_id="plain"),
+    ]
+    (told,) = objects(shown(threads, {"0": Sub(2)}, "--json"))
+
+    names = [(client["name"], client["process_id"]) for client in told["clients"]]
+    assert [name == process for name, process in names] == [True, True, True, False]
+    assert names[3][0] == "plain"
+
+
+def test_names_cannot_drive_the_terminal(shown):
+    """Control characters of a client id, a tag and a topic are shown, not obeyed."""
+    bad = "\x1b[31mred-StreamThread-1-consumer"
+    threads = [Thread(1, "0_0", rack="a", client_id=bad, tags={"z": "\x1b[2J"})]
+    subs = {"0": Sub(1), "7": Sub(3, ["app-\x1b[5m-changelog"])}
+    result = shown(threads, subs)
+
+    assert "\x1b" not in result.stdout
+    assert "\\x1b[31mred" in result.stdout
+    assert "changelog app-\\x1b[5m-changelog has 3 partitions" in result.stdout
+
+
+def test_the_name_of_an_application_cannot_drive_the_terminal(shown):
+    """It stands in the title."""
+    result = shown(columns={"group_id": "a\x1b[2Jb"}, name="a\x1b[2Jb")
+
+    assert result.exit_code == 0
+    assert "\x1b" not in result.stdout
+    assert result.stdout.startswith("a\\x1b[2Jb: 4 tasks")
+
+
+@pytest.mark.parametrize(("terminal", "listed"), [(True, ["0_0"]), (False, TASKS)])
+def test_a_terminal_shows_the_first_tasks_and_says_so(shown, monkeypatch, terminal, listed):
+    """Elsewhere all of them are printed."""
+    screen = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: terminal))
+    monkeypatch.setattr(command, "sys", screen)
+    monkeypatch.setattr(command, "TASKS_SHOWN", 1)
+    told = shown().stdout
+
+    assert [line[:3] for line in told.splitlines() if line[:3] in TASKS] == listed
+    assert ("; the first 1 of 4 (--json has all)" in told) is terminal
+
+
+def test_json_tells_the_same(shown):
+    """One object: settings, clients, tasks with a placement per strategy, strategies."""
+    (told,) = objects(shown(THREADS, SUBS, "--json"))
+
+    assert (told["group"], told["strategy_configured"]) == ("app", False)
+    assert told["strategy"] in ("none", "min_traffic", "balance_subtopology")
+    assert told["clients"][0] == {
+        "process_id": ONE,
+        "name": "one",
+        "rack": "a",
+        "tags": {"zone": "x"},
+        "threads": 2,
+    }
+    first, *_, last = told["tasks"]
+    assert (first["task"], first["stateful"], first["reads"]) == ("0_0", False, ["source-0-0"])
+    assert first["placements"]["now"] == {
+        "active": ONE,
+        "copies": [],
+        "cross_rack_partitions": 1,
+    }
+    assert last["replica_racks"] == ["b,c"]
+    assert last["placements"]["now"] == {
+        "active": TWO,
+        "copies": [ONE],
+        "cross_rack_partitions": 0,
+    }
+    assert [row["strategy"] for row in told["strategies"]] == [
+        "now",
+        "none",
+        "min_traffic",
+        "balance_subtopology",
+    ]
+    now, none, best, _ = told["strategies"]
+    assert (now["cross_rack_partitions"], now["cost"], now["moves"]) == (2, 2, 0)
+    assert (best["cross_rack_partitions"], best["racks_off"]) == (0, None)
+    assert none["racks_off"] == "the strategy is none"
+    assert (now["copies_cross_rack_partitions"], now["copies_unknown_partitions"]) == (1, 0)
+
+
+def test_json_says_null_where_nothing_is_known(shown):
+    """A client without rack, a task that runs nowhere, and no strategy of a KIP-1071 group."""
+    threads = [Thread(1, "1_0", "1_1"), Thread(2, rack="b")]
+    (told,) = objects(shown(threads, {"1": Sub(2, [STORE])}, "--json", kip_1071=True))
+
+    assert told["strategy"] is None
+    assert told["clients"][0]["rack"] is None
+    runs, idle = (task["placements"]["now"] for task in told["tasks"])
+    assert (runs["active"], runs["cross_rack_partitions"]) == (ONE, None)
+    assert (idle["active"], idle["copies"]) == (None, [ONE])
+    now = told["strategies"][0]
+    assert (now["cost"], now["unknown_partitions"]) == (None, 1)
+
+
+def test_a_plain_group_is_sent_elsewhere(run, tmp_path):
+    """Exit code 1, one line, and the command that shows it."""
+    plain = make_snapshot(topics=[topic("t")], groups=[group("web", members=1, lag={"t": 1})])
+    result = _of(run, tmp_path, plain, "web")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "evenkeel: group web is no Kafka Streams application: its members are assigned partitions."
+        " Look at it with `evenkeel advise --group web`.\n"
+    )
+
+
+def test_an_unknown_group_is_not_found(shown):
+    """Exit code 1, and how many there are."""
+    result = shown(name="nobody")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no group of cluster test matches 'nobody' (1 groups" in result.stderr
+
+
+def test_a_name_is_no_pattern(shown):
+    """An asterisk means itself."""
+    assert shown(name="a*").exit_code == 1
+
+
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_a_rebalancing_application_is_not_shown(shown, kip_1071):
+    """Its tasks are changing hands."""
+    result = shown(kip_1071=kip_1071, columns={"state": "PreparingRebalance"})
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "evenkeel: the tasks of group app cannot be shown: rebalancing (PreparingRebalance).\n"
+    )
+
+
+def test_an_application_without_members_is_not_shown(shown):
+    """There is nobody to run anything."""
+    result = shown([])
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no members (Empty)" in result.stderr
+
+
+def test_an_application_that_cannot_be_understood_says_why(shown):
+    """The reason and what helps, in one line."""
+    result = shown([Thread(1, "0_0"), Thread(2, "0_0")], {"0": Sub(1)})
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("evenkeel: task 0_0 of app is active on two members.")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_object_is_one_line_of_json(shown):
+    """For jq and friends."""
+    result = shown(THREADS, SUBS, "--json")
+
+    assert len(result.stdout.splitlines()) == 1
+    assert json.loads(result.stdout)["group"] == "app"
