@@ -241,12 +241,15 @@ def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
     A table read from a file, with exactly the columns of its dataset.
 
     Raises:
-        KeyError: It lacks a column that it must have.
+        pa.ArrowKeyError: It lacks a column that it must have.
         pa.ArrowException: A column is of another type.
     """
     for field in schema:
         if field.name in _ADDED and field.name not in table.schema.names:
             table = table.append_column(field, pa.nulls(len(table), field.type))
+    missing = [name for name in schema.names if name not in table.schema.names]
+    if missing:
+        raise pa.ArrowKeyError(f"column {missing[0]} is missing")
     return table.select(schema.names).cast(schema)
 
 

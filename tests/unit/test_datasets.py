@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
-from engine.datasets import SNAPSHOT, STEPS, ClusterTables, assemble
-from engine.model import NONE, GroupType
+from engine.datasets import SNAPSHOT, STEPS, ClusterTables, assemble, is_store_of, shaped
+from engine.model import NONE, GroupType, MemberTasks
 from tests.helpers.snapshots import FIRST, change, group, groups, make_snapshot, member, topic
 
 
@@ -168,3 +169,160 @@ def test_damaged_rows_do_not_stop_the_reading_of_others():
     assert found[0].type is GroupType.UNKNOWN
     assert found[0].partitions.owner.tolist() == [NONE]
     assert found[1].group == "h"
+
+
+THREAD = {
+    "process_id": "p",
+    "active_tasks": ["0_0", "1_0"],
+    "standby_tasks": ["1_1"],
+    "warmup_tasks": ["1_2"],
+    "assigned_tasks": ["0_0", "1_0"],
+    "task_offsets": '{"1_1": -2, "1_2": 40}',
+    "task_end_offsets": '{"1_2": 50}',
+    "client_tags": '{"zone": "x"}',
+}
+
+
+def _thread(**columns):
+    """The tasks of one Streams thread that owns a-0 and b-0."""
+    owned = {"a": [0], "b": [0]}
+    members = [member("m", ["a", "b"], owned, **(THREAD | columns))]
+    return _only(
+        make_snapshot(topics=[topic("a"), topic("b")], groups=[group("g", members=members)])
+    ).members[0]
+
+
+def test_a_streams_thread_comes_with_its_tasks():
+    """Each partition with the task that reads it; JSON columns as mappings."""
+    assert _thread().tasks == MemberTasks(
+        active=("0_0", "1_0"),
+        standby=("1_1",),
+        warmup=("1_2",),
+        reads=(("0_0", "a", 0), ("1_0", "b", 0)),
+        offsets={"1_1": -2, "1_2": 40},
+        ends={"1_2": 50},
+        tags={"zone": "x"},
+    )
+
+
+def test_what_a_thread_does_not_tell_is_unknown():
+    """Rows of an older file: tasks without what they read, offsets None and not nothing."""
+    nothing = dict.fromkeys(
+        [
+            "warmup_tasks",
+            "standby_tasks",
+            "assigned_tasks",
+            "task_offsets",
+            "task_end_offsets",
+            "client_tags",
+        ]
+    )
+
+    assert _thread(**nothing).tasks == MemberTasks(active=("0_0", "1_0"))
+    assert _thread(task_offsets="{}").tasks.offsets == {}
+    assert _thread(process_id=None).tasks is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_store"),
+    [
+        ("app-counts-changelog", True),
+        ("app-1-counts-changelog", True),
+        ("app-changelog", True),
+        ("appcounts-changelog", False),
+        ("app-counts-repartition", False),
+        ("app-counts-changelogs", False),
+        ("other-counts-changelog", False),
+        ("App-counts-changelog", False),
+    ],
+)
+def test_stores_are_known_by_the_name_of_their_topic(name, is_store):
+    """The application id and a hyphen before, `-changelog` behind; another id may begin the same."""
+    assert is_store_of("app", name) is is_store
+
+
+@pytest.mark.parametrize(
+    ("columns", "known"),
+    [
+        ({"assignor": "stream"}, ["app-a-changelog", "app-b-changelog"]),
+        ({"group_type": "streams"}, ["app-a-changelog", "app-b-changelog"]),
+        ({"assignor": "range"}, None),
+        ({"assignor": "stream", "group_type": "consumer"}, None),
+    ],
+)
+def test_only_streams_applications_have_stores(columns, known):
+    """All partitions of its changelogs, and nothing else of the cluster; nothing of it in its own partitions."""
+    topics = [
+        topic("app-b-changelog", 2),
+        topic("app-a-changelog", 3, end=7),
+        topic("a"),
+        topic("x-changelog"),
+    ]
+    found = _only(
+        make_snapshot(
+            topics=topics,
+            groups=[group("app", members=[member("m", ["a"], {"a": [0]})], **columns)],
+        )
+    )
+
+    assert _rows(found) == [("a", 0)]
+    if known is None:
+        assert found.stores is None
+    else:
+        assert list(found.stores.topics) == known
+        assert list(found.stores.names) == ["app-a-changelog"] * 3 + ["app-b-changelog"] * 2
+        assert found.stores.end.tolist() == [7, 7, 7, 1000, 1000]
+
+
+def test_an_application_without_changelogs_has_an_empty_table():
+    """Known to be none, unlike with a group that has no stores by its kind."""
+    found = _only(
+        make_snapshot(topics=[topic("a")], groups=[group("g", members=1, assignor="stream")])
+    )
+
+    assert found.stores is not None
+    assert len(found.stores.partition) == 0
+
+
+ADDED = ["assigned_tasks", "task_offsets", "task_end_offsets"]
+
+
+@pytest.mark.parametrize("missing", [ADDED, ADDED[:1], []])
+def test_a_table_of_an_older_file_gets_the_columns_added_since(missing):
+    """In their places and as null; a table that has them keeps them."""
+    snapshot = make_snapshot(
+        topics=[topic("a")], groups=[group("g", members=[member("m", **THREAD)])]
+    )
+    whole = snapshot.tables["members"]
+    found = shaped(whole.drop_columns(missing), SNAPSHOT["members"])
+
+    assert found.schema == SNAPSHOT["members"]
+    assert [found[name].null_count for name in ADDED] == [int(name in missing) for name in ADDED]
+    assert found.drop_columns(missing).equals(whole.drop_columns(missing))
+
+
+@pytest.mark.parametrize("dataset", list(SNAPSHOT))
+def test_a_table_that_lacks_any_other_column_is_an_error(dataset):
+    """Nothing is made up in its place."""
+    schema = SNAPSHOT[dataset]
+    for name in schema.names:
+        if name not in ADDED:
+            with pytest.raises(KeyError, match=name):
+                shaped(schema.empty_table().drop_columns([name]), schema)
+
+
+def test_a_table_with_more_columns_or_another_order_is_read():
+    """The dataset's columns in the dataset's order."""
+    schema = SNAPSHOT["brokers"]
+    told = schema.empty_table().append_column("more", pa.nulls(0))
+
+    assert shaped(told.select(told.schema.names[::-1]), schema).schema == schema
+
+
+def test_a_column_of_another_type_is_an_error():
+    """A text where a number belongs."""
+    schema = SNAPSHOT["brokers"]
+    rows = pa.table({name: ["x"] for name in schema.names})
+
+    with pytest.raises(pa.ArrowInvalid):
+        shaped(rows, schema)

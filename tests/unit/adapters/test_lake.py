@@ -309,3 +309,35 @@ def test_what_is_not_an_id_is_refused(text: str) -> None:
     """Nothing but an id ever becomes part of a path."""
     with pytest.raises(InputError, match="not a snapshot id"):
         split_snapshot_id(text)
+
+
+def without(lake: FileLake, dataset: str, only: str, columns: list[str]) -> None:
+    """Write the file of a dataset again as if it had never had some columns."""
+    (path,) = lake.files(dataset, [only])
+    pq.write_table(pq.ParquetFile(path).read().drop_columns(columns), path)
+
+
+def test_a_file_without_the_columns_added_since_is_read(lake: FileLake) -> None:
+    """What they tell is unknown there; the snapshot beside it has them."""
+    older, newer = store(lake, one_snapshot(), one_snapshot(1))
+    before = lake.read("members", [older])
+    added = ["assigned_tasks", "task_offsets", "task_end_offsets"]
+    without(lake, "members", older, added)
+    table = lake.read("members", [older, newer])
+    assert table.schema == SNAPSHOT["members"]
+    assert table.slice(0, 2).drop_columns(added).equals(before.drop_columns(added))
+    assert all(table.slice(0, 2)[name].null_count == 2 for name in added)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "column"),
+    [("members", "active_tasks"), ("groups", "topology"), ("commits", "error")],
+)
+def test_a_file_that_lacks_any_other_column_is_an_error(
+    lake: FileLake, dataset: str, column: str
+) -> None:
+    """It is not what this version writes, and nothing is made up."""
+    (only,) = store(lake, one_snapshot())
+    without(lake, dataset, only, [column])
+    with pytest.raises(LakeError, match=f"cannot be read: column {column} is missing"):
+        lake.read(dataset, [only])

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from engine.adapters.lake import FileLake
@@ -237,3 +238,36 @@ def test_reading_a_recording_needs_no_client_library(file: Path) -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def without(file: Path, dataset: str, columns: list[str]) -> None:
+    """Write a recording again as if a dataset had never had some columns."""
+    with zipfile.ZipFile(file) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    table = pq.read_table(io.BytesIO(parts[f"{dataset}.parquet"])).drop_columns(columns)
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in (parts | {f"{dataset}.parquet": written.getvalue()}).items():
+            archive.writestr(name, content)
+
+
+def test_a_recording_without_the_columns_added_since_is_read(file: Path, lake: FileLake) -> None:
+    """What they tell is unknown there."""
+    added = ["assigned_tasks", "task_offsets", "task_end_offsets"]
+    ids = lake.snapshots("test", limit=9)
+    without(file, "members", added)
+    table = open_recording(file).read("members", ids)
+    assert table.schema == SNAPSHOT["members"]
+    assert table.drop_columns(added).equals(lake.read("members", ids).drop_columns(added))
+    assert all(table[name].null_count == len(table) > 0 for name in added)
+
+
+@pytest.mark.parametrize(("dataset", "column"), [("members", "active_tasks"), ("brokers", "rack")])
+def test_a_recording_that_lacks_any_other_column_is_an_error(
+    file: Path, dataset: str, column: str
+) -> None:
+    """It is not what this version writes, and nothing is made up."""
+    without(file, dataset, [column])
+    with pytest.raises((InputError, LakeError)):
+        open_recording(file)
