@@ -149,7 +149,7 @@ def test_a_streams_thread_tells_process_and_tags() -> None:
 
 
 @pytest.mark.parametrize("version", range(1, 11))
-def test_an_earlier_streams_thread_tells_its_process_only(version: int) -> None:
+def test_an_earlier_streams_thread_tells_its_process_without_tags(version: int) -> None:
     """The process id stands at the same place in all versions, after the supported one from 3."""
     supported = struct.pack(">i", 11) if version >= 3 else b""
     blob = struct.pack(">i", version) + supported + PROCESS + b"\0" * 12
@@ -157,13 +157,78 @@ def test_an_earlier_streams_thread_tells_its_process_only(version: int) -> None:
     assert (client.process_id, client.client_tags) == (PROCESS_TEXT, {})
 
 
-def test_offset_sums_and_endpoint_are_passed_over() -> None:
-    """Version 11 with an endpoint, two offset sums (one of a named topology) and two tags."""
-    sums = struct.pack(">iiqh", 0, 1, -2, -1) + struct.pack(">iiqh", 1, 2, 99, 4) + b"name"
+def flat_sums(*told: tuple[int, int, int, bytes | None]) -> bytes:
+    """Offset sums as versions 10 and 11 write them: sub-topology, partition, sum, name of a topology."""
+    return struct.pack(">i", len(told)) + b"".join(
+        struct.pack(">iiq", sub, partition, offset)
+        + (struct.pack(">h", -1) if name is None else struct.pack(">h", len(name)) + name)
+        for sub, partition, offset, name in told
+    )
+
+
+def grouped_sums(told: dict[int, list[tuple[int, int]]]) -> bytes:
+    """Offset sums as versions 7 to 9 write them: partitions and sums by sub-topology."""
+    return struct.pack(">i", len(told)) + b"".join(
+        struct.pack(">ii", sub, len(pairs)) + b"".join(struct.pack(">iq", *pair) for pair in pairs)
+        for sub, pairs in told.items()
+    )
+
+
+def streams_blob(version: int, sums: bytes, endpoint: bytes | None = None) -> bytes:
+    """User data of a thread up to its offset sums."""
+    host = struct.pack(">i", -1)
+    if endpoint is not None:
+        host = struct.pack(">i", len(endpoint)) + endpoint
+    return struct.pack(">ii", version, 11) + PROCESS + host + sums
+
+
+def test_a_streams_thread_tells_offsets_endpoint_and_tags() -> None:
+    """Version 11 with an endpoint, offset sums (one of a named topology) and two tags."""
+    sums = flat_sums((0, 1, -2, None), (1, 2, 99, b"name"), (1, 3, -3, None))
     tags = b"".join(struct.pack(">i", len(t)) + t for t in (b"a", b"1", b"b", b"2"))
-    blob = struct.pack(">ii", 11, 11) + PROCESS + struct.pack(">i", 6) + b"host:1"
-    blob += struct.pack(">i", 2) + sums + struct.pack(">bi", 5, 0) + struct.pack(">i", 2) + tags
-    assert read_streams_client(blob).client_tags == {"a": "1", "b": "2"}
+    blob = streams_blob(11, sums, b"host:1") + struct.pack(">bi", 5, 0)
+    client = read_streams_client(blob + struct.pack(">i", 2) + tags)
+    assert client.client_tags == {"a": "1", "b": "2"}
+    assert client.task_offsets == {"0_1": -2, "1_2": 99, "1_3": -3}
+
+
+def test_version_10_lists_offsets_flat_and_has_no_tags() -> None:
+    """As version 11, and then it ends."""
+    client = read_streams_client(streams_blob(10, flat_sums((2, 12, 1 << 40, None))))
+    assert (client.task_offsets, client.client_tags) == ({"2_12": 1 << 40}, {})
+
+
+@pytest.mark.parametrize("version", [7, 8, 9])
+@pytest.mark.parametrize("endpoint", [None, b"", b"host:1"])
+def test_versions_7_to_9_group_offsets_by_subtopology(version: int, endpoint: bytes | None) -> None:
+    """Whatever follows is passed over."""
+    sums = grouped_sums({0: [(3, -2), (4, 0)], 2: [], 1: [(3, 7)]})
+    client = read_streams_client(streams_blob(version, sums, endpoint) + b"\5\0\0\0\0")
+    assert client.task_offsets == {"0_3": -2, "0_4": 0, "1_3": 7}
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_before_version_7_offsets_are_not_told(version: int) -> None:
+    """Not told is not the same as nothing on disk."""
+    supported = struct.pack(">i", 11) if version >= 3 else b""
+    blob = struct.pack(">i", version) + supported + PROCESS + b"\0" * 12
+    assert read_streams_client(blob).task_offsets is None
+    assert read_streams_client(streams_blob(7, grouped_sums({}))).task_offsets == {}
+
+
+def test_a_real_thread_without_copies_reports_none() -> None:
+    """It told its offsets, and there were none."""
+    assert read_streams_client(STREAMS_SUBSCRIPTION).task_offsets == {}
+
+
+@pytest.mark.parametrize("version", [7, 10, 11])
+def test_cut_offset_sums_are_an_error(version: int) -> None:
+    """None of them is read as fewer tasks."""
+    sums = grouped_sums({0: [(3, 5)]}) if version == 7 else flat_sums((0, 3, 5, None))
+    blob = streams_blob(version, sums)
+    for cut in range(1, len(sums) + 1):
+        with pytest.raises(BlobError):
+            read_streams_client(blob[:-cut])
 
 
 def test_tasks_of_a_streams_assignment() -> None:
