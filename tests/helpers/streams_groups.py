@@ -84,6 +84,7 @@ def live_snapshot(
     ends: Mapping[str, int | None] | None = None,
     lag: int | None = 10,
     columns: Mapping[str, Any] | None = None,
+    number: int = 0,
 ) -> ClusterSnapshot:
     """
     A snapshot of one application.
@@ -96,6 +97,7 @@ def live_snapshot(
         ends: Topic -> end offset of each of its partitions, where it is not 1,000.
         lag: Of each source partition, None for no commits.
         columns: Any other columns of `groups`.
+        number: Its place in a series.
     """
     sources = {name: list(sub.sources or [f"source-{name}"]) for name, sub in subs.items()}
     sizes = {t: sub.tasks for name, sub in subs.items() for t in (*sources[name], *sub.changelogs)}
@@ -103,7 +105,7 @@ def live_snapshot(
         (name, p): [RACKS[p % len(RACKS)]] for name, size in sizes.items() for p in range(size)
     } | dict(replicas or {})
     racks = sorted({r for those in told.values() for r in those if r} | set(RACKS))
-    node = {rack: number for number, rack in enumerate([*racks, None])}
+    node = {rack: broker for broker, rack in enumerate([*racks, None])}
     read = [t for name in subs for t in sources[name]]
     header = {
         "group_type": "streams" if kip_1071 else "classic",
@@ -130,7 +132,8 @@ def live_snapshot(
                 **header | dict(columns or {}),
             )
         ],
-        brokers={number: rack for rack, number in node.items()},
+        brokers={broker: rack for rack, broker in node.items()},
+        number=number,
     )
 
 

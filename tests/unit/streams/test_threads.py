@@ -30,6 +30,7 @@ def test_the_last_of_too_many_go():
 def test_new_tasks_go_where_there_are_fewest():
     """The first of equal threads, in order of the tasks."""
     assert _threads([0] * 4, [0, 0, 0], [NONE, 1, NONE, NONE]) == [0, 1, 2, 0]
+    assert _threads([0] * 2, [0, 0], [NONE, NONE]) == [0, 1]
 
 
 def test_a_task_of_another_client_is_a_new_one():
