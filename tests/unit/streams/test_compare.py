@@ -181,6 +181,16 @@ def test_copies_that_are_to_warm_up_are_counted():
     assert (found.moves, found.warming) == (1, 1)
 
 
+def test_what_nobody_reads_neither_crosses_nor_is_unknown():
+    """The partitions of tasks that run nowhere, where they are known."""
+    group = live_group([Thread(1, "0_0 0_1")], {"0": Sub(2)}, replicas=on("source-0", "b ?"))
+    live = running(group)
+    idle = present(replace(live, owner=np.full(2, NONE, np.int32)))
+
+    assert present(live).unknown.tolist() == [1, 1]
+    assert (idle.crossing.tolist(), idle.unknown.tolist()) == ([0, 0], [0, 0])
+
+
 @pytest.mark.parametrize("name", ["balance_subtopology", "balanced_min_cost"])
 def test_a_configured_strategy_is_the_one_it_runs(name):
     """Nothing is presumed then, whatever the group looks like."""
