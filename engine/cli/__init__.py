@@ -13,6 +13,7 @@ from engine.cli import (
     advise,
     answer,
     check_assignor,
+    diff,
     doctor,
     elect,
     frontier,
@@ -57,6 +58,7 @@ def evenkeel() -> None:
 for _command, _epilog in (
     (snapshot.snapshot, snapshot.EPILOG),
     (lag.lag, lag.EPILOG),
+    (diff.diff, diff.EPILOG),
     (advise.advise, advise.EPILOG),
     (tasks.tasks, tasks.EPILOG),
     (frontier.frontier, frontier.EPILOG),

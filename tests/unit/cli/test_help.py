@@ -14,6 +14,7 @@ from engine.cli.running import EXIT_CODES
 COMMANDS = (
     "snapshot",
     "lag",
+    "diff",
     "advise",
     "tasks",
     "frontier",
@@ -44,7 +45,7 @@ def arguments(example: str) -> list[str]:
 
 
 def test_the_commands_are_the_documented_ones(run):
-    """The thirteen verbs, in the order in which help lists them."""
+    """The fourteen verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
 
 

@@ -1,0 +1,231 @@
+"""`evenkeel diff`: what is printed of two stored snapshots of a group, and which two they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.adapters.lake import FileLake
+from engine.cli.diff import SHOWN
+from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
+from tests.unit.cli.conftest import objects
+
+
+@pytest.fixture
+def shown(run, tmp_path):
+    """Run the command on a lake of snapshots of the group `app`, each described by its members."""
+
+    def show(*each, arguments=(), topics=(), **columns):
+        taken = [
+            make_snapshot(
+                number=n,
+                topics=topics or [topic("orders", 6)],
+                groups=[group("app", members=members, **columns)],
+            )
+            for n, members in enumerate(each)
+        ]
+        store(FileLake(tmp_path / "lake"), *taken)
+        return run("diff", "app", "--from", "lake", *arguments)
+
+    return show
+
+
+def _lines(result):
+    assert result.exit_code == 0, result.output
+    return [line.rstrip() for line in result.stdout.splitlines()]
+
+
+ONE = [member("a", ["orders"], {"orders": range(6)})]
+TWO = [
+    member("a", ["orders"], {"orders": [0, 1, 4]}),
+    member("b", ["orders"], {"orders": [2, 3, 5]}),
+]
+
+
+def test_people_read_what_changed(shown):
+    """The two moments, then a line per change, then who got which partitions from whom."""
+    assert _lines(shown(ONE, TWO)) == [
+        "app on test: 2026-03-01 12:00:00 UTC, and 2026-03-01 12:05:00 UTC, 5 min later",
+        "",
+        "Changed",
+        "What           Whose  Before  After",
+        "Member joined  b      -       b",
+        "",
+        "Partitions that changed owner: 3 partitions",
+        "From  To  Topic   Count  Partitions",
+        "a     b   orders      3  2-3, 5",
+        "",
+        "- none",
+    ]
+
+
+def test_nothing_changed_is_said(shown):
+    """One sentence, not an empty answer; for machines no line at all."""
+    assert _lines(shown(ONE, ONE))[1:] == ["Nothing changed."]
+    assert objects(shown(ONE, ONE, arguments=["--json"])) == []
+
+
+def test_machines_get_an_object_per_change(shown):
+    """All have the same keys; nobody is null."""
+    rows = objects(shown(TWO, ONE[:0], arguments=["--json"]))
+
+    assert {tuple(row) for row in rows} == {tuple(rows[0])}
+    assert {(r["from"], r["to"], r["cluster"], r["group"]) for r in rows} == {
+        (snapshot_id(0), snapshot_id(1), "test", "app")
+    }
+    changes = [(r["change"], r["member"], r["partition"], r["before"], r["after"]) for r in rows]
+    assert changes[:4] == [
+        ("member_left", "a", None, "a", None),
+        ("member_left", "b", None, "b", None),
+        ("state", None, None, "Stable", "Empty"),
+        ("strategy", None, None, "range", None),
+    ]
+    assert changes[4:] == [
+        ("owner", None, p, owner, None) for p, owner in enumerate(["a", "a", "b", "b", "a", "b"])
+    ]
+
+
+def test_since_counts_snapshots_or_names_one(shown):
+    """The newest is compared with the one before it, with an older one, or with the one that is named."""
+    plain = [row["change"] for row in objects(shown(TWO, ONE, ONE, arguments=["--json"]))]
+    assert plain == []
+    for since in ("2", snapshot_id(0)):
+        rows = objects(shown(TWO, ONE, ONE, arguments=["--json", "--since", since]))
+        assert {row["from"] for row in rows} == {snapshot_id(0)}
+        assert [row["change"] for row in rows] == ["member_left"] + 3 * ["owner"]
+
+
+@pytest.mark.parametrize(
+    ("since", "code", "told"),
+    [
+        ("2", 1, "cluster test has 2 stored snapshots, none is 2 before the newest. Use --since 1"),
+        ("0", 2, "--since 0 is no snapshot before the newest"),
+        ("-1", 2, "--since -1 is no snapshot before the newest"),
+        ("yesterday", 2, "'yesterday' is not a snapshot id"),
+        (snapshot_id(1), 2, "is the newest snapshot"),
+        (snapshot_id(7), 2, "there is no snapshot test-"),
+        (snapshot_id(0, "prod"), 2, "of cluster test here"),
+    ],
+)
+def test_a_snapshot_that_cannot_be_meant_is_refused(shown, since, code, told):
+    """Each with what is there instead."""
+    result = shown(ONE, ONE, arguments=[f"--since={since}"])
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert told in result.stderr
+
+
+def test_one_snapshot_cannot_be_compared(shown):
+    """The fix is to take another."""
+    result = shown(ONE)
+
+    assert result.exit_code == 1
+    assert "1 stored snapshot, none" in result.stderr
+    assert "evenkeel snapshot" in result.stderr
+
+
+def test_without_from_it_is_the_configured_lake(run, tmp_path):
+    """The one that the scheduled runs fill."""
+    taken = [make_snapshot(number=n, groups=[group("app")]) for n in range(2)]
+    store(FileLake(tmp_path / "kept"), *taken)
+    (tmp_path / "evenkeel.toml").write_text('lake = "kept"\n')
+
+    assert _lines(run("diff", "app"))[1:] == ["Nothing changed."]
+
+
+def test_an_empty_lake_says_how_to_fill_it(run):
+    """No snapshot is no crash."""
+    result = run("diff", "app")
+
+    assert result.exit_code == 1
+    assert "holds no snapshot" in result.stderr
+
+
+def test_no_such_group(run, recording):
+    """In neither snapshot."""
+    result = run("diff", "nobody", "--from", recording)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "matches 'nobody'" in result.stderr
+
+
+def test_a_group_that_came_or_went(run, tmp_path):
+    """In one of the two snapshots only: which one is said, and nothing else."""
+    taken = [
+        make_snapshot(number=n, groups=[group(name, members=ONE)])
+        for n, name in enumerate(["went", "came"])
+    ]
+    store(FileLake(tmp_path / "lake"), *taken)
+
+    came, went = (run("diff", name, "--from", "lake") for name in ("came", "went"))
+    assert _lines(came)[1:] == ["The group is not in the earlier snapshot."]
+    assert _lines(went)[1:] == ["The group is not in the later snapshot."]
+    (row,) = objects(run("diff", "came", "--from", "lake", "--json"))
+    assert (row["change"], row["before"], row["after"]) == ("group", False, True)
+
+
+def test_what_is_not_known_is_said_and_no_change(run, recording):
+    """A group that rebalances tells no owners."""
+    result = run("diff", "moving", "--from", recording)
+
+    assert _lines(result)[1] == "Nothing changed that could be compared."
+    assert "Not known: the group was rebalancing in the earlier" in result.stdout
+    rows = objects(run("diff", "moving", "--from", recording, "--json"))
+    assert {row["change"] for row in rows} == {"not_compared"}
+    assert "rebalancing" in rows[0]["reason"]
+
+
+def test_a_restarted_member_goes_by_its_name_of_now(shown):
+    """Partitions it lost on the way are from the member as it is called now, not by the end of an id."""
+    before = [member("a-11111111", ["orders"], {"orders": range(6)}, client_id="a")]
+    after = [
+        member("a-22222222", ["orders"], {"orders": range(5)}, client_id="a"),
+        member("b-33333333", ["orders"], {"orders": [5]}, client_id="b"),
+    ]
+    lines = _lines(shown(before, after))
+
+    assert "Member restarted  a      a-11111111  a-22222222" in lines
+    assert "a     b   orders      1  5" in lines
+
+
+def test_topics_racks_and_subscriptions_read_plainly(run, tmp_path):
+    """Counts with their noun, a rack that nobody knows as ?, racks of replicas together."""
+    before = make_snapshot(
+        number=0,
+        topics=[topic("orders", 2, replicas=[[0, 1], [0, 1]])],
+        groups=[group("app", members=[member("a", ["orders"], {"orders": [0, 1]})])],
+    )
+    joined = member("a", ["orders", "pay"], {"orders": [0, 1]}, rack="rack-a")
+    after = make_snapshot(
+        number=1,
+        topics=[topic("orders", 2, replicas=[[0, 2], [2, 0]]), topic("pay", 1)],
+        groups=[group("app", members=[joined])],
+    )
+    store(FileLake(tmp_path / "lake"), before, after)
+    lines = _lines(run("diff", "app", "--from", "lake"))
+
+    cells = [[cell for cell in line.split("  ") if cell.strip()] for line in lines]
+    told = [[cell.strip() for cell in row] for row in cells]
+    assert ["Subscription", "a", "orders", "orders, pay"] in told
+    assert ["Rack", "a", "?", "rack-a"] in told
+    assert ["Topic created", "pay", "-", "1 partition"] in told
+    assert ["Topic subscribed", "pay", "-", "1 partition"] in told
+    assert ["rack-a, rack-b", "rack-a, rack-c", "orders", "2", "0-1"] in told
+
+
+def test_a_long_table_is_cut_and_says_so(shown):
+    """Machines get all of it."""
+    many = [member(f"m{n:03}", ["orders"]) for n in range(SHOWN + 10)]
+    result = shown(ONE, [*ONE, *many])
+
+    assert f"Changed; the first {SHOWN} of {SHOWN + 10} (--json has all)" in result.stdout
+    assert result.stdout.count("Member joined") == SHOWN
+    assert len(objects(shown(ONE, [*ONE, *many], arguments=["--json"]))) == SHOWN + 10
+
+
+def test_names_that_are_not_for_terminals_are_made_safe(run, recording):
+    """A group may be called anything."""
+    result = run("diff", "bad\x1b[31m[red]name", "--from", recording)
+
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.stdout
+    assert r"bad\x1b[31m[red]name on prod" in result.stdout
