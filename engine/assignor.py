@@ -383,6 +383,21 @@ def fresh(group: GroupSpec, forgetful: Collection[str] | None = None) -> GroupSp
     )
 
 
+def by_leader(group: GroupSpec) -> GroupSpec:
+    """
+    The group as if each partition lay with its leader alone: what counts where brokers serve reads from leaders only.
+
+    >>> group = spec({"a": ["t"]}, {"t": 1}, replicas={"t": [["x", "y"]]})
+    >>> group.replica_rack.tolist(), by_leader(replace(group, leader_rack=np.array([1]))).replica_rack.tolist()
+    ([0, 1], [1])
+    """
+    return replace(
+        group,
+        replica_start=np.arange(group.partition_count + 1, dtype=np.int64),
+        replica_rack=group.leader_rack,
+    )
+
+
 def _kept_starts(start: Ints, kept: Flags) -> Ints:
     """Where each member's list begins once only some members have one."""
     return np.concatenate(([0], np.cumsum(np.diff(start) * kept)))

@@ -205,10 +205,13 @@ class PartitionTable:
     Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
     indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
     *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
+    *cleanup_policies* and *retention_ms* (-1: for ever) are per topic, None where unknown.
     """
 
     topics: tuple[str, ...]
     topic_ids: tuple[str | None, ...]
+    cleanup_policies: tuple[str | None, ...]
+    retention_ms: tuple[int | None, ...]
     racks: tuple[str, ...]
     topic: Indices
     partition: Indices
@@ -236,6 +239,12 @@ class PartitionTable:
         """The topic name of each row."""
         return [self.topics[t] for t in self.topic.tolist()]
 
+    @cached_property
+    def compacted(self) -> Flags:
+        """(n) whether the row's topic is known to be compacted, so that offsets are more than records."""
+        told = [policy is not None and "compact" in policy for policy in self.cleanup_policies]
+        return np.array(told, np.bool_)[self.topic]
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSnapshot:
@@ -244,7 +253,8 @@ class GroupSnapshot:
 
     *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
     be read; then members and partitions are what little is known. *stores* are the changelog partitions of a Kafka
-    Streams application, None elsewhere.
+    Streams application, None elsewhere. *follower_fetching* is whether brokers let consumers read from the nearest
+    replica (KIP-392), None unknown.
     """
 
     snapshot_id: str
@@ -261,6 +271,7 @@ class GroupSnapshot:
     members: tuple[Member, ...]
     partitions: PartitionTable
     stores: PartitionTable | None = None
+    follower_fetching: bool | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")

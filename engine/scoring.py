@@ -38,11 +38,14 @@ class Judge:
         group: The group, its `owner` being what it has now and its `lag` what shall be shown (unknown stays unknown).
         capacity: (M) offsets/s each member can consume, nan where neither configured nor seen.
         in_sync: Per replica entry of the group, whether that replica is in sync; None when not known.
+        leaders_only: Whether brokers let consumers read from leaders alone (no KIP-392): then the leader's rack is what
+            crosses or not.
     """
 
     group: GroupSpec
     capacity: Floats
     in_sync: Flags | None = None
+    leaders_only: bool = False
 
     @cached_property
     def _subscriptions(self) -> list[frozenset[int]]:
@@ -78,7 +81,8 @@ class Judge:
         counted = counts[self._counting]
         owner_rack = np.append(group.member_rack, np.int32(NONE))[owner]
         replicas = (owner_rack, group.replica_start, group.replica_rack)
-        crossing = replica_crossing(*replicas)
+        by_leader = leader_crossing(owner_rack, group.leader_rack)
+        crossing = by_leader if self.leaders_only else replica_crossing(*replicas)
         in_sync = None if self.in_sync is None else replica_crossing(*replicas, self.in_sync)
         owned = owner != NONE
         return Score(
@@ -93,7 +97,7 @@ class Judge:
             cross_rack_share=crossing.share(),
             cross_rack_rate_share=crossing.share(group.rate),
             cross_rack_in_sync_share=None if in_sync is None else in_sync.share(),
-            cross_leader_share=leader_crossing(owner_rack, group.leader_rack).share(),
+            cross_leader_share=by_leader.share(),
             racks_left_out=int((owned & ~crossing.known).sum()),
             moves=int(((group.owner != NONE) & (owner != group.owner)).sum()),
             newly_owned=int(((group.owner == NONE) & owned).sum()),

@@ -1,13 +1,13 @@
-"""The finding that a group lost rack awareness: its members tell racks, and the broker that assigns looks at none."""
+"""Findings about racks: a group that lost rack awareness, and brokers that serve reads from leaders only."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
+from engine.assignor import GroupSpec, by_leader
 from engine.errors import Infeasible
 from engine.kit.near_data import near_data
-from engine.metrics.racks import replica_crossing
+from engine.metrics.racks import Crossing, replica_crossing
 from engine.model import NONE, GroupSnapshot, GroupType
 
 
@@ -28,8 +28,9 @@ def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
         return None
     if any(member.rack is None or member.rack_source == "configured" for member in group.members):
         return None
-    rack = np.append(spec.member_rack, np.int32(NONE))[spec.owner]
-    now = replica_crossing(rack, spec.replica_start, spec.replica_rack)
+    if group.follower_fetching is False:
+        spec = by_leader(spec)
+    now = _by_replica(spec)
     share = now.share()
     if not share:
         return None
@@ -44,3 +45,27 @@ def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
         f"lost rack awareness: {share:.0%} of its partitions are read across racks, {would:.0%} would have to be;"
         " a broker that assigns (KIP-848) looks at no rack, though all members tell theirs"
     )
+
+
+def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> str | None:
+    """
+    What is read across racks because brokers serve reads from leaders only (no KIP-392); None when nothing is.
+
+    Args:
+        group: The group.
+        spec: Its present assignment.
+    """
+    if group.follower_fetching is not False or group.rebalancing:
+        return None
+    now, would = _by_replica(by_leader(spec)).share(), _by_replica(spec).share()
+    if now is None or would is None or now <= would:
+        return None
+    return (
+        f"{now:.0%} of its partitions are read across racks because brokers serve reads from leaders only; with"
+        f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would:.0%}"
+    )
+
+
+def _by_replica(spec: GroupSpec) -> Crossing:
+    rack = np.append(spec.member_rack, np.int32(NONE))[spec.owner]
+    return replica_crossing(rack, spec.replica_start, spec.replica_rack)

@@ -48,6 +48,8 @@ def snapshot(
     manifest = lake.manifest("snapshot", taken)
     for problem in manifest.facts.get("problems", ()):
         complain(f"not read: {problem}")
+    for note in manifest.facts.get("notes", ()):
+        complain(f"not known: {note}")
     if as_json:
         emit([summary(manifest)])
         return
@@ -67,6 +69,7 @@ def summary(manifest: Manifest) -> dict[str, Any]:
         "seconds": seconds(manifest),
         "partial": bool(facts.get("problems")),
         "problems": list(facts.get("problems", ())),
+        "notes": list(facts.get("notes", ())),
         "requests": dict(facts.get("requests", {})),
         **manifest.rows,
     }

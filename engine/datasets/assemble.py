@@ -38,6 +38,8 @@ class _Topic:
 
     name: str
     topic_id: str | None
+    cleanup_policy: str | None
+    retention_ms: int | None
     rows: slice
 
 
@@ -57,6 +59,7 @@ class ClusterTables:
             for b in brokers.to_pylist()
         )
         self.racks = tuple(sorted({b.rack for b in self.brokers if b.rack}))
+        self.follower_fetching = _all(brokers["follower_fetching"].to_pylist())
         self.partition = _ints(rows["partition"]).astype(np.int32)
         self.begin, self.end = _column(rows["begin_offset"]), _column(rows["end_offset"])
         self.last_stable = _column(rows["last_stable_offset"])
@@ -76,14 +79,22 @@ class ClusterTables:
         return racks[inverse] if len(distinct) else np.zeros(0, np.int32)
 
 
+def _all(told: Sequence[bool | None]) -> bool | None:
+    """Whether all do; None where nobody who is known does not, and somebody is not known."""
+    if False in told:
+        return False
+    return None if None in told or not told else True
+
+
 def _topics(rows: pa.Table) -> Iterator[_Topic]:
     """The runs of equal topic in sorted rows."""
     if not len(rows):
         return
     runs = pc.run_end_encode(rows["topic"].combine_chunks(), run_end_type=pa.int64())
-    ids, start = rows["topic_id"], 0
+    start, told = 0, ("topic_id", "cleanup_policy", "retention_ms")
     for name, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
-        yield _Topic(name, ids[start].as_py(), slice(start, end))
+        topic_id, policy, retention = (rows[column][start].as_py() for column in told)
+        yield _Topic(name, topic_id, policy, retention, slice(start, end))
         start = end
 
 
@@ -152,6 +163,7 @@ def assemble(
         members=tuple(_member(row) for row in rows),
         partitions=_partition_table(rows, commits, cluster, read_committed),
         stores=_stores(header, commits, cluster),
+        follower_fetching=cluster.follower_fetching,
     )
 
 
@@ -237,10 +249,12 @@ def _partition_table(
         found = (committed.get(key) for key in keys)
         return Column.of(None if c is None else _number(c[field_name]) for c in found)
 
-    has_ids = (cluster.topics.get(name) for name in topics)
+    told = [cluster.topics.get(name) for name in topics]
     return PartitionTable(
         topics=topics,
-        topic_ids=tuple(t.topic_id if t else None for t in has_ids),
+        topic_ids=tuple(t.topic_id if t else None for t in told),
+        cleanup_policies=tuple(t.cleanup_policy if t else None for t in told),
+        retention_ms=tuple(t.retention_ms if t else None for t in told),
         racks=cluster.racks,
         topic=topic,
         partition=partition,

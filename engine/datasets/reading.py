@@ -24,7 +24,8 @@ class ClusterSnapshot:
     One reading of one cluster: the five tables and how the reading went.
 
     *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
-    *requests* counts protocol requests by API name.
+    *notes* lists what may not be known, for want of a right that is not needed; it makes nothing partial. *requests*
+    counts protocol requests by API name.
     """
 
     snapshot_id: str
@@ -34,6 +35,7 @@ class ClusterSnapshot:
     finished_at: datetime
     tables: Mapping[str, pa.Table]
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     requests: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,6 +89,7 @@ def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
         "started_at": snapshot.started_at.isoformat(),
         "finished_at": snapshot.finished_at.isoformat(),
         "problems": list(snapshot.problems),
+        "notes": list(snapshot.notes),
         "requests": dict(snapshot.requests),
     }
 
@@ -103,5 +106,6 @@ def snapshot_of(
         finished_at=datetime.fromisoformat(facts["finished_at"]),
         tables=tables,
         problems=tuple(facts.get("problems", ())),
+        notes=tuple(facts.get("notes", ())),
         requests=dict(facts.get("requests", {})),
     )

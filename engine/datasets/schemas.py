@@ -21,7 +21,13 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 
 
 SNAPSHOT: Mapping[str, pa.Schema] = {
-    "brokers": _schema(node_id=pa.int32(), host=pa.string(), port=pa.int32(), rack=pa.string()),
+    "brokers": _schema(
+        node_id=pa.int32(),
+        host=pa.string(),
+        port=pa.int32(),
+        rack=pa.string(),
+        follower_fetching=pa.bool_(),
+    ),
     "groups": _schema(
         group_id=pa.string(),
         group_type=pa.string(),
@@ -74,6 +80,8 @@ SNAPSHOT: Mapping[str, pa.Schema] = {
         last_stable_offset=pa.int64(),
         begin_at=_MOMENT,
         end_at=_MOMENT,
+        cleanup_policy=pa.string(),
+        retention_ms=pa.int64(),
         error=pa.string(),
     ),
     "commits": _schema(
@@ -232,7 +240,10 @@ STEPS: Mapping[str, Mapping[str, pa.Schema]] = {
 """Which tables each writing step leaves in the lake, under one manifest per step."""
 
 
-_ADDED = {"assigned_tasks", "task_offsets", "task_end_offsets"}
+_ADDED = {
+    *("assigned_tasks", "task_offsets", "task_end_offsets"),
+    *("follower_fetching", "cleanup_policy", "retention_ms"),
+}
 """Columns that files of this schema version may lack, since the first such files had none: nothing is known there."""
 
 

@@ -65,6 +65,7 @@ def observe(
     production = rate(table, past, "end", "end_at_ms")
     consumption = rate(table, past, "committed", "committed_at_ms")
     log_start = rate(table, past, "begin", "begin_at_ms")
+    age = time_lag(table, past, production)
     capacity = seen_capacity(group, before, past, lags)
     basis: list[str | None] = [None if np.isnan(c) else "seen" for c in capacity.tolist()]
     if capacity_per_second is not None:
@@ -76,8 +77,8 @@ def observe(
         lag=lag,
         production=production,
         consumption=consumption,
-        time_lag=time_lag(table, past, production),
-        time_to_loss=time_to_loss(table, log_start, consumption),
+        time_lag=age,
+        time_to_loss=time_to_loss(table, log_start, consumption, production, age),
         statuses=statuses(table, lags, commits, rebalancing=group.rebalancing),
         capacity=capacity,
         capacity_basis=basis,
@@ -110,6 +111,13 @@ def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
         found.append(f"retention removed {lost:,} records unread on {_partitions(rows)}")
     if beyond:
         found.append(f"commit beyond end on {_partitions(beyond)}")
+    squeezed = table.compacted & _counted(group) & lag.shown.known & (lag.shown.values > 0)
+    if bool(squeezed.any()):
+        names = sorted({table.topics[t] for t in table.topic[squeezed].tolist()})
+        found.append(
+            f"lag on {_partitions(int(squeezed.sum()))} of compacted topics ({', '.join(names[:3])}) counts offsets, of"
+            " which compaction may have removed the records: it is an upper bound"
+        )
     if len(gone):
         topics = sorted({table.topics[t] for t in table.topic[gone].tolist()})
         found.append(

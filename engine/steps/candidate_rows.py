@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.advice import Judgement
+from engine.assignor import GroupSpec
 from engine.model import Candidate, Feasibility, Flags, GroupSnapshot, Move, Reach, Score
+from engine.scoring import Floats, Judge
 
 
 def infeasible(strategy: str, reach: Reach, reason: str) -> Candidate:
@@ -59,7 +61,24 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
     )
 
 
-def in_sync(group: GroupSnapshot) -> Flags:
+def judge_of(group: GroupSnapshot, shown: GroupSpec, capacity: Floats) -> Judge:
+    """
+    Who scores the assignments of a group.
+
+    Args:
+        group: The group.
+        shown: Its spec, lags as they are shown.
+        capacity: (M) offsets/s each member can consume, nan unknown.
+    """
+    return Judge(
+        group=shown,
+        capacity=capacity,
+        in_sync=_in_sync(group),
+        leaders_only=group.follower_fetching is False,
+    )
+
+
+def _in_sync(group: GroupSnapshot) -> Flags:
     """The in-sync flags of the replica entries that `spec_of` keeps."""
     table = group.partitions
     kept = (table.subscribed & table.exists).repeat(

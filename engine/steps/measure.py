@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from engine.advice import blocked
-from engine.advice.lost_racks import lost_rack_awareness
+from engine.advice.lost_racks import leaders_only, lost_rack_awareness
 from engine.assignor import spec_of
 from engine.config import Settings
 from engine.datasets import METRICS, rows_to_table
 from engine.metrics.balance import member_counts, member_sums
 from engine.metrics.history import any_sum
 from engine.metrics.observe import Observation, observe
-from engine.metrics.racks import replica_crossing
+from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from engine.metrics.status import worst
 from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
 from engine.ports import History, Lake
@@ -120,7 +120,10 @@ def measure_group(
 def live_score(seen: Observation) -> Score:
     """The judge's view of what the group has now."""
     spec = spec_of(seen.group, seen.lag.shown, seen.production.per_second)
-    return Judge(group=spec, capacity=seen.capacity).score(Assignment(owner=spec.owner))
+    judge = Judge(
+        group=spec, capacity=seen.capacity, leaders_only=seen.group.follower_fetching is False
+    )
+    return judge.score(Assignment(owner=spec.owner))
 
 
 def _group_row(seen: Observation) -> dict[str, Any]:
@@ -164,16 +167,16 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "rates_since": from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        "findings": [*seen.findings, *_lost_racks(seen)],
+        "findings": [*seen.findings, *_about_racks(seen)],
     }
 
 
-def _lost_racks(seen: Observation) -> list[str]:
+def _about_racks(seen: Observation) -> list[str]:
     if blocked(seen.group) or seen.group.places_tasks:
         return []
     spec = spec_of(seen.group, seen.lag.shown, seen.production.per_second)
-    found = lost_rack_awareness(seen.group, spec)
-    return [found] if found else []
+    found = (lost_rack_awareness(seen.group, spec), leaders_only(seen.group, spec))
+    return [one for one in found if one]
 
 
 def _known_sum(numbers: Column) -> int | None:
@@ -194,7 +197,7 @@ def _member_rows(seen: Observation) -> Rows:
     count = len(group.members)
     counts = member_counts(table.owner, count)
     lags = member_sums(table.owner, count, seen.lag.shown).tolist()
-    crossing = replica_crossing(_owner_racks(group), table.replica_start, table.replica_rack)
+    crossing = _crossing(group)
     crossed = member_counts(np.where(crossing.crosses, table.owner, NONE), count)
     told = np.array([m.rack is not None for m in group.members], np.bool_)
     return [
@@ -223,6 +226,14 @@ def _of_member(rates: Any, owned: Any) -> float | None:
     return any_sum(rates, owned) if bool(owned.any()) else 0.0
 
 
+def _crossing(group: GroupSnapshot) -> Crossing:
+    """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
+    table, owner = group.partitions, _owner_racks(group)
+    if group.follower_fetching is False:
+        return leader_crossing(owner, table.leader_rack)
+    return replica_crossing(owner, table.replica_start, table.replica_rack)
+
+
 def _owner_racks(group: GroupSnapshot) -> Indices:
     """Rack index of each partition's owner; a rack no broker has gets an index of its own."""
     names = {rack: i for i, rack in enumerate(group.partitions.racks)}
@@ -232,7 +243,7 @@ def _owner_racks(group: GroupSnapshot) -> Indices:
 
 def _partition_rows(seen: Observation) -> Rows:
     group, table = seen.group, seen.group.partitions
-    crossing = replica_crossing(_owner_racks(group), table.replica_start, table.replica_rack)
+    crossing = _crossing(group)
     owners = [*(m.id for m in group.members), None]
     columns = {
         "topic": table.names,

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
-from engine.assignor import Assignor, GroupSpec, fresh, spec_of
+from engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from engine.assignors import ASSIGNORS, every
 from engine.config import Rule, Settings
 from engine.conformance.asking import NoAnswer, ask
@@ -19,10 +19,13 @@ from engine.kit.settle import Settled, settle
 from engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
-from engine.steps.candidate_rows import candidate_row, in_sync, infeasible
+from engine.steps.candidate_rows import candidate_row, infeasible, judge_of
 from engine.steps.measure import observe_group
 from engine.steps.propose_tasks import task_rows
 from engine.steps.reading import groups_with_past, with_others
+
+OF_OURS = frozenset({Reach.YARDSTICK, Reach.PLAN})
+"""Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
 
 
 def propose_candidates(
@@ -95,12 +98,14 @@ def propose_group(
         shown,
         lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists),
     )
-    judge = Judge(group=shown, capacity=seen.capacity, in_sync=in_sync(group))
+    judge = judge_of(group, shown, seen.capacity)
     assignors = rule.assignors
     rows = []
     for position, strategy in enumerate(every().values()):
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)
-        candidate = _replay(strategy, group, judged, judge, judgement)
+        costly = judge.leaders_only and strategy.reach in OF_OURS
+        asked = by_leader(judged) if costly else judged
+        candidate = _replay(strategy, group, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
         rows.append(keys | candidate_row(position, candidate, judgement, changed))
     return rows

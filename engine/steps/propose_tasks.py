@@ -31,7 +31,7 @@ from engine.model import (
     Score,
 )
 from engine.scoring import Judge, moves
-from engine.steps.candidate_rows import candidate_row, in_sync, infeasible
+from engine.steps.candidate_rows import candidate_row, infeasible, judge_of
 from engine.steps.measure import observe_group
 from engine.streams.compare import Outcome, outcome, presumed
 from engine.streams.live import Running, running
@@ -56,7 +56,7 @@ def task_rows(
     """
     seen = observe_group(settings, group, earlier)
     shown = spec_of(group, seen.lag.shown, seen.production.per_second)
-    judge = Judge(group=shown, capacity=seen.capacity, in_sync=in_sync(group))
+    judge = judge_of(group, shown, seen.capacity)
     rows: list[_Row] = [(_live(shown, judge), None, [])]
     told = settings.rule(group.cluster, group.group).streams
     try:

@@ -170,6 +170,7 @@ def make_snapshot(
     topics: Sequence[Sequence[Mapping[str, Any]]] = (),
     groups: Sequence[Group] = (),
     brokers: Mapping[int, str | None] = BROKERS,
+    follower_fetching: bool | None = None,
     cluster: str = "test",
     number: int = 0,
     problems: Sequence[str] = (),
@@ -181,6 +182,7 @@ def make_snapshot(
         topics: Made by `topic`.
         groups: Made by `group`.
         brokers: Node id -> rack.
+        follower_fetching: Whether they let consumers read from followers; None unknown.
         number: Its place in a series: taken `number` times `EVERY` after `FIRST`.
     """
     moment = FIRST + number * EVERY
@@ -188,7 +190,13 @@ def make_snapshot(
     partitions = [dict(row) for rows in topics for row in rows]
     parts = {
         "brokers": [
-            {"node_id": node, "host": f"broker-{node}", "port": 9092, "rack": rack}
+            {
+                "node_id": node,
+                "host": f"broker-{node}",
+                "port": 9092,
+                "rack": rack,
+                "follower_fetching": follower_fetching,
+            }
             for node, rack in brokers.items()
         ],
         "groups": [one.header for one in groups],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -116,3 +117,26 @@ def test_racks_weighted_by_traffic():
     group = replace(GROUP, rate=np.array([1.0, 1.0, 6.0, 0.0]))
 
     assert _judge(group).score(Assignment(owner=GROUP.owner)).cross_rack_rate_share == 0.875
+
+
+def test_where_leaders_alone_serve_reads_their_racks_decide():
+    """Both replicas' racks hold a member, but only the leader is read from."""
+    group = replace(
+        spec(
+            {"a": ["t"], "b": ["t"]},
+            {"t": 2},
+            racks={"a": "r1", "b": "r2"},
+            replicas={"t": [["r1", "r2"], ["r1", "r2"]]},
+            owned={"a": [("t", 0)], "b": [("t", 1)]},
+        ),
+        leader_rack=np.array([0, 0], np.int32),
+    )
+    unknown = np.full(2, np.nan)
+
+    near = Judge(group=group, capacity=unknown).score(Assignment(owner=group.owner))
+    led = Judge(group=group, capacity=unknown, leaders_only=True).score(
+        Assignment(owner=group.owner)
+    )
+
+    assert (near.cross_rack_share, near.cross_leader_share) == (0, 0.5)
+    assert (led.cross_rack_share, led.cross_leader_share) == (0.5, 0.5)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from engine.adapters.kafka.configs import Configs, TopicConfig, read_configs
 from engine.adapters.kafka.connection import Connection
 from engine.adapters.kafka.groups import (
     Commits,
@@ -24,6 +25,8 @@ from engine.config import ClusterSettings
 from engine.datasets import SNAPSHOT, ClusterSnapshot
 from engine.model import GroupType, utc_now
 
+_UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None)
+
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
@@ -34,6 +37,7 @@ class _Reading:
     groups: Mapping[str, Group]
     commits: Commits
     topics: Topics
+    configs: Configs
     problems: list[str]
 
 
@@ -71,9 +75,9 @@ class KafkaClusterReader:
             requests = dict(sorted(connection.requests.items()))
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
-            "brokers": _brokers(reading.nodes, key),
+            "brokers": _brokers(reading.nodes, reading.configs, key),
             **self._group_tables(reading, key),
-            "partitions": _partitions(reading.topics, key),
+            "partitions": _partitions(reading.topics, reading.configs, key),
             "commits": _commits(reading.commits, key),
         }
         return ClusterSnapshot(
@@ -84,6 +88,7 @@ class KafkaClusterReader:
             finished_at=utc_now(),
             tables={name: tables[name] for name in SNAPSHOT},
             problems=tuple(_problems(reading)),
+            notes=tuple(reading.configs.unknown),
             requests=requests,
         )
 
@@ -108,7 +113,9 @@ class KafkaClusterReader:
         commits = await fetch_commits(connection, groups, settings.topics)
         used = {*commits.topic, *used_topics(groups)}
         topics = await read_topics(connection, settings.topics, used)
-        return _Reading(kafka_cluster_id, nodes, groups, commits, topics, problems)
+        alive = [node.id for node in nodes if node.alive]
+        configs = await read_configs(connection, topics.counts, alive)
+        return _Reading(kafka_cluster_id, nodes, groups, commits, topics, configs, problems)
 
     def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
         reader = Reader(reading.topics.counts, self._settings.topics, self._rack_for)
@@ -176,18 +183,20 @@ def _filled(
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _brokers(nodes: list[Node], key: Mapping[str, str]) -> pa.Table:
+def _brokers(nodes: list[Node], configs: Configs, key: Mapping[str, str]) -> pa.Table:
     columns = {
         "node_id": [node.id for node in nodes],
         "host": [node.host for node in nodes],
         "port": [node.port for node in nodes],
         "rack": [node.rack for node in nodes],
+        "follower_fetching": [configs.follower_fetching.get(node.id) for node in nodes],
     }
     return _filled("brokers", columns, len(nodes), key)
 
 
-def _partitions(topics: Topics, key: Mapping[str, str]) -> pa.Table:
+def _partitions(topics: Topics, configs: Configs, key: Mapping[str, str]) -> pa.Table:
     rows = topics.partitions
+    told = [configs.topics.get(row.topic, _UNKNOWN) for row in rows]
     columns = {
         "topic": [row.topic for row in rows],
         "topic_id": [row.topic_id for row in rows],
@@ -200,6 +209,8 @@ def _partitions(topics: Topics, key: Mapping[str, str]) -> pa.Table:
         "last_stable_offset": [row.last_stable for row in rows],
         "begin_at": [row.begin_at for row in rows],
         "end_at": [row.end_at for row in rows],
+        "cleanup_policy": [one.cleanup_policy for one in told],
+        "retention_ms": [one.retention_ms for one in told],
         "error": [row.error for row in rows],
     }
     return _filled("partitions", columns, len(rows), key)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from confluent_kafka import Producer
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
 from engine.adapters.kafka import KafkaClusterReader
 from engine.adapters.replay import Recording, write_recording
@@ -175,6 +176,24 @@ def test_a_kip_1071_application_is_recognised_with_its_topology(
     assert application.runs is None
     assert any("tell no rack" in said for said in application.said)
     assert present(application).unknown.sum() == 12
+
+
+def test_what_is_configured_is_read(stage: Stage, kafka_cluster: ClusterInUse) -> None:
+    """Policies and retention of topics; the local brokers let consumers read from followers."""
+    topic = stage.topic("kept", [1])
+    with closing(KafkaAdminClient(bootstrap_servers=stage.bootstrap.split(","))) as admin:
+        resource = ConfigResource(
+            ConfigResourceType.TOPIC,
+            topic,
+            configs={"cleanup.policy": "compact,delete", "retention.ms": "3600000"},
+        )
+        admin.alter_configs([resource])
+    found = take(stage.bootstrap, stage.prefix)
+    (row,) = rows(found, "partitions", topic=topic)
+    assert (row["cleanup_policy"], row["retention_ms"]) == ("compact,delete", 3_600_000)
+    assert found.notes == ()
+    if kafka_cluster.owned:
+        assert {row["follower_fetching"] for row in rows(found, "brokers")} == {True}
 
 
 def test_each_reading_has_its_time_and_requests_are_few(snapshot: ClusterSnapshot) -> None:

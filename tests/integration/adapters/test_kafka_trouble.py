@@ -126,6 +126,21 @@ def test_an_unreadable_group_is_recorded_with_its_cause(guarded: KafkaCluster) -
     assert ends == [0] * 5
 
 
+def test_what_may_not_be_seen_of_configurations_is_unknown_and_said_once(
+    guarded: KafkaCluster,
+) -> None:
+    """It takes a right of its own that a reader need not have; nothing is partial for it."""
+    snapshot = take(guarded.bootstrap)
+    assert snapshot.notes == (
+        "configurations of 1 topic: not allowed (grant this client DESCRIBE_CONFIGS)",
+    )
+    assert not any("configurations" in problem for problem in snapshot.problems)
+    told = {
+        row["topic"]: row["cleanup_policy"] for row in snapshot.tables["partitions"].to_pylist()
+    }
+    assert (told["orders"], told["fragile"]) == (None, "delete")
+
+
 def test_doctor_says_which_right_is_missing(guarded: KafkaCluster) -> None:
     """The finding about groups fails with the number, the cause and the remedy."""
     health = KafkaClusterReader("test", ClusterSettings(bootstrap=guarded.bootstrap)).ping()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.advice.lost_racks import lost_rack_awareness
+from engine.advice.lost_racks import leaders_only, lost_rack_awareness
 from engine.assignor import spec_of
 from engine.config import Settings
 from engine.model import Column
 from engine.steps.measure import measure_group
+from engine.steps.propose import propose_group
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 ON = {"rack": "rack-a", "rack_source": "describe"}, {"rack": "rack-b", "rack_source": "describe"}
@@ -16,14 +17,15 @@ ACROSS = {"a": [1, 2], "b": [0, 3]}
 NEAR = {"a": [0, 2], "b": [1, 3]}
 
 
-def _group(owned, racks=ON, **columns):
-    """Two members on four partitions of which 0 and 2 lie on rack a, 1 and 3 on rack b."""
+def _group(owned, racks=ON, replicas=((0,), (1,), (0,), (1,)), follower_fetching=None, **columns):
+    """Two members on four partitions; unless told otherwise 0 and 2 lie on rack a, 1 and 3 on rack b."""
     members = [
         member(name, ["t"], {"t": owned[name]}, **where)
         for name, where in zip("ab", racks, strict=True)
     ]
     snapshot = make_snapshot(
-        topics=[topic("t", 4, replicas=[[0], [1], [0], [1]])],
+        follower_fetching=follower_fetching,
+        topics=[topic("t", 4, replicas=[list(each) for each in replicas])],
         groups=[
             group(
                 "g", members=members, **{"group_type": "consumer", "assignor": "uniform"} | columns
@@ -64,3 +66,39 @@ def test_what_crosses_and_what_would_have_to_is_told():
 def test_there_is_nothing_to_find(situation, owned, racks, columns):
     """Racks are looked at, unknown, or of no use."""
     assert _found(_group(owned, racks, **columns)) is None, situation
+
+
+BOTH = ((0, 1), (1, 0), (0, 1), (1, 0))
+"""Every partition on both racks, the leader in turn."""
+
+
+def _racks_of(one):
+    nothing = Column.unknown(len(one.partitions))
+    return leaders_only(one, spec_of(one, nothing, nothing.values * float("nan")))
+
+
+def test_reads_that_only_leaders_serve_are_told():
+    """Replicas are near everybody, and no broker lets them be read."""
+    told = _racks_of(_group(ACROSS, replicas=BOTH, follower_fetching=False))
+
+    assert told == (
+        "50% of its partitions are read across racks because brokers serve reads from leaders only; with"
+        " replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be 0%"
+    )
+
+
+@pytest.mark.parametrize("follower_fetching", [True, None])
+def test_it_is_not_said_of_brokers_that_are_set_or_unknown(follower_fetching):
+    """Nothing is presumed."""
+    assert _racks_of(_group(ACROSS, replicas=BOTH, follower_fetching=follower_fetching)) is None
+
+
+def test_shares_count_what_is_read_where_only_leaders_serve():
+    """The group's share, its members' and its partitions' flags go by leaders, and so does what ours would do."""
+    one = _group(ACROSS, replicas=BOTH, follower_fetching=False)
+    tables = measure_group(Settings(), one, [])
+
+    assert tables["group_metrics"][0]["cross_rack_share"] == 0.5
+    assert [row["cross_rack_partitions"] for row in tables["member_metrics"]] == [1, 1]
+    rows = {row["strategy"]: row for row in propose_group(Settings(), one, [])}
+    assert (rows["live"]["cross_rack_share"], rows["min_traffic"]["cross_rack_share"]) == (0.5, 0)

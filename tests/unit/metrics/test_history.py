@@ -17,6 +17,7 @@ def _tables(*samples, topic_id=None):
     tables = []
     for number, sample in enumerate(samples):
         ids = {"topic_id": sample["id"]} if "id" in sample else {}
+        ids |= {name: sample[name] for name in ("cleanup_policy", "retention_ms") if name in sample}
         snapshot = make_snapshot(
             number=number,
             topics=[topic("t", 1, begin=sample.get("begin", 0), end=sample.get("end"), **ids)],
@@ -112,7 +113,10 @@ def test_time_lag_is_unknown_without_history_or_traffic():
 def _loss(*samples):
     table, past = _tables(*samples)
     consumption = rate(table, past, "committed", "committed_at_ms")
-    return time_to_loss(table, rate(table, past, "begin", "begin_at_ms"), consumption)[0]
+    production = rate(table, past, "end", "end_at_ms")
+    age = time_lag(table, past, production)
+    begins = rate(table, past, "begin", "begin_at_ms")
+    return time_to_loss(table, begins, consumption, production, age)[0]
 
 
 def test_time_to_loss_is_the_margin_over_the_closing_speed():
@@ -128,6 +132,48 @@ def test_a_log_start_that_does_not_gain_never_arrives():
     still = {"begin": 0, "end": 900, "committed": 150}
 
     assert _loss(still, still) == math.inf
+
+
+def _kept(committed, policy="delete", retention_seconds=1000, end=300):
+    """A log that gained 300 offsets in 300 s, of a topic whose records are kept for so long."""
+    told = {
+        "cleanup_policy": policy,
+        "retention_ms": retention_seconds and 1000 * retention_seconds,
+    }
+    first, last = committed
+    return _loss({"end": 0, "committed": first} | told, {"end": end, "committed": last} | told)
+
+
+@pytest.mark.parametrize(
+    ("situation", "asked", "seconds"),
+    [
+        ("the commit stands: its record is 200 s old", {"committed": (100, 100)}, 800),
+        ("half of what comes is read, at 150 s of age", {"committed": (0, 150)}, 850 / 0.5),
+        ("too old already", {"committed": (100, 100), "retention_seconds": 60}, 0),
+        ("it keeps pace", {"committed": (-100, 200)}, math.inf),
+        ("it is at the end", {"committed": (0, 300)}, math.inf),
+        ("nothing is removed by age", {"committed": (100, 100), "policy": "compact"}, math.inf),
+        ("both policies", {"committed": (100, 100), "policy": "compact,delete"}, 800),
+        ("kept for ever", {"committed": (100, 100), "retention_seconds": -1}, math.inf),
+        ("not known", {"committed": (100, 100), "retention_seconds": None}, math.inf),
+    ],
+)
+def test_retention_takes_what_grows_too_old(situation, asked, seconds):
+    """The log start stands still in all of them, so age alone decides; unknown leaves it to the log start."""
+    assert _kept(**asked) == pytest.approx(seconds), situation
+
+
+def test_the_earlier_of_log_start_and_age_counts():
+    """A log start that is upon the commit does not wait for retention."""
+    old = {
+        "begin": 0,
+        "end": 0,
+        "committed": 100,
+        "cleanup_policy": "delete",
+        "retention_ms": 10**9,
+    }
+
+    assert _loss(old, old | {"begin": 90, "end": 300}) == pytest.approx(STEP / 9)
 
 
 def test_what_is_lost_already_is_not_never():

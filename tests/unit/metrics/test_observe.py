@@ -54,6 +54,21 @@ def test_what_is_odd_is_said_once_with_its_numbers(situation, columns, words):
     assert words in finding, situation
 
 
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [("compact", True), ("compact,delete", True), ("delete", False), (None, False)],
+)
+def test_lag_on_compacted_topics_is_called_an_upper_bound(policy, said):
+    """Only where it is known, and only where there is lag."""
+    topics = [topic("t", 2, end=100, cleanup_policy=policy)]
+    described = group("g", members=1, committed={"t": [60, 100]})
+    findings = observe(groups(make_snapshot(topics=topics, groups=[described]))[0], []).findings
+
+    assert [one.startswith("lag on 1 partition of compacted topics (t)") for one in findings] == (
+        [True] if said else []
+    )
+
+
 def test_an_ordinary_group_has_no_finding():
     """Silence is the normal case."""
     described = group("g", members=2, committed={"t": [60, 70]})

@@ -137,6 +137,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "started_at",
         "finished_at",
         "problems",
+        "notes",
         "requests",
         "kafka_cluster_id",
         "listings",

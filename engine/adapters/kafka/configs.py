@@ -1,0 +1,130 @@
+"""
+What brokers and topics are configured to: whether followers serve reads, what is compacted, how long it is kept.
+
+It takes the right DESCRIBE_CONFIGS, which a reader need not have: without it all of this is unknown, and said once. It
+is asked in batches, topics of any broker, each broker of itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from engine.adapters.kafka.connection import Connection, Unanswered
+from engine.adapters.kafka.groups import error_text
+
+_BATCH = 2_000
+"""Topics per request."""
+
+_TOPIC, _BROKER = 2, 4
+_NOT_ALLOWED = frozenset({29, 31})
+
+_SELECTOR = "replica.selector.class"
+_CLEANUP, _RETENTION = "cleanup.policy", "retention.ms"
+_LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicConfig:
+    """A topic's `cleanup.policy`, sorted, and `retention.ms` (-1: for ever)."""
+
+    cleanup_policy: str | None
+    retention_ms: int | None
+
+
+@dataclass(slots=True)
+class Configs:
+    """
+    What is configured, as far as it may be known.
+
+    *topics* by name; *follower_fetching* by broker id; *unknown* has a line per cause.
+    """
+
+    topics: dict[str, TopicConfig] = field(default_factory=dict)
+    follower_fetching: dict[int, bool] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+
+async def read_configs(
+    connection: Connection, topics: Iterable[str], brokers: Iterable[int]
+) -> Configs:
+    """
+    Args:
+        connection: The conversation.
+        topics: Names of the topics wanted.
+        brokers: Ids of the brokers that are alive.
+    """
+    configs, failed = Configs(), Counter[tuple[str, str]]()
+    if not connection.supports(DescribeConfigsRequest):
+        configs.unknown.append("configurations: the brokers do not know DescribeConfigs")
+        return configs
+    names = sorted(topics)
+    for start in range(0, len(names), _BATCH):
+        batch = names[start : start + _BATCH]
+        for result in await _ask(connection, _TOPIC, batch, [_CLEANUP, _RETENTION], None, failed):
+            configs.topics[result.resource_name] = _topic(_values(result))
+
+    async def ask_broker(node: int) -> None:
+        for result in await _ask(connection, _BROKER, [str(node)], [_SELECTOR], node, failed):
+            selector = _values(result).get(_SELECTOR)
+            configs.follower_fetching[node] = selector not in (None, "", _LEADER_SELECTOR)
+
+    await connection.on_each(list(brokers), ask_broker)
+    configs.unknown += [
+        f"configurations of {count} {kind}{'' if count == 1 else 's'}: {cause}"
+        for (kind, cause), count in sorted(failed.items())
+    ]
+    return configs
+
+
+async def _ask(
+    connection: Connection,
+    kind: int,
+    names: Sequence[str],
+    keys: list[str],
+    node: int | None,
+    failed: Counter[tuple[str, str]],
+) -> list[Any]:
+    """The results without an error; the others are counted by cause."""
+    resource = DescribeConfigsRequest.DescribeConfigsResource
+    request = DescribeConfigsRequest(
+        resources=[
+            resource(resource_type=kind, resource_name=name, configuration_keys=keys)
+            for name in names
+        ],
+        include_synonyms=False,
+        include_documentation=False,
+    )
+    what = "topic" if kind == _TOPIC else "broker"
+    try:
+        response = await (
+            connection.ask_any(request) if node is None else connection.ask(request, node)
+        )
+    except Unanswered as problem:
+        failed[what, str(problem)] += len(names)
+        return []
+    found = []
+    for result in response.results:
+        if result.error_code in _NOT_ALLOWED:
+            failed[what, "not allowed (grant this client DESCRIBE_CONFIGS)"] += 1
+        elif result.error_code:
+            failed[what, error_text(result.error_code, result.error_message)] += 1
+        else:
+            found.append(result)
+    return found
+
+
+def _values(result: Any) -> dict[str, str | None]:
+    return {one.name: one.value for one in result.configs}
+
+
+def _topic(values: dict[str, str | None]) -> TopicConfig:
+    policy, retention = values.get(_CLEANUP), values.get(_RETENTION)
+    return TopicConfig(
+        cleanup_policy=None if policy is None else ",".join(sorted(policy.split(","))),
+        retention_ms=None if retention is None else int(retention),
+    )
