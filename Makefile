@@ -83,6 +83,7 @@ oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours abou
 bench: $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minutes
 	@$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.actives
+	$(BIN)/python -m tests.benchmarks.reading
 
 .PHONY: kafka
 kafka: java $(INSTALLED) ## Run three brokers and a dozen groups in the foreground; Ctrl-C stops them

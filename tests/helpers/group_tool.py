@@ -10,7 +10,7 @@ from tests.helpers.local.process import find_java
 _COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 
 
-def described(bootstrap: str, *groups: str) -> list[dict[str, str]]:
+def described(bootstrap: str, *groups: str, timeout: float = 120) -> list[dict[str, str]]:
     """
     What the tool prints of these groups (all without any): one dictionary per line, by its own headings.
 
@@ -20,7 +20,7 @@ def described(bootstrap: str, *groups: str) -> list[dict[str, str]]:
     argv = [str(java), "-cp", classpath(resolve_jars()), _COMMAND]
     argv += ["--bootstrap-server", bootstrap, "--describe"]
     argv += [word for group in groups for word in ("--group", group)] or ["--all-groups"]
-    out = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout
+    out = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=True).stdout
     table: list[dict[str, str]] = []
     header: list[str] = []
     for line in out.splitlines():

@@ -1,0 +1,161 @@
+"""
+`python -m tests.benchmarks.reading`: one snapshot of a cluster with many groups, beside Kafka's command-line tool.
+
+Three local brokers, one topic of ten partitions, groups that committed all of them. A snapshot is timed from the first
+connection to the Parquet files, in a process of its own, whose peak memory is told; `kafka-consumer-groups --describe
+--all-groups` is timed as a command, since that is what a user waits for. Requests are counted: they grow with brokers
+and batches, not with groups. Exit status 1 when the tool sees other rows, or a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from rich.console import Console
+from rich.table import Table
+
+from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.lake import FileLake
+from engine.config import ClusterSettings
+from engine.datasets import facts_of, new_snapshot_id
+from engine.model import utc_now
+from tests.helpers.group_tool import described
+from tests.helpers.local.brokers import KafkaCluster
+
+GROUPS, PARTITIONS = 10_000, 10
+IN_FLIGHT = 200
+TOPIC = "measured"
+SECONDS, MIB, TIMES = 6.0, 300.0, 10.0
+"""What is asked of a snapshot of 10,000 groups: so many seconds, so much memory, so many times the tool's speed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One snapshot in a fresh process: seconds, peak memory of the process, requests by name, and what it holds."""
+
+    seconds: float
+    peak_mib: float
+    requests: dict[str, int]
+    rows: dict[str, int]
+
+
+def commit(bootstrap: str, first: int, end: int) -> None:
+    """Let groups number *first* to before *end* commit every partition of the topic."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 1})
+    under_way: list[Future[Any]] = []
+    for number in range(first, end):
+        offsets = [TopicPartition(TOPIC, p, 0) for p in range(PARTITIONS)]
+        asked = admin.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(f"group-{number:05}", offsets)], request_timeout=60
+        )
+        under_way += asked.values()
+        if len(under_way) >= IN_FLIGHT:
+            under_way.pop(0).result()
+    for one in under_way:
+        one.result()
+
+
+def read(bootstrap: str) -> Reading:
+    """Take one snapshot in a process of its own."""
+    argv = [sys.executable, "-m", "tests.benchmarks.reading", "--once", bootstrap]
+    out = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=True).stdout
+    return Reading(**json.loads(out))
+
+
+def once(bootstrap: str) -> None:
+    """One snapshot from connect to Parquet, and what it took, as JSON; run in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        lake = FileLake(str(Path(folder) / "lake"))
+        settings = ClusterSettings(bootstrap=bootstrap)
+        with closing(KafkaClusterReader("measured", settings)) as reader:
+            began = perf_counter()
+            taken = reader.take_snapshot(new_snapshot_id("measured", utc_now()))
+            lake.write("snapshot", taken.snapshot_id, taken.tables, facts_of(taken))
+            seconds = perf_counter() - began
+    peak = next(
+        int(line.split()[1]) / 1024
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM:")
+    )
+    rows = {name: len(table) for name, table in taken.tables.items()}
+    print(json.dumps(dict(seconds=seconds, peak_mib=peak, requests=taken.requests, rows=rows)))
+
+
+@contextmanager
+def cluster(bootstrap: str | None) -> Iterator[str]:
+    """The given brokers, or three of our own for a while."""
+    if bootstrap is not None:
+        yield bootstrap
+        return
+    with tempfile.TemporaryDirectory() as folder, KafkaCluster(Path(folder) / "brokers") as own:
+        yield own.bootstrap
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.reading", description=__doc__)
+    parser.add_argument("--groups", type=int, default=GROUPS, metavar="N", help="as many groups")
+    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="these brokers; writes to them")
+    parser.add_argument("--once", metavar="HOST:PORT", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.once:
+        once(options.once)
+        return 0
+    grid = Table(title="One snapshot of all groups, from connect to Parquet, beside Kafka's tool")
+    for heading in ("groups x partitions", "evenkeel s", "peak MiB", "requests", "tool s", "ratio"):
+        grid.add_column(heading, justify="right")
+    faults: list[str] = []
+    with cluster(options.bootstrap) as bootstrap:
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 1})
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)])[TOPIC].result()
+        done = 0
+        for count in (options.groups // 10, options.groups):
+            commit(bootstrap, done, count)
+            done = count
+            grid.add_row(*_row(bootstrap, count, faults))
+    Console(width=None if sys.stdout.isatty() else 120).print(grid)
+    print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
+    return int(bool(faults))
+
+
+def _row(bootstrap: str, count: int, faults: list[str]) -> list[str]:
+    """Measure one size; what is wrong is added to *faults*."""
+    readings = [read(bootstrap) for _ in range(3)]
+    began = perf_counter()
+    printed = described(bootstrap, timeout=900)
+    tool = perf_counter() - began
+    seconds, peak = median(r.seconds for r in readings), max(r.peak_mib for r in readings)
+    commits, ratio = readings[-1].rows["commits"], tool / seconds
+    if commits != len(printed):
+        faults.append(f"{count:,} groups: {commits:,} rows, the tool prints {len(printed):,}")
+    if count >= GROUPS and (seconds > SECONDS or peak > MIB or ratio < TIMES):
+        faults.append(
+            f"{count:,} groups: {seconds:.1f} s, {peak:.0f} MiB, {ratio:.1f} times the tool; asked are"
+            f" {SECONDS:g} s, {MIB:g} MiB, {TIMES:g} times"
+        )
+    return [
+        f"{count:,} x {PARTITIONS}",
+        f"{seconds:.2f}",
+        f"{peak:.0f}",
+        f"{sum(readings[-1].requests.values()):,}",
+        f"{tool:.1f}",
+        f"{ratio:.1f}",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
