@@ -46,6 +46,7 @@ CREATE TABLE snapshot (
     problems text[] NOT NULL DEFAULT '{}',
     requests jsonb NOT NULL DEFAULT '{}',
     group_count integer,
+    unreadable_groups integer,
     schema_version integer NOT NULL,
     config_version text,
     written_at timestamptz NOT NULL,
@@ -72,6 +73,8 @@ COMMENT ON COLUMN snapshot.partial IS 'Whether something that belongs in it coul
 COMMENT ON COLUMN snapshot.problems IS 'What could not be read, each with its cause.';
 COMMENT ON COLUMN snapshot.requests IS 'Number of protocol requests by API name.';
 COMMENT ON COLUMN snapshot.group_count IS 'Number of groups in it.';
+COMMENT ON COLUMN snapshot.unreadable_groups IS
+    'Number of its groups that could not be read, in whole or in part; null when that was not noted.';
 COMMENT ON COLUMN snapshot.schema_version IS 'Version of its tables in the lake.';
 COMMENT ON COLUMN snapshot.config_version IS 'Hash of the configuration it was taken with.';
 COMMENT ON COLUMN snapshot.written_at IS 'When the lake had it, whole.';

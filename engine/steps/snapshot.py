@@ -41,7 +41,12 @@ def take_snapshot(
         HistoryUnreachable: The lake has it, the history does not yet.
     """
     taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
-    noted = facts_of(taken) | {"listings": settings.listings(name)} | (facts or {})
+    errors = taken.tables["groups"]["error"]
+    noted = facts_of(taken) | {
+        "listings": settings.listings(name),
+        "unreadable_groups": len(errors) - errors.null_count,
+        **(facts or {}),
+    }
     manifest = lake.write("snapshot", taken.snapshot_id, taken.tables, noted)
     if history is not None:
         history.store_snapshot(manifest, {"config_version": settings.version})

@@ -1,19 +1,20 @@
 -- Writes the row of a snapshot, or writes it again; what later steps noted in it stays.
 --
 -- Parameters:
---   :snapshot_id text         The snapshot.
---   :cluster text             Its cluster.
---   :started_at timestamptz   When the reading began.
---   :finished_at timestamptz  When the reading ended.
---   :problems text[]          What could not be read.
---   :requests jsonb           Number of requests by API name.
---   :group_count integer      Number of groups; null when unknown.
---   :schema_version integer   Version of its tables in the lake.
---   :config_version text      Hash of the configuration; null when unknown.
---   :written_at timestamptz   When the lake had it.
+--   :snapshot_id text           The snapshot.
+--   :cluster text               Its cluster.
+--   :started_at timestamptz     When the reading began.
+--   :finished_at timestamptz    When the reading ended.
+--   :problems text[]            What could not be read.
+--   :requests jsonb             Number of requests by API name.
+--   :group_count integer        Number of groups; null when unknown.
+--   :unreadable_groups integer  Number of those that could not be read; null when unknown.
+--   :schema_version integer     Version of its tables in the lake.
+--   :config_version text        Hash of the configuration; null when unknown.
+--   :written_at timestamptz     When the lake had it.
 INSERT INTO snapshot (
-    snapshot_id, cluster, started_at, finished_at, partial, problems, requests, group_count, schema_version,
-    config_version, written_at
+    snapshot_id, cluster, started_at, finished_at, partial, problems, requests, group_count, unreadable_groups,
+    schema_version, config_version, written_at
 )
 VALUES (
     :snapshot_id,
@@ -24,6 +25,7 @@ VALUES (
     CAST(:problems AS text []),
     CAST(:requests AS jsonb),
     CAST(:group_count AS integer),
+    CAST(:unreadable_groups AS integer),
     CAST(:schema_version AS integer),
     CAST(:config_version AS text),
     CAST(:written_at AS timestamptz)
@@ -35,6 +37,7 @@ ON CONFLICT (snapshot_id) DO UPDATE SET
     problems = excluded.problems,
     requests = excluded.requests,
     group_count = excluded.group_count,
+    unreadable_groups = excluded.unreadable_groups,
     schema_version = excluded.schema_version,
     config_version = coalesce(excluded.config_version, snapshot.config_version),
     written_at = excluded.written_at;

@@ -38,6 +38,7 @@ SELECT
     snapshot.measured_at,
     snapshot.proposed_at,
     snapshot.advised_at,
-    extract(epoch FROM snapshot.advised_at - snapshot.started_at)::double precision AS seconds_to_advice
+    extract(epoch FROM snapshot.advised_at - snapshot.started_at)::double precision AS seconds_to_advice,
+    snapshot.unreadable_groups
 FROM snapshot
 INNER JOIN newest_snapshot AS newest ON newest.cluster = snapshot.cluster;

@@ -85,6 +85,7 @@ class PostgresHistory:
                 problems=list(facts.get("problems", ())),
                 requests=dict(facts.get("requests", {})),
                 group_count=manifest.rows.get("groups"),
+                unreadable_groups=facts.get("unreadable_groups"),
                 schema_version=manifest.schema_version,
                 config_version=cluster_settings.get("config_version"),
                 written_at=manifest.written_at,

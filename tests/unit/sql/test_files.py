@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sql
+from engine.model import REBALANCING
 
 ROOT = Path(__file__).resolve().parents[3]
 QUERIES = sorted(sql.queries())
@@ -89,3 +90,10 @@ def test_a_file_of_several_statements_is_split_at_their_ends() -> None:
         ["DELETE", "FROM", "incident"],
         ["DELETE", "FROM", "snapshot"],
     ]
+
+
+def test_churn_knows_the_states_in_which_members_are_not_compared() -> None:
+    """They are those in which metrics have no row of a member: a new one in the model must be one here."""
+    (code,) = sql.queries()["churn"].parts
+    listed = re.findall(r"state IN \(([^)]*)\)", code)
+    assert [set(re.findall(r"'(\w+)'", one)) for one in listed] == [REBALANCING]

@@ -141,6 +141,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "requests",
         "kafka_cluster_id",
         "listings",
+        "unreadable_groups",
         "run",
     } == facts.keys()
 

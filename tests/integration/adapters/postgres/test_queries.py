@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -10,8 +11,9 @@ import pytest
 
 import sql
 from engine.adapters.postgres import PostgresHistory
+from engine.datasets import METRICS, rows_to_table
 from engine.errors import InputError
-from tests.helpers.history_rows import fill, manifest, metrics
+from tests.helpers.history_rows import FIRST, fill, manifest, metrics
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -136,3 +138,98 @@ def test_rows_have_plain_values(filled: PostgresHistory) -> None:
                     "list",
                     "dict",
                 ]
+
+
+def observed(
+    history: PostgresHistory,
+    number: int,
+    members: dict[str, str],
+    group: str = "app",
+    cluster: str = "demo",
+    **columns: Any,
+) -> None:
+    """A snapshot of one group with these members: identity by member id."""
+    taken = manifest(number, cluster)
+    history.store_snapshot(taken, {})
+    tables = metrics(taken.snapshot_id, {group: [0]}, **columns)
+    row = tables["member_metrics"].to_pylist()[0]
+    rows = [row | {"member_id": one, "identity": who} for one, who in members.items()]
+    tables["member_metrics"] = rows_to_table(rows, METRICS["member_metrics"])
+    history.store_metrics(taken.snapshot_id, tables)
+
+
+COUNTED = ("compared", "changed", "joins", "leaves", "restarts")
+
+
+def test_churn_counts_who_came_and_went(history: PostgresHistory) -> None:
+    """By identity from one snapshot at rest to the next; what lies between, rebalancing or unread, is passed over."""
+    observed(history, 0, {"a1": "a", "b1": "b"})
+    observed(history, 1, {"a1": "a", "b1": "b"})
+    observed(history, 2, {}, state="PreparingRebalance")
+    observed(history, 3, {}, error="not authorised")
+    observed(history, 4, {"a2": "a", "c1": "c"})
+    observed(history, 5, {}, state="Empty")
+
+    (row,) = history.query("churn", **WIDE)
+    assert (row["snapshots"], row["rebalancing"], row["unreadable"]) == (6, 1, 1)
+    assert row["rebalancing_share"] == 1 / 5
+    assert [row[name] for name in COUNTED] == [3, 2, 1, 3, 1]
+    assert (row["who_joined"], row["who_left"], row["who_restarted"]) == (
+        ["c"],
+        ["a", "b", "c"],
+        ["a"],
+    )
+    assert (row["until"] - row["since"]).total_seconds() == 300
+
+
+def test_churn_tells_members_of_one_identity_apart(history: PostgresHistory) -> None:
+    """Of three threads with one client id one stays, one restarts and one leaves."""
+    observed(history, 0, {"x1": "x", "x2": "x", "x3": "x"})
+    observed(history, 1, {"x1": "x", "x4": "x"})
+
+    (row,) = history.query("churn", **WIDE)
+    assert [row[name] for name in COUNTED] == [1, 1, 0, 1, 1]
+
+
+def test_churn_is_unknown_where_no_two_snapshots_can_be_compared(history: PostgresHistory) -> None:
+    """One snapshot at rest says nothing of who came; none that could be read says nothing at all."""
+    observed(history, 0, {"a1": "a"})
+    observed(history, 1, {}, state="Reconciling")
+    observed(history, 0, {}, "dark", "other", error="not authorised")
+
+    rows = {row["group_id"]: row for row in history.query("churn", **WIDE)}
+    assert [rows["app"][name] for name in COUNTED] == [0, None, None, None, None]
+    assert rows["app"]["rebalancing_share"] == 0.5
+    assert rows["app"]["who_joined"] is None
+    assert rows["dark"]["rebalancing_share"] is None
+
+
+def test_churn_keeps_groups_of_one_name_apart_and_the_most_restless_first(
+    history: PostgresHistory,
+) -> None:
+    """Clusters may have a group of one name; one that rebalances comes first, then one whose members change."""
+    for number, members in enumerate([{"a1": "a"}, {"a1": "a"}]):
+        observed(history, number, members, cluster="calm")
+        observed(history, number, members if number else {"z1": "z"}, cluster="changed")
+        observed(history, number, members, cluster="moving", state="Assigning")
+
+    rows = history.query("churn", **WIDE)
+    assert [row["cluster"] for row in rows] == ["moving", "changed", "calm"]
+    assert [row["joins"] for row in rows] == [None, 1, 0]
+    assert [r["cluster"] for r in history.query("churn", group="app", cluster="calm", **WIDE)] == [
+        "calm"
+    ]
+    assert history.query("churn", group="nobody", **WIDE) == []
+    hours = (datetime.now(UTC) - FIRST) / timedelta(hours=1)
+    assert len(history.query("churn", hours=hours + 0.1)) == 3
+    assert history.query("churn", hours=hours - 0.1) == []
+
+
+def test_snapshot_health_counts_groups_that_could_not_be_read(history: PostgresHistory) -> None:
+    """As the manifest notes it; one from before it was noted leaves it unknown."""
+    history.store_snapshot(manifest(0), {})
+    history.store_snapshot(manifest(1, unreadable_groups=2), {})
+    history.store_snapshot(manifest(2, unreadable_groups=0), {})
+
+    counted = [row["unreadable_groups"] for row in history.query("snapshot_health")]
+    assert counted == [0, 2, None]
