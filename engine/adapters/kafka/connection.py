@@ -18,9 +18,11 @@ from typing import Any, TypeVar
 import kafka.errors as kafka_errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslBytesRequest
 
 from engine.adapters.kafka.addresses import reachable
 from engine.adapters.kafka.properties import client_arguments
+from engine.adapters.kafka.refusals import LOGIN_REFUSED, brief, explain, is_lasting, speaks_tls
 from engine.config import ClusterSettings
 from engine.errors import ClusterUnreachable
 
@@ -34,15 +36,8 @@ RETRY_SECONDS = 15.0
 _LARGEST_RESPONSE = 500_000_000
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
 
-_LOGIN_REFUSED = (
-    kafka_errors.SaslAuthenticationFailedError,
-    kafka_errors.UnsupportedSaslMechanismError,
-    kafka_errors.AuthorizationError,
-)
-
-
 _LASTING = (
-    *_LOGIN_REFUSED,
+    *LOGIN_REFUSED,
     kafka_errors.IncompatibleBrokerVersion,
     kafka_errors.KafkaProtocolError,
 )
@@ -69,10 +64,19 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
         super().__init__(net, **arguments)
 
     def get_connection(self, node_id: Any, *args: Any, **options: Any) -> Any:
+        failure = self.failures.get(node_id)
+        if failure is not None and is_lasting(failure):
+            raise failure
         connection = super().get_connection(node_id, *args, **options)
         if connection.initializing:
             connection.init_future.add_errback(lambda cause: self.failures.update({node_id: cause}))
         return connection
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        """The library's, which would wait for the other side of a TLS handshake for ever."""
+        left = CONNECT_SECONDS if timeout_at is None else timeout_at - time.monotonic()
+        building = self.call_soon(super()._build_transport, node, timeout_at)
+        return await self.wait_for(building, max(left, 0) * 1000)
 
 
 class Connection:
@@ -92,6 +96,7 @@ class Connection:
         self.name, self._settings = name, settings
         self.requests: Counter[str] = Counter()
         self.retry_seconds = RETRY_SECONDS
+        self._arguments = arguments
         self._deadline = time.monotonic() + settings.timeout_seconds
         self._given_up: dict[int, str] = {}
         _silence_library()
@@ -102,6 +107,8 @@ class Connection:
             # its own metadata requests must not put ours on hold
             "max_in_flight_requests_per_connection": 10,
         }
+        if token := arguments.get("sasl_oauth_token_provider"):
+            token.fetch()
         self._connect(arguments)
 
     def _connect(self, arguments: dict[str, Any]) -> None:
@@ -244,37 +251,56 @@ class Connection:
             return f"{who} has left the cluster"
         if isinstance(problem, kafka_errors.NodeNotReadyError):
             problem = self._manager.failures.get(node, problem)
+        if is_lasting(problem) and (told := self._explain([problem])):
+            return f"{who} {told[0]}"
         return f"{who} {'answered' if node is None else 'did not answer'}: {brief(problem)}"
+
+    def _explain(
+        self, causes: list[BaseException], address: str | None = None
+    ) -> tuple[str, str] | None:
+        """What happened and the fix; an address is tried for TLS where we speak none."""
+        probed = address is not None and "SSL" not in self._protocol
+        spoken = probed and speaks_tls(str(address), min(CONNECT_SECONDS, 2))
+        mechanism = self._arguments.get("sasl_mechanism")
+        return explain(causes, self._protocol, mechanism, tls_spoken=spoken)
+
+    @property
+    def _protocol(self) -> str:
+        return str(self._arguments.get("security_protocol", "PLAINTEXT"))
 
     def _unreachable(self, address: str, problem: BaseException) -> ClusterUnreachable:
         """Something listens there, but it is no broker, or it does not let us in."""
         where = f"cluster {self.name!r} at {address}"
-        protocol = self._settings.properties.get("security.protocol", "PLAINTEXT")
         causes = [problem, *self._manager.failures.values()]
-        refused = next((c for c in causes if isinstance(c, _LOGIN_REFUSED)), None)
-        if refused is not None:
-            return ClusterUnreachable(
-                f"{where} refused the login: {brief(refused)}.",
-                fix="Check sasl.mechanism, sasl.username and sasl.password of its connection.",
-            )
+        told = self._explain(causes, address)
+        if told is not None:
+            return ClusterUnreachable(f"{where} {told[0]}.", fix=told[1])
         return ClusterUnreachable(
-            f"{where} accepts connections but does not answer as Kafka over {protocol}: "
-            f"{brief(causes[-1])}.",
+            f"{where} accepts connections but does not answer as Kafka over "
+            f"{self._protocol}: {brief(causes[-1])}.",
             fix="Check security.protocol and the port, and that it is a broker, not a controller.",
         )
 
 
-def brief(problem: BaseException) -> str:
-    """One line of a client library's error: its kind in words, and its text if it has one."""
-    text = " ".join(str(problem).split())
-    name = type(problem).__name__
-    if text.startswith("[Error "):  # kafka-python: "[Error 7] RequestTimedOutError: ..."
-        text = text.partition("] ")[2]
-    return (text if text.startswith(name) else f"{name}: {text}" if text else name).rstrip(".")
+class _NoLogins(logging.Filter):
+    """Keeps requests that hold a login, and raw bytes, out of the library's debug log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        shown = record.args if isinstance(record.args, tuple) else (record.args,)
+        return not any(isinstance(one, _UNSPOKEN) for one in shown)
+
+
+_UNSPOKEN = (bytes, bytearray, memoryview, SaslAuthenticateRequest, SaslBytesRequest)
+_NO_LOGINS = _NoLogins()
 
 
 def _silence_library() -> None:
-    """Its log repeats what our own messages say; a level that somebody set stays."""
+    """
+    Its log repeats what our own messages say. A level that somebody set stays, and then no login
+    shows.
+    """
     logger = logging.getLogger("kafka")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.CRITICAL)
+    for name in ("kafka.net.connection", "kafka.protocol.parser"):
+        logging.getLogger(name).addFilter(_NO_LOGINS)

@@ -1,25 +1,32 @@
-"""Connecting: translated properties, and one clear line for each way an address can be wrong."""
+"""Connecting: one clear line for each way an address can be wrong."""
 
 from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
+import kafka.errors as kafka_errors
 import pytest
 
 from engine.adapters.kafka import KafkaClusterReader
 from engine.adapters.kafka import connection as connection_module
 from engine.adapters.kafka.addresses import reachable
-from engine.adapters.kafka.connection import Connection, brief
-from engine.adapters.kafka.properties import client_arguments
+from engine.adapters.kafka.connection import Connection
+from engine.adapters.kafka.refusals import brief, explain, is_lasting, speaks_tls
 from engine.config import ClusterSettings
-from engine.errors import ClusterUnreachable, ConfigError
+from engine.errors import ClusterUnreachable
 
 SNAPSHOT_ID = "prod-20260301T120000Z-000000"
+LOGIN = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "PLAIN",
+    "sasl.username": "reader",
+    "sasl.password": "hunter2",
+}
 
 
 @contextmanager
@@ -59,57 +66,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "CONNECT_SECONDS", 0.5)
 
 
-def test_properties_are_translated() -> None:
-    """librdkafka names become kafka-python's, values in the form it takes."""
-    translated = client_arguments(
-        {
-            "security.protocol": "sasl_ssl",
-            "sasl.mechanisms": "scram-sha-512",
-            "sasl.username": "reader",
-            "sasl.password": "hunter2",
-            "ssl.endpoint.identification.algorithm": "none",
-            "client.id": "evenkeel",
-            "bootstrap.servers": "elsewhere:9092",
-            "group.id": "unused",
-        },
-        "cluster 'prod'",
-    )
-    assert translated == {
-        "security_protocol": "SASL_SSL",
-        "sasl_mechanism": "SCRAM-SHA-512",
-        "sasl_plain_username": "reader",
-        "sasl_plain_password": "hunter2",
-        "ssl_check_hostname": False,
-        "client_id": "evenkeel",
-    }
-
-
-def test_files_of_certificates_must_be_there(tmp_path: Path) -> None:
-    """A missing certificate is named with its property before anything is connected."""
-    (tmp_path / "ca.pem").touch()
-    assert client_arguments({"ssl.ca.location": f"{tmp_path}/ca.pem"}, "x") == {
-        "ssl_cafile": f"{tmp_path}/ca.pem"
-    }
-    with pytest.raises(ConfigError, match=r"ssl\.key\.location names .*gone, which cannot be read"):
-        client_arguments({"ssl.key.location": f"{tmp_path}/gone"}, "cluster 'prod'")
-
-
-@pytest.mark.parametrize(
-    ("properties", "told"),
-    [
-        ({"sasl.oauthbearer.token": "hunter2"}, r"property sasl\.oauthbearer\.token is not"),
-        ({"security.protocol": "TLS"}, r"security\.protocol is 'TLS'.*SASL_SSL"),
-        ({"sasl.mechanism": "DIGEST"}, r"sasl\.mechanism is 'DIGEST'.*SCRAM-SHA-256"),
-    ],
-)
-def test_what_is_not_supported_is_named(properties: dict[str, str], told: str) -> None:
-    """An unknown property or value is a configuration error of that cluster, without secrets."""
-    settings = ClusterSettings(bootstrap="broker:9092", properties=properties)
-    with pytest.raises(ConfigError, match=f"cluster 'prod': {told}") as caught:
-        KafkaClusterReader("prod", settings)
-    assert "hunter2" not in str(caught.value)
-
-
 @pytest.mark.timeout(15)
 def test_a_wrong_address_fails_at_once(capfd: pytest.CaptureFixture[str]) -> None:
     """Nobody listening gives one line with address, cause and remedy, and nothing on the console."""
@@ -142,14 +98,15 @@ def test_one_good_address_is_enough() -> None:
 @pytest.mark.parametrize(
     "answer", [None, b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["silent", "another protocol"]
 )
+@pytest.mark.parametrize("properties", [{}, LOGIN], ids=["no login", "login"])
 @pytest.mark.usefixtures("impatient")
 def test_what_is_not_a_broker_is_told(
-    answer: bytes | None, capfd: pytest.CaptureFixture[str]
+    answer: bytes | None, properties: dict[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A port that accepts and does not speak Kafka ends in seconds with what to check."""
     before = threading.active_count()
     with listener(answer) as address:
-        settings = ClusterSettings(bootstrap=address, properties={"sasl.password": "hunter2"})
+        settings = ClusterSettings(bootstrap=address, properties=properties)
         with pytest.raises(ClusterUnreachable) as caught:
             KafkaClusterReader("prod", settings).ping()
     line = str(caught.value)
@@ -159,6 +116,25 @@ def test_what_is_not_a_broker_is_told(
     assert "hunter2" not in line
     assert capfd.readouterr() == ("", "")
     assert threading.active_count() <= before
+
+
+@pytest.mark.timeout(15)
+@pytest.mark.usefixtures("impatient")
+def test_a_port_that_is_silent_under_tls_is_given_up() -> None:
+    """The library would wait for the other side of a handshake for ever."""
+    with listener() as address:
+        settings = ClusterSettings(bootstrap=address, properties={"security.protocol": "SSL"})
+        with pytest.raises(ClusterUnreachable, match="does not answer as Kafka over SSL"):
+            Connection("prod", settings)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_another_protocol_under_tls_is_told() -> None:
+    """What answers in the clear gets the protocol named."""
+    with listener(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
+        settings = ClusterSettings(bootstrap=address, properties={"security.protocol": "SSL"})
+        with pytest.raises(ClusterUnreachable, match="does not speak TLS on this port"):
+            Connection("prod", settings)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -178,3 +154,60 @@ def test_a_library_error_becomes_one_short_line() -> None:
     assert brief(ValueError("a\n  b.")) == "ValueError: a b"
     assert brief(KeyError()) == "KeyError"
     assert brief(OSError("[Error 7] OSError: late")) == "OSError: late"
+
+
+def test_what_no_second_attempt_mends_is_told_apart() -> None:
+    """A login refused often may lock an account; a broken connection is worth another attempt."""
+    assert is_lasting(kafka_errors.SaslAuthenticationFailedError("no"))
+    assert is_lasting(kafka_errors.KafkaConnectionError(ssl.SSLCertVerificationError("no")))
+    assert not is_lasting(kafka_errors.KafkaConnectionError(ConnectionResetError("gone")))
+    assert not is_lasting(None)
+
+
+@pytest.mark.parametrize(
+    ("cause", "protocol", "mechanism", "told", "fix"),
+    [
+        (
+            kafka_errors.UnsupportedSaslMechanismError(),
+            "SASL_SSL",
+            "PLAIN",
+            "refused the login: it does not take sasl.mechanism PLAIN",
+            "Set sasl.mechanism to one that this port offers.",
+        ),
+        (
+            kafka_errors.IllegalSaslStateError(),
+            "SASL_PLAINTEXT",
+            "PLAIN",
+            "refused the login: it asks for none on this port, and security.protocol is "
+            "SASL_PLAINTEXT",
+            "Set security.protocol to PLAINTEXT, or use the port for logins.",
+        ),
+        (
+            kafka_errors.SaslAuthenticationFailedError("Access denied"),
+            "SASL_SSL",
+            "AWS_MSK_IAM",
+            "refused the login: SaslAuthenticationFailedError: Access denied",
+            "Check AWS credentials and region here, and kafka-cluster:Connect in IAM.",
+        ),
+    ],
+)
+def test_each_refused_login_has_its_fix(
+    cause: Exception, protocol: str, mechanism: str, told: str, fix: str
+) -> None:
+    """The mechanism, the port, or who logs in."""
+    assert explain([cause], protocol, mechanism, tls_spoken=False) == (told, fix)
+
+
+def test_a_connection_cut_later_is_not_called_another_protocol() -> None:
+    """Only a handshake that is cut says something about the port."""
+    early = kafka_errors.KafkaConnectionError("Handshake failed: reset")
+    early.__context__ = ConnectionResetError("reset")
+    assert explain([early], "SSL", None, tls_spoken=False) is not None
+    late = kafka_errors.KafkaConnectionError(ConnectionResetError("reset"))
+    assert explain([late], "SSL", None, tls_spoken=False) is None
+
+
+def test_a_port_that_speaks_no_tls_is_known() -> None:
+    """Silence and another protocol are no TLS, a closed port neither."""
+    with listener() as silent, listener(b"HTTP/1.1 400 Bad Request\r\n\r\n") as other:
+        assert not any(speaks_tls(where, 0.5) for where in (silent, other, closed_address()))
