@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka.protocol.admin import ListGroupsRequest
+from kafka.protocol.admin import DescribeClusterRequest, ListGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 
-from engine.adapters.kafka.connection import Connection
+from engine.adapters.kafka.connection import Connection, Unanswered
 from engine.adapters.kafka.groups import describe_groups, fetch_commits
 from engine.adapters.kafka.listing import list_groups
 from engine.adapters.kafka.messages import (
@@ -17,6 +17,9 @@ from engine.adapters.kafka.messages import (
 from engine.adapters.kafka.topics import Node, describe_cluster, read_topics
 from engine.config import ClusterSettings
 from engine.model import Broker
+
+_DESCRIBE = 8
+"""Kafka's number of this operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ async def check(connection: Connection, settings: ClusterSettings) -> Health:
             _brokers(nodes),
             _racks(nodes),
             _versions(connection),
+            await _rights(connection),
             await _groups(connection, settings),
             await _topics(connection, settings),
         ),
@@ -100,6 +104,30 @@ def _versions(connection: Connection) -> Finding:
         # older brokers have no such groups, so nothing is lost on them
         return Finding("versions", True, f"{seen}, without {', '.join(missing)}")
     return Finding("versions", True, seen)
+
+
+async def _rights(connection: Connection) -> Finding:
+    """
+    Whether a group that may not be read shows at all.
+
+    Brokers list all groups to whom may DESCRIBE the cluster, to others silently those they may read
+    (ListGroups; the operations a client is authorised for are told from 2.8 on, KIP-430).
+    """
+    if not connection.supports(DescribeClusterRequest):
+        return Finding("rights", True, "what is hidden from this client is told from 2.8 on only")
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    try:
+        answer = await connection.ask_any(request)
+    except Unanswered as problem:
+        return Finding("rights", False, str(problem), "Check that the brokers can be reached.")
+    if _DESCRIBE in answer.authorized_operations:
+        return Finding("rights", True, "DESCRIBE on the cluster: no group is hidden")
+    return Finding(
+        "rights",
+        False,
+        "no DESCRIBE on the cluster: groups that this client may not read are hidden, not named",
+        "Grant this client DESCRIBE on the cluster.",
+    )
 
 
 async def _groups(connection: Connection, settings: ClusterSettings) -> Finding:

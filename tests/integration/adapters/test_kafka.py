@@ -350,7 +350,8 @@ def test_a_healthy_cluster_is_found_so(workload: RunningWorkload) -> None:
     only = Filter(allow=(f"{workload.prefix}*",))
     settings = ClusterSettings(bootstrap=workload.bootstrap, groups=only)
     health = KafkaClusterReader("test", settings).ping()
-    assert {f.what for f in health.findings} == {"brokers", "racks", "versions", "groups", "topics"}
+    tried = {"brokers", "racks", "versions", "rights", "groups", "topics"}
+    assert {f.what for f in health.findings} == tried
     assert [f for f in health.findings if f.what in ("groups", "topics") and not f.ok] == []
     assert health.kafka_cluster_id == take(workload.bootstrap).kafka_cluster_id
     assert json.dumps([f.seen for f in health.findings])
