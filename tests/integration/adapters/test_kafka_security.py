@@ -1,0 +1,408 @@
+"""Security against a real broker: TLS, certificates, logins, rights, and secrets that stay secret."""
+
+from __future__ import annotations
+
+import base64
+import http.server
+import json
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from confluent_kafka.admin import AclOperation, ResourceType
+from kafka import TopicPartition
+from kafka.structs import OffsetAndMetadata
+
+from engine import wiring
+from engine.adapters.kafka import KafkaClusterReader
+from engine.config import ClusterSettings
+from engine.datasets import ClusterSnapshot
+from engine.errors import ClusterUnreachable, EvenkeelError
+from engine.steps.snapshot import take_snapshot
+from tests.helpers.certificates import Authority
+from tests.helpers.local.process import sweep, wait_until
+from tests.helpers.local.secured import (
+    NOBODY,
+    NOBODY_PASSWORD,
+    READER,
+    READER_PASSWORD,
+    SecuredBroker,
+)
+
+pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+SNAPSHOT_ID = "prod-20260301T120000Z-000000"
+CLIENT_SECRET, KEY_PASSWORD = "a-recognisable-client-s3cret", "a-recognisable-key-passw0rd"
+DENIED = "GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
+EVERYTHING = {"app", "hidden", "secret"}
+AT_ONCE = 5.0
+"""Seconds; what is tried again takes six."""
+
+Properties = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    """A secured broker with two topics, three idle groups, and a reader who may DESCRIBE some."""
+    directory = tmp_path_factory.mktemp("secured")
+    try:
+        with SecuredBroker(directory / "broker", home=directory) as started:
+            _fill(started)
+            yield started
+    finally:
+        sweep(directory)
+
+
+def _fill(broker: SecuredBroker) -> None:
+    with broker.admin() as admin:
+        admin.create_topics({"orders": {"num_partitions": 2, "replication_factor": 1}})
+        wait_until(lambda: "orders" in admin.list_topics(), 30, "the topic to appear")
+        offsets = {TopicPartition("orders", p): OffsetAndMetadata(0, "", -1) for p in range(2)}
+        for group in EVERYTHING:
+            admin.alter_group_offsets(group, offsets)
+    describe = AclOperation.DESCRIBE
+    broker.grant(
+        [
+            (ResourceType.BROKER, "kafka-cluster", describe),
+            (ResourceType.GROUP, "app", describe),
+            (ResourceType.GROUP, "hidden", describe),
+            (ResourceType.TOPIC, "orders", describe),
+        ]
+    )
+    broker.grant(
+        [(ResourceType.GROUP, "app", describe), (ResourceType.TOPIC, "orders", describe)],
+        "User:CN=auditor",
+    )
+    login = by_password(broker, "SCRAM-SHA-512")
+    wait_until(lambda: len(groups(take(broker.address("login"), login))) == 3, 30, "the rules")
+
+
+def trusting(broker: SecuredBroker, protocol: str = "SSL") -> Properties:
+    """TLS that trusts the broker's authority."""
+    return {"security.protocol": protocol, "ssl.ca.location": str(broker.authority.ca)}
+
+
+def by_password(
+    broker: SecuredBroker, mechanism: str, user: str = READER, password: str = READER_PASSWORD
+) -> Properties:
+    """A login over TLS."""
+    return trusting(broker, "SASL_SSL") | {
+        "sasl.mechanism": mechanism,
+        "sasl.username": user,
+        "sasl.password": password,
+    }
+
+
+def reader(address: str, properties: Properties) -> KafkaClusterReader:
+    """A reader of the cluster `prod`."""
+    return KafkaClusterReader("prod", ClusterSettings(bootstrap=address, properties=properties))
+
+
+def take(address: str, properties: Properties) -> ClusterSnapshot:
+    """A snapshot of everything."""
+    return reader(address, properties).take_snapshot(SNAPSHOT_ID)
+
+
+def groups(snapshot: ClusterSnapshot) -> dict[str, str | None]:
+    """Group -> error."""
+    return {row["group_id"]: row["error"] for row in snapshot.tables["groups"].to_pylist()}
+
+
+def refusal(address: str, properties: Properties, seconds: float = 10) -> str:
+    """The one line of a refused connection, which comes within *seconds*."""
+    started = time.monotonic()
+    with pytest.raises(ClusterUnreachable) as caught:
+        take(address, properties)
+    assert time.monotonic() - started < seconds
+    line = str(caught.value)
+    assert line.startswith(f"cluster 'prod' at {address} ")
+    assert "\n" not in line
+    assert READER_PASSWORD not in line
+    return line
+
+
+def test_a_cluster_is_read_over_tls(broker: SecuredBroker) -> None:
+    """The authority may be a file, a text, or nobody when nothing is verified."""
+    address, pem = broker.address("tls"), broker.authority.ca.read_text()
+    for how in (
+        {"ssl.ca.location": str(broker.authority.ca)},
+        {"ssl.ca.pem": pem},
+        {"enable.ssl.certificate.verification": "False"},
+    ):
+        assert groups(take(address, {"security.protocol": "ssl", **how})).keys() == EVERYTHING
+
+
+def test_a_broker_of_an_unknown_authority_is_refused(broker: SecuredBroker, tmp_path: Path) -> None:
+    """Neither another authority nor this machine's list is good enough."""
+    other = {"security.protocol": "SSL", "ssl.ca.location": str(Authority(tmp_path).ca)}
+    for properties in (other, {"security.protocol": "SSL"}):
+        line = refusal(broker.address("tls"), properties, AT_ONCE)
+        assert "shows a certificate that is not trusted here" in line
+        assert line.endswith(
+            "Set ssl.ca.location or ssl.ca.pem to the certificate of the CA that signed it."
+        )
+
+
+def test_a_broker_of_another_name_is_refused(broker: SecuredBroker) -> None:
+    """The name must be in the certificate, unless names are not asked for."""
+    address = broker.address("tls", "localhost")
+    line = refusal(address, trusting(broker), AT_ONCE)
+    assert "shows a certificate for another host" in line
+    assert "localhost" in line
+    assert "ssl.endpoint.identification.algorithm" in line
+    unnamed = trusting(broker) | {"ssl.endpoint.identification.algorithm": "none"}
+    assert groups(take(address, unnamed)).keys() == EVERYTHING
+
+
+def test_protocol_and_port_that_do_not_fit_are_told(broker: SecuredBroker) -> None:
+    """Each way round names what the port speaks, or what to set."""
+    plain = refusal(broker.address("tls"), {})
+    assert "speaks TLS, and security.protocol is PLAINTEXT" in plain
+    assert plain.endswith("Set security.protocol to SSL.")
+    wrapped = refusal(broker.bootstrap, trusting(broker))
+    assert "does not speak TLS on this port, and security.protocol is SSL" in wrapped
+    assert "Set security.protocol to PLAINTEXT" in wrapped
+    login = by_password(broker, "PLAIN")
+    uncalled = refusal(broker.address("tls"), login)
+    assert "it asks for none on this port" in uncalled
+    assert "Set security.protocol to SSL" in uncalled
+    missing = refusal(broker.address("login"), trusting(broker))
+    assert "does not answer as Kafka over SSL" in missing
+    assert "Check security.protocol" in missing
+
+
+def test_a_client_certificate_is_shown_where_one_is_asked_for(broker: SecuredBroker) -> None:
+    """Files, encrypted or not, and texts; the certificate's name is who has the rights."""
+    certificate, key = broker.authority.issue("auditor")
+    locked, locked_key = broker.authority.issue("locked", password=KEY_PASSWORD)
+    address = broker.address("mutual")
+    files = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
+    texts = {"ssl.certificate.pem": certificate.read_text(), "ssl.key.pem": key.read_text()}
+    for how in (files, texts):
+        assert groups(take(address, trusting(broker) | how)) == {"app": None}
+    encrypted = {
+        "ssl.certificate.location": str(locked),
+        "ssl.key.location": str(locked_key),
+        "ssl.key.password": KEY_PASSWORD,
+    }
+    assert groups(take(address, trusting(broker) | encrypted)) == {}
+
+
+def test_without_a_trusted_client_certificate_the_fix_is_told(
+    broker: SecuredBroker, tmp_path: Path
+) -> None:
+    """None at all, and one that another authority signed."""
+    certificate, key = Authority(tmp_path).issue("stranger")
+    stranger = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
+    for how in ({}, stranger):
+        line = refusal(broker.address("mutual"), trusting(broker) | how, AT_ONCE)
+        assert "asks for a client certificate that it trusts" in line
+        assert "Set ssl.certificate.location and ssl.key.location" in line
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_a_password_logs_in(broker: SecuredBroker, mechanism: str) -> None:
+    """Over TLS and without; a wrong password is refused at once, by a line that has no secret."""
+    login = by_password(broker, mechanism)
+    assert groups(take(broker.address("login"), login)).keys() == EVERYTHING
+    bare = {name: value for name, value in login.items() if name.startswith("sasl.")}
+    bare["security.protocol"] = "SASL_PLAINTEXT"
+    assert groups(take(broker.address("bare"), bare)).keys() == EVERYTHING
+    wrong = login | {"sasl.password": f"wrong-{READER_PASSWORD}"}
+    line = refusal(broker.address("login"), wrong, AT_ONCE)
+    assert "refused the login: SaslAuthenticationFailedError" in line
+    assert "Check sasl.mechanism, sasl.username and sasl.password" in line
+
+
+@contextmanager
+def token_endpoint(subject: str = READER) -> Iterator[str]:
+    """A server that gives whoever knows the client's secret an unsigned token of *subject*."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            login = base64.b64encode(f"evenkeel:{CLIENT_SECRET}".encode()).decode()
+            known = self.headers["Authorization"] == f"Basic {login}"
+            answer = {"error": "invalid_client"}
+            if known:
+                answer = {"access_token": _unsigned(subject), "expires_in": 300}
+            self.send_response(200 if known else 401)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/token"
+        finally:
+            server.shutdown()
+
+
+def _unsigned(subject: str) -> str:
+    """A JSON web token without signature (RFC 7519, section 6), which test brokers accept."""
+    now = time.time()
+    parts = ({"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 300})
+    coded = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in parts)
+    return ".".join(text.rstrip("=") for text in coded) + "."
+
+
+def by_token(broker: SecuredBroker, url: str, secret: str = CLIENT_SECRET) -> Properties:
+    """A login by a token of the client credentials grant."""
+    return trusting(broker, "SASL_SSL") | {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": url,
+        "sasl.oauthbearer.client.id": "evenkeel",
+        "sasl.oauthbearer.client.secret": secret,
+    }
+
+
+def test_a_token_logs_in(broker: SecuredBroker) -> None:
+    """Its subject has the rights; an endpoint that refuses is named with the cause."""
+    with token_endpoint() as url:
+        login = by_token(broker, url)
+        assert groups(take(broker.address("login"), login)).keys() == EVERYTHING
+        with pytest.raises(ClusterUnreachable) as caught:
+            take(broker.address("login"), by_token(broker, url, "wrong"))
+    line = str(caught.value)
+    assert f"cluster 'prod' got no OAUTHBEARER token from {url} (HTTP 401, invalid_client)" in line
+
+
+def test_describe_rights_are_enough_and_a_missing_one_is_told_per_group(
+    broker: SecuredBroker,
+) -> None:
+    """The reader has DESCRIBE only, and not on one group: that group's row says so, all else is read."""
+    snapshot = take(broker.address("login"), by_password(broker, "SCRAM-SHA-512"))
+    told = f"members: {DENIED}; committed offsets: {DENIED}"
+    assert groups(snapshot) == {"app": None, "hidden": None, "secret": told}
+    commits = snapshot.tables["commits"].to_pylist()
+    assert sorted({(row["group_id"], row["committed_offset"]) for row in commits}) == [
+        ("app", 0),
+        ("hidden", 0),
+    ]
+    partitions = snapshot.tables["partitions"].to_pylist()
+    assert [(row["topic"], row["end_offset"], row["error"]) for row in partitions] == [
+        ("orders", 0, None)
+    ] * 2
+
+
+def test_who_may_nothing_gets_an_empty_snapshot_and_doctor_says_what_to_grant(
+    broker: SecuredBroker,
+) -> None:
+    """No crash: groups and topics are hidden from such a client, and doctor knows that they are."""
+    login = by_password(broker, "SCRAM-SHA-512", NOBODY, NOBODY_PASSWORD)
+    assert groups(take(broker.address("login"), login)) == {}
+    findings = {f.what: f for f in reader(broker.address("login"), login).ping().findings}
+    fixes = {what: findings[what].fix for what in ("rights", "groups", "topics")}
+    assert fixes == {
+        "rights": "Grant this client DESCRIBE on the cluster.",
+        "groups": "Grant this client DESCRIBE on the groups, or correct the filter `groups`.",
+        "topics": "Grant this client DESCRIBE on the topics, or correct the filter `topics`.",
+    }
+
+
+def test_doctor_tells_whether_groups_are_hidden(broker: SecuredBroker) -> None:
+    """The reader may DESCRIBE the cluster and misses a right to one group."""
+    login = by_password(broker, "SCRAM-SHA-512")
+    findings = {f.what: f for f in reader(broker.address("login"), login).ping().findings}
+    assert findings["rights"].ok
+    assert findings["rights"].seen == "DESCRIBE on the cluster: no group is hidden"
+    assert findings["groups"].seen.startswith("3 seen, 2 not readable: secret: members:")
+    assert findings["topics"].ok
+
+
+def test_no_secret_is_written_anywhere(
+    broker: SecuredBroker,
+    tmp_path: Path,
+    database_url: str,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A snapshot kept in lake and history, failures, and the library's debug log: nothing tells one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "lake"))
+    certificate, key = broker.authority.issue("keeper", password=KEY_PASSWORD)
+    own = {
+        "ssl.certificate.pem": certificate.read_text(),
+        "ssl.key.pem": key.read_text(),
+        "ssl.key.password": KEY_PASSWORD,
+    }
+    printed: list[str] = []
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
+    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="kafka")
+    with token_endpoint() as url:
+        token = _unsigned(READER).split(".")[1][:24]
+        logins = {
+            "plain": by_password(broker, "PLAIN") | own,
+            "scram": by_password(broker, "SCRAM-SHA-256") | own,
+            "token": by_token(broker, url) | own,
+        }
+        for name, login in logins.items():
+            settings = wiring.settings(
+                {"clusters": {name: {"bootstrap": broker.address("login"), "properties": login}}}
+            )
+            cluster = wiring.cluster(settings, name)
+            history = wiring.history(settings)
+            take_snapshot(cluster, wiring.lake(settings), history, settings, name)
+            printed += [repr(settings), repr(cluster), repr(vars(cluster)), str(settings)]
+            printed += _failures(broker, login, url, tmp_path)
+    out, err = capfd.readouterr()
+    places = {"printed": "\n".join(printed), "log": caplog.text, "stdout": out, "stderr": err}
+    places["history"] = _dump(database_url)
+    files = [path for path in (tmp_path / "lake").rglob("*") if path.is_file()]
+    assert len(files) > 6
+    places |= {str(path): path.read_bytes().decode("latin-1") for path in files}
+    assert "SaslHandshake" in caplog.text, "the library's debug log is part of what is searched"
+    key_text = "".join(key.read_text().splitlines()[1:-1])[8:48]
+    secrets = [READER_PASSWORD, CLIENT_SECRET, KEY_PASSWORD, key_text, token]
+    secrets += [base64.b64encode(secret.encode()).decode()[:-4] for secret in secrets]
+    told = {place for place, text in places.items() if any(secret in text for secret in secrets)}
+    assert told == set()
+
+
+def _failures(broker: SecuredBroker, login: Properties, url: str, folder: Path) -> list[str]:
+    """What is said, traceback included, when each thing that can be wrong is wrong."""
+    wrong = [
+        {"ssl.ca.location": str(Authority(folder / "other").ca)},
+        {"ssl.key.password": f"{KEY_PASSWORD}-wrong"},
+        {"ssl.key.location": "also", "ssl.ca.pem": "neither"},
+        {"sasl.pasword": READER_PASSWORD},
+        {"sasl.mechanism": "GSSAPI"},
+        {"security.protocol": "SSL"},
+    ]
+    if "sasl.password" in login:
+        wrong.append({"sasl.password": f"{READER_PASSWORD}-wrong"})
+        wrong.append({"sasl.username": "somebody-else"})
+    else:
+        wrong.append({"sasl.oauthbearer.client.secret": f"{CLIENT_SECRET}-wrong"})
+        wrong.append({"sasl.oauthbearer.token.endpoint.url": url.replace("127.0.0.1", "[::1]")})
+    told = []
+    for change in wrong:
+        with pytest.raises(EvenkeelError) as caught:
+            reader(broker.address("login"), login | change).take_snapshot(SNAPSHOT_ID)
+        problem = caught.value
+        told += [str(problem), repr(problem), "".join(traceback.format_exception(problem))]
+    return told
+
+
+def _dump(database_url: str) -> str:
+    """Every row of every table of the history, as text."""
+    with psycopg.connect(database_url) as session:
+        tables = session.execute(
+            "select table_name from information_schema.tables"
+            " where table_schema = 'public' and table_type = 'BASE TABLE'"
+        ).fetchall()
+        rows = [session.execute(f'select t::text from "{name}" t').fetchall() for (name,) in tables]
+    assert sum(map(len, rows)) > 3, "the history has rows of the snapshots"
+    return str(rows)
