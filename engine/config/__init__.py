@@ -1,0 +1,271 @@
+"""
+Settings: one TOML file, the environment above it, everything validated with the key and the fix.
+
+`evenkeel.toml` in the working directory, or the file that `EVENKEEL_CONFIG` names. An environment variable beats an
+Airflow connection (handed in by the DAGs), which beats the file. Secrets never stand in the file.
+`Settings.version` is the hash stored with every row that depends on the configuration.
+
+`clusters` (what is read), `rules` and `streams` (what is known of groups and not on the wire, when advice pays).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from engine.config.base import Share
+from engine.config.clusters import ClusterSettings, Filter
+from engine.config.rules import Assignors, MemberData, Policy, Rule
+from engine.config.streams import StreamsSettings
+from engine.errors import ConfigError
+
+__all__ = [
+    "SECRET_KEYS",
+    "SECRET_PROPERTIES",
+    "Assignors",
+    "ClusterSettings",
+    "Filter",
+    "MemberData",
+    "Policy",
+    "Rule",
+    "Settings",
+    "Share",
+    "StreamsSettings",
+    "cluster_names",
+    "is_secret",
+    "load",
+]
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+
+SECRET_KEYS = frozenset({"database_url", "slack_token"})
+"""Top-level keys the file must not hold."""
+
+UNSHAPING = {"owner", "channel"}
+"""Keys of a rule that say who hears of a result, not what it is."""
+
+SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauthbearer.config")
+"""Parts of librdkafka property names whose values are secrets."""
+
+
+class Settings(BaseSettings):
+    """Everything configurable. Build it with `load`."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="EVENKEEL_")
+
+    lake: str = ".evenkeel/lake"
+    lookback: int = Field(default=12, ge=1, le=500)
+    keep_days: int = Field(default=90, ge=1)
+    withhold_share: Share = 0.5
+    late_after_seconds: float = Field(default=900, gt=0)
+    slack_channel: str = "#kafka"
+    slack_base_url: str = "https://slack.com/api/"
+    slack_token: SecretStr | None = None
+    database_url: SecretStr | None = None
+    clusters: dict[Slug, ClusterSettings] = Field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment beats what was handed in (connections over file)."""
+        return env_settings, init_settings
+
+    @property
+    def version(self) -> str:
+        """Hash of all that shapes results; addresses, secrets and channels are left out."""
+        shaping = {
+            "lookback": self.lookback,
+            "withhold_share": self.withhold_share,
+            "rules": [
+                {key: _ordered(value) for key, value in rule.model_dump(exclude=UNSHAPING).items()}
+                for rule in self.rules
+            ],
+        }
+        text = json.dumps(shaping, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def cluster(self, name: str) -> ClusterSettings:
+        """
+        Raises:
+            ConfigError: No cluster of that name is configured.
+        """
+        if name not in self.clusters:
+            known = ", ".join(sorted(self.clusters)) or "none"
+            raise ConfigError(
+                f"cluster {name!r} is not configured (configured: {known}).",
+                fix=f"Add [clusters.{name}] with bootstrap to evenkeel.toml.",
+            )
+        return self.clusters[name]
+
+    def rule(self, cluster: str, group: str) -> Rule:
+        """What is known of one group: the matching rules, later over earlier."""
+        merged: dict[str, Any] = {}
+        for rule in self.rules:
+            if fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(
+                group, rule.groups
+            ):
+                known = _given(rule)
+                below = merged.get("policy")
+                if below is not None and rule.policy is not None:
+                    known["policy"] = below.model_copy(update=_given(rule.policy))
+                merged |= known
+        return Rule(**merged)
+
+    def listings(self, cluster: str) -> list[dict[str, Any]]:
+        """The rules that say what a cluster's members list, as plain values to keep with a snapshot."""
+        told = (r for r in self.rules if fnmatch.fnmatchcase(cluster, r.clusters))
+        return [r.model_dump(include={"groups", "assignors"}) for r in told if r.assignors]
+
+    def remembering(self, listings: Iterable[Mapping[str, Any]]) -> Settings:
+        """These settings above the `listings` kept with a snapshot: what was known then, unless said otherwise."""
+        recorded = (Rule(groups=one["groups"], assignors=one["assignors"]) for one in listings)
+        return self.model_copy(update={"rules": (*recorded, *self.rules)})
+
+    def policy(self, cluster: str, group: str) -> Policy:
+        """When advice pays for one group."""
+        return self.rule(cluster, group).policy or Policy()
+
+
+def _ordered(value: Any) -> Any:
+    """A table whose order says which pattern counts, as pairs in that order."""
+    return list(value.items()) if isinstance(value, dict) else value
+
+
+def _given(model: BaseModel) -> dict[str, Any]:
+    """The keys that were written down, without the defaults."""
+    return {key: getattr(model, key) for key in model.model_fields_set}
+
+
+def load(
+    path: str | Path | None = None, *, connections: Mapping[str, Any] | None = None
+) -> Settings:
+    """
+    Read and validate the configuration.
+
+    Args:
+        path: The file; without it `EVENKEEL_CONFIG`, else `evenkeel.toml` if there is one.
+        connections: Values from Airflow connections, in the shape of the settings; they beat the file.
+
+    Raises:
+        ConfigError: With every wrong key, what is wrong with it, and where the file is.
+    """
+    file = _config_file(path)
+    content = _read(file) if file else {}
+    try:
+        return Settings(**_merge(content, connections or {}))
+    except ValidationError as problem:
+        raise ConfigError(_explain(problem, file), fix="Correct it and try again.") from None
+    except SettingsError as problem:
+        key = re.search(r'field "(\w+)"', str(problem))
+        raise ConfigError(
+            f"the environment variable EVENKEEL_{key[1].upper() if key else '...'} is not JSON.",
+            fix="Write it as JSON, or put the value into evenkeel.toml.",
+        ) from None
+
+
+def cluster_names(path: str | Path | None = None) -> list[str]:
+    """
+    The names of the clusters that file and environment speak of, sorted; nothing else is validated yet.
+
+    Whoever has connections (Airflow) must know for which names to look before there are settings.
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    file = _config_file(path)
+    named = _read(file).get("clusters", {}) if file else {}
+    try:
+        more = json.loads(os.environ.get("EVENKEEL_CLUSTERS") or "{}")
+    except ValueError:
+        more = {}  # `load` says what is wrong with it
+    return sorted({name for each in (named, more) if isinstance(each, dict) for name in each})
+
+
+def _config_file(path: str | Path | None) -> Path | None:
+    named = path or os.environ.get("EVENKEEL_CONFIG")
+    if named:
+        file = Path(named)
+        if not file.is_file():
+            raise ConfigError(
+                f"no configuration file {file}.",
+                fix="Set EVENKEEL_CONFIG to an existing evenkeel.toml.",
+            )
+        return file
+    default = Path("evenkeel.toml")
+    return default if default.is_file() else None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise ConfigError(
+            f"{file} cannot be read: {problem}.", fix="Correct the TOML."
+        ) from problem
+    secrets = sorted(SECRET_KEYS & content.keys()) + [
+        f"clusters.{name}.properties.{key}"
+        for name, cluster in _table(content, "clusters").items()
+        for key in _table(cluster, "properties")
+        if is_secret(key)
+    ]
+    if secrets:
+        raise ConfigError(
+            f"{file} holds a secret ({', '.join(secrets)}).",
+            fix="Move it to an Airflow connection or an EVENKEEL_ environment variable.",
+        )
+    return content
+
+
+def _table(content: Any, key: str) -> Mapping[str, Any]:
+    """The table under a key; an empty one where something else stands, which validation names."""
+    found = content.get(key) if isinstance(content, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def is_secret(key: str) -> bool:
+    """Whether a librdkafka property of this name holds a secret."""
+    return any(part in key for part in SECRET_PROPERTIES)
+
+
+def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested mappings joined; *upper* wins."""
+    merged = dict(lower)
+    for key, value in upper.items():
+        below = merged.get(key)
+        nested = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[key] = _merge(below, value) if nested else value  # type: ignore[arg-type]
+    return merged
+
+
+def _explain(problem: ValidationError, file: Path | None) -> str:
+    """One clause per wrong key; the value is left out, it may be a secret."""
+    where = str(file) if file else "the environment (no evenkeel.toml was found)"
+    clauses = []
+    for error in problem.errors(include_input=False, include_url=False):
+        key = ".".join(str(part) for part in error["loc"] if part != "[key]") or "(top level)"
+        reason = error["msg"].removeprefix("Value error, ")
+        unknown = "no such key" if error["type"] == "extra_forbidden" else reason
+        clauses.append(f"{key}: {unknown}")
+    return f"in {where}: {'; '.join(clauses)}."

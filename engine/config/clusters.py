@@ -1,0 +1,59 @@
+"""Which clusters there are, and what is read of them."""
+
+from __future__ import annotations
+
+import fnmatch
+
+from pydantic import Field, field_validator
+
+from engine.config.base import Strict
+
+
+class Filter(Strict):
+    """Which names to read: shell patterns; deny beats allow; an empty allow list means all."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def admits(self, name: str) -> bool:
+        """Whether a group or topic of this name is read."""
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.deny):
+            return False
+        return not self.allow or any(fnmatch.fnmatchcase(name, p) for p in self.allow)
+
+
+PASSING_THROUGH = (
+    "console-consumer-*",
+    "console-share-consumer-*",
+    "*-healthcheck-*",
+    "*-health-check-*",
+)
+"""Groups that nobody answers for: those of Kafka's console consumers, and of health checks."""
+
+
+class ClusterSettings(Strict):
+    """
+    One Kafka cluster.
+
+    *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
+    the connection or the environment only. Without *groups*, `PASSING_THROUGH` are left out. The timeout holds for one
+    whole snapshot.
+    """
+
+    bootstrap: str = Field(min_length=3)
+    properties: dict[str, str] = Field(default_factory=dict, repr=False)
+    groups: Filter = Filter(deny=PASSING_THROUGH)
+    topics: Filter = Filter()
+    timeout_seconds: float = Field(default=240, gt=0)
+    request_timeout_seconds: float = Field(default=30, gt=0)
+
+    @field_validator("bootstrap")
+    @classmethod
+    def _has_ports(cls, value: str) -> str:
+        for address in value.split(","):
+            host, _, port = address.strip().rpartition(":")
+            if not host or not port.isdigit() or not 0 < int(port) < 65536:
+                raise ValueError(
+                    f"{address.strip()!r} is not host:port; write for example broker1:9092"
+                )
+        return value

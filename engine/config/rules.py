@@ -1,0 +1,172 @@
+"""What is known of some groups that the wire does not tell, and when advice pays for them."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Mapping
+from ipaddress import ip_address, ip_network
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from engine.config.base import Share, Strict
+from engine.config.streams import StreamsSettings
+
+Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
+"""What members list: all of them the same, or by pattern of client id, host or instance id."""
+
+MemberData = dict[str, bool | int | float | str]
+"""What configuration says of a member for custom strategies (weight, zone ...)."""
+
+_PATTERNS = 'pattern of client id, host or instance id, like {"app-*" = {weight = 2}}'
+
+
+class Policy(Strict):
+    """
+    When a better assignment pays. A switch needs one gain and no loss.
+
+    Attributes:
+        reach: Which strategies may be advised, by how a user gets them.
+        lag_gain: Least relative fall of the largest member lag.
+        rack_gain: Least fall of the cross-rack share, in points of 1.
+        spread_gain: Least fall of the partition spread, in partitions.
+        lag_worth: A largest member lag below this many offsets is nobody's problem.
+        moves_per_gain: Moves allowed, as a share of the group's partitions.
+        confirmations: Consecutive snapshots in which the same strategy must win.
+        near_floor: Within this share above the floor, lag is not the assignment's fault.
+    """
+
+    reach: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
+    lag_gain: Share = 0.2
+    rack_gain: Share = 0.1
+    spread_gain: int = Field(default=2, ge=1)
+    lag_worth: int = Field(default=100, ge=0)
+    moves_per_gain: Share = 1.0
+    confirmations: int = Field(default=2, ge=1)
+    near_floor: Share = 0.05
+
+
+class Rule(Strict):
+    """
+    What is known of some groups that the wire does not tell. Later rules override earlier ones, key by key.
+
+    Attributes:
+        groups: Shell pattern of group ids.
+        clusters: Shell pattern of cluster names.
+        auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
+        isolation: `read_committed` groups are measured against the last stable offset.
+        capacity_per_second: Offsets/s one member can consume.
+        assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all of them, or
+            shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
+            the wire, or Kafka's class names.
+        owner: Team that hears of it.
+        channel: Slack channel, instead of the default one.
+        racks: Shell patterns of client id or host, or networks like `10.0.1.0/24` -> rack, for members whose rack the
+            wire does not tell; the first that fits counts.
+        members: Shell patterns of client id, host or instance id -> data of a member for custom strategies, any
+            names and plain values. All patterns that fit count, later over earlier, name by name.
+        streams: Settings of Kafka Streams applications.
+        policy: When advice pays.
+    """
+
+    groups: str = "*"
+    clusters: str = "*"
+    auto_offset_reset: str | None = None
+    isolation: Literal["read_committed", "read_uncommitted"] | None = None
+    capacity_per_second: float | None = Field(default=None, gt=0)
+    assignors: Assignors | None = None
+    owner: str | None = None
+    channel: str | None = None
+    racks: dict[str, str] | None = None
+    members: dict[str, MemberData] | None = None
+    streams: StreamsSettings | None = None
+    policy: Policy | None = None
+
+    @field_validator("auto_offset_reset")
+    @classmethod
+    def _known_reset(cls, value: str | None) -> str | None:
+        if (
+            value is None
+            or value in ("latest", "earliest", "none")
+            or value.startswith("by_duration:")
+        ):
+            return value
+        raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
+
+    @field_validator("assignors", mode="before")
+    @classmethod
+    def _lists_of_names(cls, value: Any) -> Any:
+        lists = value.values() if isinstance(value, Mapping) else [value]
+        if value is not None and not (lists and all(map(_names_something, lists))):
+            raise ValueError(
+                'write a list of strategies, like ["range", "roundrobin"], or a table of such lists by pattern of '
+                "client id, host or instance id; each strategy once"
+            )
+        return value
+
+    @field_validator("members", mode="before")
+    @classmethod
+    def _plain_data(cls, value: Any) -> Any:
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError(f"write a table of tables by {_PATTERNS}")
+        for pattern, data in (value or {}).items():
+            if not isinstance(data, Mapping):
+                raise ValueError(f"{pattern!r} is no table; write one by {_PATTERNS}")
+            odd = [name for name, one in data.items() if not _is_plain(one)]
+            if odd:
+                raise ValueError(
+                    f"{odd[0]} of {pattern!r} must be text, a finite number, true or false"
+                )
+        return value
+
+    def rack_of(self, client_id: str, host: str) -> str | None:
+        """
+        What *racks* says of one member, None where nothing fits.
+
+        >>> rule = Rule(racks={"10.0.1.0/24": "a", "web-*": "b"})
+        >>> rule.rack_of("web-1", "10.0.1.7"), rule.rack_of("web-1", "10.0.2.7"), rule.rack_of("x", "host")
+        ('a', 'b', None)
+        """
+        for pattern, rack in (self.racks or {}).items():
+            if any(fnmatch.fnmatchcase(name, pattern) for name in (client_id, host)):
+                return rack
+            if "/" in pattern and _is_in(host, pattern):
+                return rack
+        return None
+
+    def member_data(self, client_id: str, host: str, instance_id: str | None) -> MemberData:
+        """
+        What *members* says of one member, nothing where no pattern fits.
+
+        >>> rule = Rule(members={"*": {"weight": 1, "zone": "a"}, "big-*": {"weight": 3}})
+        >>> rule.member_data("big-1", "/10.0.0.1", None)
+        {'weight': 3, 'zone': 'a'}
+        """
+        names = [client_id, host, host.removeprefix("/"), instance_id or ""]
+        found: MemberData = {}
+        for pattern, data in (self.members or {}).items():
+            if any(fnmatch.fnmatchcase(name, pattern) for name in names):
+                found |= data
+        return found
+
+
+def _is_in(host: str, network: str) -> bool:
+    """Whether a host's address is in a network; a name is in none, and so is anything in what is no network."""
+    try:
+        return ip_address(host) in ip_network(network, strict=False)
+    except ValueError:
+        return False
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value of a member's data is one that JSON and every reader of it know."""
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _names_something(listed: Any) -> bool:
+    """Whether this is a list of names, at least one, none of them twice."""
+    if not isinstance(listed, list | tuple) or not listed:
+        return False
+    named = all(isinstance(name, str) and name.strip() for name in listed)
+    return named and len(set(listed)) == len(listed)

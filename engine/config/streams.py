@@ -1,0 +1,50 @@
+"""What is known of Kafka Streams applications that the wire does not tell."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from engine.config.base import Strict
+
+
+class StreamsSettings(Strict):
+    """
+    What shapes the assignment of a Kafka Streams application and is not on the wire: Kafka's settings, `_` for `.`.
+
+    Attributes:
+        task_assignor: `high-availability` or `sticky`; it decides about the usual costs.
+        rack_aware_assignment_strategy: `none`, `min_traffic` or `balance_subtopology`; KIP-925's draft names are read
+            as well. None: not known, Kafka's default is taken.
+        rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: as the assignor has them.
+        rack_aware_assignment_tags: Client tags that keep copies apart. None: all that the clients have.
+        num_standby_replicas: Copies of each store. None: as many as every store has now.
+        acceptable_recovery_lag: Offsets.
+        max_warmup_replicas: Copies that may be built at a time.
+        rack_as_tag: Take racks for a tag where no tags are set. Promised by KIP-925; no release of Kafka does it.
+        overlap: What a task that changes hands is charged against: `computed`, as shipped, or `previous`.
+        changelogs: Sub-topology -> its changelog topics, where names and sizes do not tell them apart.
+    """
+
+    task_assignor: Literal["high-availability", "sticky"] = "high-availability"
+    rack_aware_assignment_strategy: str | None = None
+    rack_aware_assignment_traffic_cost: int | None = Field(default=None, ge=0)
+    rack_aware_assignment_non_overlap_cost: int | None = Field(default=None, ge=0)
+    rack_aware_assignment_tags: tuple[str, ...] | None = None
+    num_standby_replicas: int | None = Field(default=None, ge=0)
+    acceptable_recovery_lag: int = Field(default=10_000, ge=0)
+    max_warmup_replicas: int = Field(default=2, ge=1)
+    rack_as_tag: bool = False
+    overlap: Literal["computed", "previous"] = "computed"
+    changelogs: dict[str, tuple[str, ...]] | None = None
+
+    @field_validator("rack_aware_assignment_strategy")
+    @classmethod
+    def _known_strategy(cls, value: str | None) -> str | None:
+        if value is not None and value.lower() not in _RACK_STRATEGIES:
+            raise ValueError("use none, min_traffic or balance_subtopology")
+        return value
+
+
+_RACK_STRATEGIES = ("none", "min_traffic", "balance_subtopology", "min_cost", "balanced_min_cost")
