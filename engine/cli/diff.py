@@ -27,7 +27,8 @@ EPILOG = epilog(
     "A member is the same by its instance id, else by client id and host; under another member id it restarted, or "
     "joined anew. Topics are those that the group subscribes to, owns or has committed, as far as the configured "
     "filter reads them. What a snapshot does not know is not compared, and said below: a classic group that rebalances "
-    "tells its members only. Owners, racks and replicas: null in JSON is nobody or none.",
+    "tells its members only. Owners, racks and replicas: null in JSON is nobody or none. Configuration of brokers and "
+    "topics needs the right DESCRIBE_CONFIGS in both.",
 )
 
 SHOWN = 60
@@ -47,6 +48,11 @@ _WORDS = {
     "subscription_regex": "Subscription pattern",
     "rack": "Rack",
     "kind": "Protocol of the member",
+    "standby_tasks": "Standby tasks",
+    "warmup_tasks": "Warm-up tasks",
+    "follower_fetching": "Reads from followers",
+    "cleanup_policy": "Cleanup policy",
+    "retention_ms": "Retention (ms)",
 }
 
 
@@ -149,7 +155,7 @@ def rows(found: Difference) -> Iterator[dict[str, Any]]:
     for old, new in found.restarted:
         yield _row("member_restarted", new, before=old.id, after=new.id)
     for fact in found.facts:
-        yield _row(fact.name, fact.member, before=fact.before, after=fact.after)
+        yield _row(fact.name, fact.member, fact.topic, before=fact.before, after=fact.after)
     for topic in found.topics:
         change = f"topic_{topic.happened.replace(' ', '_')}"
         yield _row(change, topic=topic.topic, before=topic.before, after=topic.after)
@@ -285,7 +291,8 @@ def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]
 
     for fact in found.facts:
         if fact.member is None:
-            yield [_WORDS[fact.name], NOTHING, _value(fact.before), _value(fact.after)]
+            values = [_value(fact.before), _value(fact.after)]
+            yield [_WORDS[fact.name], text(fact.topic), *values]
     for member in found.joined:
         yield ["Member joined", names[member.id], NOTHING, text(member.id)]
     for member in found.left:
@@ -306,6 +313,8 @@ def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]
 def _value(value: Any, absent: str = "-") -> str:
     from engine.cli.tables import number, text, to_json
 
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, int):
         return number(value)
     if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):

@@ -113,7 +113,7 @@ def _compare(before: _Side, after: _Side) -> dict[str, Any]:
     unknown = [why for why in (before.silent, after.silent) if why is not None]
     unread = before.unread or after.unread
     kept, joined, left, restarted = ((), (), (), ()) if unread else _matched(before, after)
-    facts = list(_facts(before, after, unknown))
+    facts = [*_facts(before, after, unknown), *_configured(before.group, after.group)]
     topics = list(_topics(before, after, unknown))
     moved: list[Moved] = []
     if before.silent is None and after.silent is None:
@@ -223,12 +223,34 @@ def _listed(side: _Side) -> tuple[bool, Any]:
     return True, fits[-1] if fits else None
 
 
+def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[Fact]:
+    """What brokers and topics are configured to, where both snapshots may know (DESCRIBE_CONFIGS)."""
+    reads = before.follower_fetching, after.follower_fetching
+    if None not in reads and reads[0] != reads[1]:
+        yield Fact(name="follower_fetching", before=reads[0], after=reads[1])
+    was, now = (
+        {t: (p.cleanup_policies[i], p.retention_ms[i]) for i, t in enumerate(p.topics)}
+        for p in (before.partitions, after.partitions)
+    )
+    for topic in sorted(was.keys() & now.keys()):
+        for name, old, new in zip(
+            ("cleanup_policy", "retention_ms"), was[topic], now[topic], strict=True
+        ):
+            if old is not None and new is not None and old != new:
+                yield Fact(name=name, before=old, after=new, topic=topic)
+
+
 def _of_members(pairs: Pairs) -> Iterator[Fact]:
     for old, new in pairs:
         if old.subscription is not None and new.subscription is not None:
             topics = sorted(set(old.subscription)), sorted(set(new.subscription))
             if topics[0] != topics[1]:
                 yield Fact(name="subscription", before=topics[0], after=topics[1], member=new)
+        if old.tasks is not None and new.tasks is not None:
+            for name in ("standby", "warmup"):
+                copies = [sorted(getattr(m.tasks, name)) for m in (old, new)]
+                if copies[0] != copies[1]:
+                    yield Fact(name=f"{name}_tasks", before=copies[0], after=copies[1], member=new)
         for name in ("subscription_regex", "rack", "kind"):
             values = getattr(old, name), getattr(new, name)
             if values[0] != values[1]:

@@ -13,12 +13,17 @@ Racks = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Something of the group, or of *member* if there is one, that was *before* and is *after*; None is none."""
+    """
+    Something of the group, or of *member* or *topic* if there is one, that was *before* and is *after*.
+
+    None is none, but of a rack: unknown.
+    """
 
     name: str
     before: Any
     after: Any
     member: Member | None = None
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,13 +191,15 @@ def test_topics_racks_and_subscriptions_read_plainly(run, tmp_path):
     """Counts with their noun, a rack that nobody knows as ?, racks of replicas together."""
     before = make_snapshot(
         number=0,
-        topics=[topic("orders", 2, replicas=[[0, 1], [0, 1]])],
+        topics=[topic("orders", 2, replicas=[[0, 1], [0, 1]], retention_ms=-1)],
+        follower_fetching=False,
         groups=[group("app", members=[member("a", ["orders"], {"orders": [0, 1]})])],
     )
     joined = member("a", ["orders", "pay"], {"orders": [0, 1]}, rack="rack-a")
     after = make_snapshot(
         number=1,
-        topics=[topic("orders", 2, replicas=[[0, 2], [2, 0]]), topic("pay", 1)],
+        topics=[topic("orders", 2, replicas=[[0, 2], [2, 0]], retention_ms=9000), topic("pay", 1)],
+        follower_fetching=True,
         groups=[group("app", members=[joined])],
     )
     store(FileLake(tmp_path / "lake"), before, after)
@@ -207,6 +209,8 @@ def test_topics_racks_and_subscriptions_read_plainly(run, tmp_path):
     told = [[cell.strip() for cell in row] for row in cells]
     assert ["Subscription", "a", "orders", "orders, pay"] in told
     assert ["Rack", "a", "?", "rack-a"] in told
+    assert ["Retention (ms)", "orders", "-1", "9,000"] in told
+    assert ["Reads from followers", "-", "no", "yes"] in told
     assert ["Topic created", "pay", "-", "1 partition"] in told
     assert ["Topic subscribed", "pay", "-", "1 partition"] in told
     assert ["rack-a, rack-b", "rack-a, rack-c", "orders", "2", "0-1"] in told

@@ -282,6 +282,43 @@ def test_what_members_are_configured_to_list():
     )
 
 
+def test_configuration_that_both_snapshots_know():
+    """Retention, compaction and reading from followers; what one of them may not know did not change."""
+
+    def side(number, policy, retention, followers):
+        return make_snapshot(
+            number=number,
+            topics=[topic("orders", 4, cleanup_policy=policy, retention_ms=retention)],
+            groups=[group("app", members=_members())],
+            follower_fetching=followers,
+        )
+
+    known = side(0, "delete", -1, False), side(1, "compact", 1000, True)
+    found = _compared(*known)
+    assert [(f.name, f.topic, f.before, f.after) for f in found.facts] == [
+        ("follower_fetching", None, False, True),
+        ("cleanup_policy", "orders", "delete", "compact"),
+        ("retention_ms", "orders", -1, 1000),
+    ]
+    assert _compared(known[0], side(1, None, None, None)).nothing
+
+
+def test_copies_of_stores_that_a_thread_keeps():
+    """Standbys and warm-ups of a Streams application, for threads that stayed; their order means nothing."""
+
+    def side(number, standby, warmup):
+        thread = member(
+            "a", ["orders"], OWNED["a"], process_id="p", standby_tasks=standby, warmup_tasks=warmup
+        )
+        return _snapshot(number, [thread], group_type="streams", assignor=None)
+
+    found = _compared(side(0, ["0_1", "0_0"], ["1_0"]), side(1, ["0_0", "0_1"], []))
+    assert _facts(found) == {("warmup_tasks", "a"): (["1_0"], [])}
+    assert _facts(_compared(side(0, ["0_1"], []), side(1, ["0_2"], []))) == {
+        ("standby_tasks", "a"): (["0_1"], ["0_2"])
+    }
+
+
 def test_what_validation_holds_against_a_snapshot_is_said():
     """A group that was withheld, and a snapshot that was rejected, are compared with that warning."""
     lake, sides = wiring.scratch(), [_snapshot(n, _members()) for n in range(2)]

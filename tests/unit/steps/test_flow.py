@@ -144,6 +144,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "unreadable_groups",
         "run",
     } == facts.keys()
+    assert facts["unreadable_groups"] == 1
 
 
 def test_metrics_of_every_kind_of_group(lake):
