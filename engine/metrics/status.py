@@ -15,6 +15,9 @@ themselves). They are tried in this order:
 | 7 | the commit never moved, though a member owns it | STALL |
 | 8 | the commit moves, and the lag grew at every step | WARN |
 | 9 | anything else | OK |
+
+A first commit is a move: where an earlier sample has a lag without a commit (it would begin at the log start), the
+group has begun since.
 """
 
 from __future__ import annotations
@@ -52,7 +55,10 @@ def statuses(
     lowest = np.min([c.filled(np.iinfo(np.int64).max) for c in commits], axis=0)
     rewound = commits[0].known & (commits[0].values < highest)
     never_zero = np.all([~lag.known | (lag.values > 0) for lag in lags], axis=0)
-    moved = lowest < highest
+    begun = commits[0].known & np.any(
+        [lag.known & ~c.known for lag, c in zip(lags[1:], commits[1:], strict=True)], axis=0
+    )
+    moved = (lowest < highest) | begun
     rising = np.ones(count, np.bool_)
     last, last_known = lags[0].values, lags[0].known
     for lag in lags[1:]:  # a sample without lag is stepped over: its neighbours are compared

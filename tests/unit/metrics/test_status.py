@@ -43,6 +43,16 @@ def _status(lags, commits, owned=True, rebalancing=False):
         ("moved while a sample was missing", [9, None, 9, 9], [5, None, 7, 7], True, Status.OK),
         ("fell while a sample was missing", [9, None, 4, 5], [2, None, 7, 8], True, Status.OK),
         ("rose over a missing sample", [3, None, 6, 9], [2, None, 7, 8], True, Status.WARN),
+        ("first commit, reset to log start", [9, 9, 7], [None, None, 2], True, Status.OK),
+        ("first commit, nobody left", [9, 9, 7], [None, None, 2], False, Status.OK),
+        (
+            "first commit, then stuck",
+            [9, 9, 7, 7, 7, 7],
+            [None, None, *[2] * 4],
+            True,
+            Status.STALL,
+        ),
+        ("never a commit, reset to log start", [9, 9, 9], [None] * 3, False, Status.STOP),
         ("older than the window", [3, 0, 4, 5, 6, 7], [9, 9, 1, 2, 3, 4], True, Status.WARN),
     ],
 )
