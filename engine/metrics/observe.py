@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ class Observation:
 
     Attributes:
         counted: Partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
-            (or no subscription) is known.
+            (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
+            last known to subscribe to counts.
         capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
         findings: Sentences about what is odd, each with its numbers.
     """
@@ -66,6 +68,7 @@ def observe(
     consumption = rate(table, past, "committed", "committed_at_ms")
     log_start = rate(table, past, "begin", "begin_at_ms")
     age = time_lag(table, past, production)
+    counted = _counted(group, before)
     capacity = seen_capacity(group, before, past, lags)
     basis: list[str | None] = [None if np.isnan(c) else "seen" for c in capacity.tolist()]
     if capacity_per_second is not None:
@@ -73,7 +76,7 @@ def observe(
         basis = ["configured"] * len(group.members)
     return Observation(
         group=group,
-        counted=_counted(group),
+        counted=counted,
         lag=lag,
         production=production,
         consumption=consumption,
@@ -82,36 +85,48 @@ def observe(
         statuses=statuses(table, lags, commits, rebalancing=group.rebalancing),
         capacity=capacity,
         capacity_basis=basis,
-        findings=_findings(group, lag),
+        findings=_findings(group, lag, counted),
     )
 
 
-def _counted(group: GroupSnapshot) -> Flags:
+def _counted(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> Flags:
     table = group.partitions
-    told = any(m.subscription for m in group.members)
-    return table.exists & table.subscribed if told else table.exists
+    if _subscription(group):
+        return table.exists & table.subscribed
+    if group.members and group.rebalancing:
+        with_members = itertools.takewhile(lambda old: old.members, before)
+        last = next(filter(None, map(_subscription, with_members)), frozenset())
+        known = np.array([topic in last for topic in table.topics], np.bool_)[table.topic]
+        if bool((table.exists & known).any()):
+            return table.exists & known
+    return table.exists
 
 
-def _findings(group: GroupSnapshot, lag: Lag) -> tuple[str, ...]:
+def _subscription(group: GroupSnapshot) -> frozenset[str]:
+    """The topics its members tell they subscribe to."""
+    return frozenset(topic for member in group.members for topic in member.subscription or ())
+
+
+def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]:
     table = group.partitions
     beyond = sum(b is LagBasis.BEYOND_END for b in lag.basis)
     lost = int(lag.lost.values[lag.lost.known].sum())
     gone = np.flatnonzero(~table.exists & table.committed.known)
     stray = table.exists & ~table.subscribed & table.committed.known
-    told = any(m.subscription for m in group.members)
+    told = bool(_subscription(group))
     found = []
     if group.rebalancing:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")
     elif told and (idle := int((member_counts(table.owner, len(group.members)) == 0).sum())):
         found.append(
-            f"{idle} of {len(group.members)} members own none of the {_partitions(len(table))}"
+            f"{idle} of {len(group.members)} members own none of the {_partitions(int(counted.sum()))}"
         )
     if lost:
         rows = int((lag.lost.known & (lag.lost.values > 0)).sum())
         found.append(f"retention removed {lost:,} records unread on {_partitions(rows)}")
     if beyond:
         found.append(f"commit beyond end on {_partitions(beyond)}")
-    squeezed = table.compacted & _counted(group) & lag.shown.known & (lag.shown.values > 0)
+    squeezed = table.compacted & counted & lag.shown.known & (lag.shown.values > 0)
     if bool(squeezed.any()):
         names = sorted({table.topics[t] for t in table.topic[squeezed].tolist()})
         found.append(

@@ -92,3 +92,43 @@ def test_a_pattern_that_is_not_resolved_hides_no_lag():
     found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
 
     assert observe(found, []).counted.tolist() == [True, True]
+
+
+REBALANCING = {"members": [member("m") | {"subscription": None}], "state": "PreparingRebalance"}
+
+
+def _counted_after(*before, **columns):
+    """The topics in the totals of a rebalancing group, after these samples (newest first)."""
+    committed = {"t": [60, 70], "u": [1]}
+    samples = [
+        groups(make_snapshot(topics=TOPICS, groups=[group("g", committed=committed, **one)]))[0]
+        for one in (REBALANCING | columns, *before)
+    ]
+    seen = observe(samples[0], samples[1:])
+    names = samples[0].partitions.names
+    return {name for name, counted in zip(names, seen.counted.tolist(), strict=True) if counted}
+
+
+@pytest.mark.parametrize(
+    ("situation", "before", "columns", "expected"),
+    [
+        ("nothing is known", [], {}, {"t", "u"}),
+        ("subscribed before", [{"members": 1, "topics": ["t"]}], {}, {"t"}),
+        ("for long", [REBALANCING, {"members": 1, "topics": ["t"]}], {}, {"t"}),
+        ("empty before", [{}, {"members": 1, "topics": ["t"]}], {}, {"t", "u"}),
+        ("of a topic that is gone", [{"members": 1, "topics": ["gone"]}], {}, {"t", "u"}),
+        ("not rebalancing", [{"members": 1, "topics": ["t"]}], {"state": "Stable"}, {"t", "u"}),
+    ],
+)
+def test_a_rebalance_brings_no_lag_of_topics_the_group_left(situation, before, columns, expected):
+    """Members tell no subscription then; what they last told counts, if they told any."""
+    assert _counted_after(*before, **columns) == expected, situation
+
+
+def test_idle_members_are_told_of_partitions_they_could_own():
+    """Commits of a topic nobody subscribes to are not among them."""
+    members = [member("a", owned={"t": [0, 1]}), member("b", ["t"])]
+    described = group("g", members=members, committed={"u": [50]})
+    findings = observe(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings
+
+    assert findings[0] == "1 of 2 members own none of the 2 partitions"
