@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import (
@@ -20,8 +21,9 @@ from kafka.structs import OffsetAndMetadata
 
 from engine.adapters.kafka import KafkaClusterReader
 from engine.adapters.kafka.topics import NO_LEADER
-from engine.config import ClusterSettings
-from engine.datasets import ClusterSnapshot
+from engine.config import ClusterSettings, Settings
+from engine.datasets import ClusterSnapshot, groups_of
+from engine.steps.measure import measure_group
 from tests.helpers.local.brokers import RACKS, KafkaCluster
 from tests.helpers.local.process import sweep, wait_until
 
@@ -30,6 +32,10 @@ pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 ANYBODY, SOMEBODY = "User:ANONYMOUS", "User:somebody-else"
 GROUPS = [f"app-{n}" for n in range(12)]
 """Enough that each broker coordinates some."""
+LOST_GROUP, LOST_OFFSETS = "app-2", 6
+"""A group, and the partition of the offsets topic that has it and no other of ours."""
+HALF_BLIND = "half-blind"
+"""A group with commits of a topic whose first partition is on the third broker alone."""
 
 
 class GuardedCluster(KafkaCluster):
@@ -151,15 +157,58 @@ def test_doctor_says_which_right_is_missing(guarded: KafkaCluster) -> None:
     assert not health.ok
 
 
-def test_a_broker_that_dies_costs_what_it_alone_had(guarded: KafkaCluster) -> None:
-    """Read right after a kill: all groups are there, only the partition without replica is lost."""
-    guarded.kill(3)
-    try:
-        snapshot = take(guarded.bootstrap)
-    finally:
-        guarded.restart(3)
+@pytest.fixture(scope="module")
+def without_broker_3(guarded: KafkaCluster) -> tuple[ClusterSnapshot, ClusterSnapshot]:
+    """A snapshot of the whole cluster and one right after a broker was killed; it is back after that."""
+    pairs = [TopicPartition("fragile", p) for p in (0, 1)]
+    offsets = TopicPartition("__consumer_offsets", LOST_OFFSETS)
+    with closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as admin:
+        admin.alter_group_offsets(
+            HALF_BLIND, {pair: OffsetAndMetadata(0, "", -1) for pair in pairs}
+        )
+        assert admin.alter_partition_reassignments({offsets: [3]}) == {offsets: None}
+        wait_until(lambda: not admin.list_partition_reassignments(), 60, "the offsets to move")
+        whole = _healed(guarded.bootstrap)
+        guarded.kill(3)
+        try:
+            hurt = take(guarded.bootstrap)
+        finally:
+            guarded.restart(3)
+        _healed(guarded.bootstrap)
+        admin.delete_groups([HALF_BLIND])
+    return whole, hurt
+
+
+def _healed(bootstrap: str) -> ClusterSnapshot:
+    """A snapshot in which only what is forbidden is missing."""
+
+    def whole() -> ClusterSnapshot | None:
+        snapshot = take(bootstrap)
+        allowed = {*GROUPS, "described-only"}
+        healthy = allowed == _commits(snapshot) and len(snapshot.problems) == 2
+        return snapshot if healthy else None
+
+    snapshot = wait_until(whole, 60, "the cluster to be whole")
+    assert snapshot is not None
+    return snapshot
+
+
+def _measured(snapshot: ClusterSnapshot) -> dict[str, dict[str, Any]]:
+    """Group -> its row of metrics, its partitions' rows below `rows`."""
+    measured = {}
+    for group in groups_of(snapshot.tables, snapshot.started_at):
+        tables = measure_group(Settings(), group, [])
+        measured[group.group] = tables["group_metrics"][0] | {"rows": tables["partition_metrics"]}
+    return measured
+
+
+def test_a_broker_that_dies_costs_what_it_alone_had(
+    without_broker_3: tuple[ClusterSnapshot, ClusterSnapshot],
+) -> None:
+    """Read right after a kill: only the group and the partition without another replica are lost."""
+    _, snapshot = without_broker_3
     assert set(_errors(snapshot)) == {"secret"}
-    assert _commits(snapshot) == {*GROUPS, "described-only"}
+    assert _commits(snapshot) == {*GROUPS, "described-only"} - {LOST_GROUP}
     partitions = snapshot.tables["partitions"].to_pylist()
     lost = [row for row in partitions if row["error"]]
     assert [(row["topic"], row["partition"], row["error"]) for row in lost] == [
@@ -170,3 +219,41 @@ def test_a_broker_that_dies_costs_what_it_alone_had(guarded: KafkaCluster) -> No
     assert f"partition fragile-0: {NO_LEADER}" in snapshot.problems
     racks = {row["node_id"]: row["rack"] for row in snapshot.tables["brokers"].to_pylist()}
     assert racks == RACKS
+
+
+def test_a_leaderless_partition_has_an_unknown_lag(
+    without_broker_3: tuple[ClusterSnapshot, ClusterSnapshot],
+) -> None:
+    """Its row stays with the commit, the group says that one is unknown, and no total is made up."""
+    whole, hurt = (_measured(snapshot)[HALF_BLIND] for snapshot in without_broker_3)
+    columns = ("begin_offset", "end_offset", "committed_offset", "lag", "lag_basis", "lost_records")
+    leaderless, led = (tuple(row[c] for c in columns) for row in hurt["rows"])
+    assert leaderless == (None, None, 0, None, "end unknown", None)
+    assert led == (0, 0, 0, 0, "committed", 0)
+    assert [row["status"] for row in hurt["rows"]] == ["UNKNOWN", "OK"]
+    totals = ("total_lag", "unknown_lag_partitions", "partitions")
+    assert tuple(whole[c] for c in totals) == (0, 0, 2)
+    assert tuple(hurt[c] for c in totals) == (None, 1, 2)
+
+
+def test_a_coordinator_that_is_down_is_replaced_or_its_groups_are_missed(
+    without_broker_3: tuple[ClusterSnapshot, ClusterSnapshot],
+) -> None:
+    """Groups move to another broker with all their numbers; those that cannot have no row, which is said."""
+    whole, hurt = without_broker_3
+    were, are = (
+        {row["group_id"]: row["coordinator"] for row in one.tables["groups"].to_pylist()}
+        for one in without_broker_3
+    )
+    moved = {group for group, node in were.items() if node == 3} - {LOST_GROUP, "secret"}
+    assert were[LOST_GROUP] == 3
+    assert moved
+    assert {are[group] for group in moved} <= {1, 2}
+    rows = _measured(hurt)
+    for group in moved - {HALF_BLIND}:
+        assert (rows[group]["total_lag"], rows[group]["unknown_lag_partitions"]) == (0, 0), group
+        assert [row["committed_offset"] for row in rows[group]["rows"]] == [0, 0, 0], group
+    assert were.keys() - are.keys() == {LOST_GROUP}
+    said = "1 partitions of __consumer_offsets have no leader: their groups are missing"
+    assert said in hurt.problems
+    assert said not in whole.problems
