@@ -61,11 +61,11 @@ stop: ## End everything the demo started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.helpers.local.demo stop; fi
 
 .PHONY: test
-test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow; under 15 minutes
+test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow; a quarter of an hour, on slow cores half of one
 	@$(BIN)/pytest -q --durations=10
 
 .PHONY: test-fast
-test-fast: $(INSTALLED) ## Run the tests that need no service; under a minute
+test-fast: $(INSTALLED) ## Run the tests that need no service; a few minutes
 	@$(BIN)/pytest -q tests/unit engine sql -m '$(FAST)'
 
 .PHONY: lint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from hypothesis import HealthCheck, settings
@@ -10,9 +11,13 @@ from hypothesis import strategies as st
 from engine.assignor import GroupSpec, build_spec
 from engine.model import NONE, Column
 
-# A busy machine is no reason to fail: nothing here depends on the clock.
+# A busy machine is no reason to fail: nothing here depends on the clock. The examples are others in every run.
 settings.register_profile(
-    "unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "unhurried",
+    settings(),
+    max_examples=int(os.environ.get("EVENKEEL_EXAMPLES", "50")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("unhurried")
 
