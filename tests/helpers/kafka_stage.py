@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer, Producer
@@ -11,6 +12,11 @@ from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata
 
+from engine.adapters.kafka import KafkaClusterReader
+from engine.config import ClusterSettings, Filter, Rule, Settings
+from engine.datasets import groups_of, new_snapshot_id
+from engine.model import GroupSnapshot, utc_now
+from engine.steps.measure import measure_group
 from tests.helpers.local.process import wait_until
 
 
@@ -41,16 +47,23 @@ class Stage:
         if topics:
             self.admin.delete_topics(topics)
 
-    def topic(self, name: str, records: list[int]) -> str:
-        """A topic with this many records in each partition."""
+    def topic(self, name: str, records: list[int], on: list[int] | None = None) -> str:
+        """A topic with this many records in each partition; *on* is the one broker that has each."""
         full = self.prefix + name
-        self.admin.create_topics({full: {"num_partitions": len(records)}})
+        placed = {p: [node] for p, node in enumerate(on or [])}
+        self.admin.create_topics(
+            {full: {"assignments": placed} if on else {"num_partitions": len(records)}}
+        )
+        self.produce(full, records)
+        return full
+
+    def produce(self, topic: str, records: list[int]) -> None:
+        """This many more records for each partition."""
         producer = Producer({"bootstrap.servers": self.bootstrap, "log_level": 1})
         for partition, count in enumerate(records):
             for _ in range(count):
-                producer.produce(full, b"x", partition=partition)
+                producer.produce(topic, b"x", partition=partition)
         assert producer.flush(60) == 0
-        return full
 
     def commit(self, group: str, topic: str, offsets: dict[int, int]) -> str:
         """An idle group with these committed offsets."""
@@ -80,3 +93,103 @@ class Stage:
             f"{owned} partitions for {group}",
         )
         return consumer
+
+
+class Watch:
+    """What evenkeel says of one group of a stage, snapshot by snapshot; each look knows the earlier ones."""
+
+    def __init__(self, stage: Stage, group: str, **rule: Any) -> None:
+        """
+        Args:
+            stage: Where the group is.
+            group: Its name without the prefix.
+            rule: What is configured of it: `auto_offset_reset`, `isolation`.
+        """
+        self.stage, self.group = stage, stage.prefix + group
+        self.settings = Settings(rules=(Rule(**rule),))
+        self.committed_only = rule.get("isolation") == "read_committed"
+        self.earlier: list[GroupSnapshot] = []
+
+    def look(self) -> Seen:
+        """Take a snapshot and measure the group."""
+        only = Filter(allow=(f"{self.stage.prefix}*",))
+        cluster = ClusterSettings(bootstrap=self.stage.bootstrap, groups=only, topics=only)
+        with closing(KafkaClusterReader("test", cluster)) as reader:
+            taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
+        found = groups_of(taken.tables, taken.started_at, lambda group: self.committed_only)
+        (group,) = (one for one in found if one.group == self.group)
+        rows = measure_group(self.settings, group, self.earlier)
+        self.earlier.insert(0, group)
+        return Seen(self.stage.prefix, group, rows)
+
+    def looks(self, count: int) -> Seen:
+        """The last of so many looks."""
+        return [self.look() for _ in range(count)][-1]
+
+    def until(self, is_so: Callable[[Seen], bool], what: str) -> Seen:
+        """Look until something is so."""
+        seen: list[Seen] = []
+
+        def is_it() -> bool:
+            seen.append(self.look())
+            return is_so(seen[-1])
+
+        wait_until(is_it, 30, what, interval=0.2)
+        return seen[-1]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A group and its metric rows; names are given and told without the stage's prefix."""
+
+    prefix: str
+    group: GroupSnapshot
+    rows: dict[str, list[dict[str, Any]]]
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """The group's row."""
+        (row,) = self.rows["group_metrics"]
+        return row
+
+    @property
+    def partitions(self) -> dict[tuple[str, int], dict[str, Any]]:
+        """(topic, partition) -> row, with the owner's client id as `member`."""
+        clients = {one.id: one.client_id.removeprefix(self.prefix) for one in self.group.members}
+        return {
+            (row["topic"].removeprefix(self.prefix), row["partition"]): row
+            | {"member": clients.get(row["member_id"])}
+            for row in self.rows["partition_metrics"]
+        }
+
+    def __getitem__(self, key: tuple[str, int]) -> Row:
+        """What is expected of a partition, by (topic, partition)."""
+        row = self.partitions[key]
+        return Row(
+            begin=row["begin_offset"],
+            end=row["end_offset"],
+            committed=row["committed_offset"],
+            lag=row["lag"],
+            basis=row["lag_basis"],
+            lost=row["lost_records"],
+            status=row["status"],
+            subscribed=row["subscribed"],
+            member=row["member"],
+            cross_rack=row["cross_rack"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a test expects of a row of `partition_metrics`; the defaults are those of a group without members."""
+
+    begin: int | None
+    end: int | None
+    committed: int | None
+    lag: int | None
+    basis: str
+    lost: int | None = 0
+    status: str
+    subscribed: bool = False
+    member: str | None = None
+    cross_rack: bool | None = None
