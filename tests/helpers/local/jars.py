@@ -14,8 +14,11 @@ from pathlib import Path
 
 from tests.helpers.local.process import LocalClusterError, checkout_home, find_java
 
-KAFKA_VERSION = "4.3.1"
-JAR_LIST = Path(__file__).with_name("jars.txt")
+KAFKA_VERSION, OLDER_VERSION = "4.3.1", "3.9.1"
+JAR_LISTS = {
+    KAFKA_VERSION: Path(__file__).with_name("jars.txt"),
+    OLDER_VERSION: Path(__file__).with_name("jars-3.9.1.txt"),
+}
 # An Ivy settings file of the user's own, for a network where a mirror must be asked.
 SETTINGS_VARIABLE = "EVENKEEL_IVY_SETTINGS"
 FETCH_TIMEOUT_SECONDS = 600
@@ -31,8 +34,8 @@ _SETTINGS = """<ivysettings>
 """
 
 
-def resolve_jars(home: Path | None = None) -> Path:
-    """The folder ``<home>/kafka/jars`` with every jar of ``jars.txt``, fetched if need be.
+def resolve_jars(home: Path | None = None, version: str = KAFKA_VERSION) -> Path:
+    """The folder ``<home>/kafka/jars`` with every jar of ``jars.txt``, fetched if need be; an older Kafka's beside.
 
     ``home`` is ``.evenkeel`` of this checkout by default, wherever EVENKEEL_HOME points: all runs
     share the jars.
@@ -41,13 +44,13 @@ def resolve_jars(home: Path | None = None) -> Path:
     Raises LocalClusterError with Ivy's last lines when the jars cannot be had.
     """
     kafka = (home or checkout_home()) / "kafka"
-    jars = kafka / "jars"
-    if _is_complete(jars):
+    jars = kafka / ("jars" if version == KAFKA_VERSION else f"jars-{version}")
+    if _is_complete(jars, version):
         return jars
     kafka.mkdir(parents=True, exist_ok=True)
     with _lock(kafka / "jars.lock"):
-        if not _is_complete(jars):
-            _fetch(kafka, jars)
+        if not _is_complete(jars, version):
+            _fetch(kafka, jars, version)
     return jars
 
 
@@ -56,52 +59,53 @@ def classpath(jars: Path) -> str:
     return os.pathsep.join(str(path) for path in sorted(jars.glob("*.jar")))
 
 
-def wanted() -> list[tuple[str, str, str]]:
-    """(group, artifact, version) of each jar in ``jars.txt``."""
-    lines = (line.split() for line in JAR_LIST.read_text().splitlines() if not line.startswith("#"))
+def wanted(version: str = KAFKA_VERSION) -> list[tuple[str, str, str]]:
+    """(group, artifact, version) of each jar in a version's list."""
+    text = JAR_LISTS[version].read_text()
+    lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
     return [(group, artifact, version) for group, artifact, version in lines]
 
 
-def _is_complete(jars: Path) -> bool:
+def _is_complete(jars: Path, version: str) -> bool:
     try:
         marker = json.loads((jars / _MARKER).read_text())
     except (FileNotFoundError, json.JSONDecodeError):
         return False
-    if marker["wanted"] != [":".join(jar) for jar in wanted()]:
+    if marker["wanted"] != [":".join(jar) for jar in wanted(version)]:
         return False
     sizes = {path.name: path.stat().st_size for path in jars.glob("*.jar")}
     return bool(sizes == marker["sizes"])
 
 
-def _fetch(kafka: Path, jars: Path) -> None:
+def _fetch(kafka: Path, jars: Path, version: str) -> None:
     shutil.rmtree(jars, ignore_errors=True)
     partial = kafka / "jars.partial"
     cache = kafka / "ivy-cache"
-    failure = _run_ivy(kafka, cache, partial)
+    failure = _run_ivy(kafka, cache, partial, version)
     if failure and cache.exists():
         # A cache damaged by an earlier interruption fails for ever: once more without it.
         shutil.rmtree(cache)
-        failure = _run_ivy(kafka, cache, partial)
+        failure = _run_ivy(kafka, cache, partial, version)
     if failure:
         raise LocalClusterError(
-            f"could not fetch the jars of Kafka {KAFKA_VERSION} (is the network there? a mirror can be"
+            f"could not fetch the jars of Kafka {version} (is the network there? a mirror can be"
             f" named by an Ivy settings file in {SETTINGS_VARIABLE}); Ivy's last lines:\n{failure}"
         )
     sizes = {path.name: path.stat().st_size for path in partial.glob("*.jar")}
-    marker = {"wanted": [":".join(jar) for jar in wanted()], "sizes": sizes}
+    marker = {"wanted": [":".join(jar) for jar in wanted(version)], "sizes": sizes}
     (partial / _MARKER).write_text(json.dumps(marker, indent=1))
     partial.rename(jars)
     shutil.rmtree(cache)
 
 
-def _run_ivy(kafka: Path, cache: Path, target: Path) -> str:
+def _run_ivy(kafka: Path, cache: Path, target: Path, version: str) -> str:
     """Empty if every jar is in ``target``, else the last lines that Ivy wrote."""
     shutil.rmtree(target, ignore_errors=True)
     java, _ = find_java()
     settings = kafka / "ivysettings.xml"
     settings.write_text(_SETTINGS)
     module = kafka / "ivy.xml"
-    module.write_text(_module_text())
+    module.write_text(_module_text(version))
     argv = [str(java), "-XX:TieredStopAtLevel=1", "-cp", str(_ivy_jar()), "org.apache.ivy.Main"]
     argv += ["-settings", os.environ.get(SETTINGS_VARIABLE, str(settings)), "-ivy", str(module)]
     argv += ["-cache", str(cache), "-confs", "default"]
@@ -117,17 +121,17 @@ def _run_ivy(kafka: Path, cache: Path, target: Path) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"(nothing: it was ended after {FETCH_TIMEOUT_SECONDS} s)"
-    if answer.returncode == 0 and len(list(target.glob("*.jar"))) == len(wanted()):
+    if answer.returncode == 0 and len(list(target.glob("*.jar"))) == len(wanted(version)):
         return ""
     # Without the progress dots of its downloads.
     lines = [line[:200] for line in answer.stdout.splitlines() if not line.startswith("..")]
     return "\n".join(lines[-12:])
 
 
-def _module_text() -> str:
+def _module_text(version: str) -> str:
     dependencies = "\n".join(
-        f'    <dependency org="{group}" name="{artifact}" rev="{version}" transitive="false"/>'
-        for group, artifact, version in wanted()
+        f'    <dependency org="{group}" name="{artifact}" rev="{revision}" transitive="false"/>'
+        for group, artifact, revision in wanted(version)
     )
     return f"""<ivy-module version="2.0">
   <info organisation="evenkeel" module="local-cluster"/>

@@ -1,0 +1,81 @@
+"""Kafka 3.9: what it knows is read in the versions that it speaks, what it does not know is unknown and no error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from engine.adapters.kafka import KafkaClusterReader
+from engine.config import ClusterSettings
+from engine.datasets import groups_of
+from engine.model import GroupType
+from tests.helpers.group_tool import described
+from tests.helpers.local.brokers import KafkaCluster
+from tests.helpers.local.jars import OLDER_VERSION, resolve_jars
+from tests.helpers.local.process import sweep, wait_until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Three brokers of the older version, with a topic of two replicas."""
+    directory = tmp_path_factory.mktemp("older")
+    try:
+        jars = resolve_jars(version=OLDER_VERSION)
+        with KafkaCluster(directory / "brokers", home=directory, jars=jars) as cluster:
+            admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 1})
+            admin.create_topics([NewTopic("orders", 4, 2)])["orders"].result()
+            yield cluster.bootstrap
+    finally:
+        sweep(directory)
+
+
+def test_a_group_of_an_older_cluster_is_read_whole(older: str) -> None:
+    """Members with racks, owners, commits and lag, as Kafka's own tool has them; types are told, epochs are not."""
+    member = Consumer(
+        {
+            "bootstrap.servers": older,
+            "group.id": "app",
+            "client.rack": "rack-a",
+            "partition.assignment.strategy": "range",
+            "log_level": 1,
+        }
+    )
+    with (
+        closing(member),
+        closing(KafkaClusterReader("older", ClusterSettings(bootstrap=older))) as reader,
+    ):
+        member.subscribe(["orders"])
+        wait_until(lambda: member.poll(0.2) or len(member.assignment()) == 4, 60, "all partitions")
+        member.commit(
+            offsets=[TopicPartition("orders", p, 0) for p in range(4)], asynchronous=False
+        )
+        printed = described(older, "app")
+        snapshot = reader.take_snapshot("older-20260301T120000Z-000000")
+    assert (snapshot.problems, snapshot.notes) == ((), ())
+    (group,) = groups_of(snapshot.tables, snapshot.started_at)
+    assert (group.type, group.state, group.assignor) == (GroupType.CLASSIC, "Stable", "range")
+    assert (group.epoch, group.error) == (None, None)
+    assert [(m.rack, m.rack_source) for m in group.members] == [("rack-a", "subscription")]
+    rows = {
+        (row["TOPIC"], row["PARTITION"]): (row["CURRENT-OFFSET"], row["LAG"]) for row in printed
+    }
+    table = group.partitions
+    ours = zip(table.names, table.partition.tolist(), table.committed.tolist(), strict=True)
+    assert rows == {(topic, str(p)): (str(offset), "0") for topic, p, offset in ours}
+    assert table.owner.tolist() == [0] * 4
+    assert all(topic_id is not None for topic_id in table.topic_ids)
+
+
+def test_what_an_older_cluster_lacks_is_told_by_doctor_not_by_errors(older: str) -> None:
+    """It is healthy; the group protocols it does not speak are named as such."""
+    with closing(KafkaClusterReader("older", ClusterSettings(bootstrap=older))) as reader:
+        health = reader.ping()
+    (versions,) = (finding for finding in health.findings if finding.what == "versions")
+    assert health.ok
+    assert versions.seen.endswith("without streams protocol groups (from 4.1)")
