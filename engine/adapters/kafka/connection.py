@@ -76,7 +76,28 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
         """The library's, which would wait for the other side of a TLS handshake for ever."""
         left = CONNECT_SECONDS if timeout_at is None else timeout_at - time.monotonic()
         building = self.call_soon(super()._build_transport, node, timeout_at)
-        return await self.wait_for(building, max(left, 0) * 1000)
+        return _heard_out(await self.wait_for(building, max(left, 0) * 1000))
+
+
+def _heard_out(transport: Any) -> Any:
+    """
+    Let a transport hand on what it receives together with the end of the connection.
+
+    The library drops that, and it is how brokers refuse a login: they answer and hang up.
+    """
+    receive, ends = transport._sock_recv, list[BaseException]()
+
+    def receive_all() -> tuple[bytes, BaseException | None]:
+        if ends:
+            return b"", ends.pop()
+        data, end = receive()
+        if data and end is not None:
+            ends.append(end)
+            return data, None
+        return data, end
+
+    transport._sock_recv = receive_all
+    return transport
 
 
 class Connection:

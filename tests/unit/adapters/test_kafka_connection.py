@@ -8,6 +8,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import kafka.errors as kafka_errors
 import pytest
@@ -211,3 +212,12 @@ def test_a_port_that_speaks_no_tls_is_known() -> None:
     """Silence and another protocol are no TLS, a closed port neither."""
     with listener() as silent, listener(b"HTTP/1.1 400 Bad Request\r\n\r\n") as other:
         assert not any(speaks_tls(where, 0.5) for where in (silent, other, closed_address()))
+
+
+def test_what_a_broker_says_before_it_hangs_up_is_heard() -> None:
+    """Answer and end may come in one piece; the end is told next, and once."""
+    end = kafka_errors.KafkaConnectionError("socket disconnected")
+    received = [(b"hello", None), (b"refused", end), (b"", None)]
+    transport = connection_module._heard_out(SimpleNamespace(_sock_recv=lambda: received.pop(0)))
+    heard = [transport._sock_recv() for _ in range(4)]
+    assert heard == [(b"hello", None), (b"refused", None), (b"", end), (b"", None)]
