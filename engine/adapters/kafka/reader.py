@@ -121,11 +121,35 @@ class KafkaClusterReader:
         reader = Reader(reading.topics.counts, self._settings.topics, self._rack_for)
         # members first: decoding them may add to a group's errors
         members = [row for group in reading.groups.values() for row in reader.rows(group)]
+        _note_hidden_topics(reading.groups, members, reading.topics)
         groups = [_group_row(group) for group in reading.groups.values()]
         return {
             "groups": _table("groups", groups, key),
             "members": _table("members", members, key),
         }
+
+
+def _note_hidden_topics(
+    groups: Mapping[str, Group], members: list[dict[str, Any]], topics: Topics
+) -> None:
+    """
+    Add an error to classic groups that own partitions of topics nobody told us of.
+
+    To whom may not DESCRIBE a topic, brokers name neither it nor what is committed on it, so the
+    group's lag would be that of the rest. Of other groups they refuse the description themselves.
+    """
+    if topics.problems and not topics.counts:
+        return
+    hidden: dict[str, set[str]] = {}
+    for row in members:
+        unknown = set(row.get("assigned_topics") or ()) - topics.counts.keys()
+        if unknown and groups[row["group_id"]].type == GroupType.CLASSIC:
+            hidden.setdefault(row["group_id"], set()).update(unknown)
+    for group_id, names in hidden.items():
+        groups[group_id].errors += [
+            f"topic {name}: hidden or gone (grant this client DESCRIBE on the topic)"
+            for name in sorted(names)
+        ]
 
 
 def _group_row(group: Group) -> dict[str, Any]:
