@@ -19,6 +19,7 @@ from tests.helpers.certificates import Authority
 from tests.helpers.local.brokers import START_TIMEOUT_SECONDS, KafkaCluster
 from tests.helpers.local.jars import resolve_jars
 from tests.helpers.local.process import find_java, free_ports
+from tests.helpers.local.tokens import CLIENT_ID, CLIENT_SECRET
 
 NODE = 1
 READER, READER_PASSWORD = "reader", "a-recognisable-passw0rd"
@@ -49,8 +50,10 @@ super.users=User:ANONYMOUS
 offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 share.coordinator.state.topic.replication.factor=1
-connection.failed.authentication.delay.ms=10
 """
+
+Properties = dict[str, str]
+"""librdkafka names and values."""
 
 Right = tuple[ResourceType, str, AclOperation]
 
@@ -134,6 +137,30 @@ class SecuredBroker(KafkaCluster):
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 1})
         for future in admin.create_acls(bindings, request_timeout=30).values():
             future.result()
+
+    def trusting(self, protocol: str = "SSL") -> Properties:
+        """TLS that trusts this broker's authority."""
+        return {"security.protocol": protocol, "ssl.ca.location": str(self.authority.ca)}
+
+    def by_password(
+        self, mechanism: str, user: str = READER, password: str = READER_PASSWORD
+    ) -> Properties:
+        """A login over TLS."""
+        return self.trusting("SASL_SSL") | {
+            "sasl.mechanism": mechanism,
+            "sasl.username": user,
+            "sasl.password": password,
+        }
+
+    def by_token(self, url: str, secret: str = CLIENT_SECRET) -> Properties:
+        """A login by a token of the client credentials grant."""
+        return self.trusting("SASL_SSL") | {
+            "sasl.mechanism": "OAUTHBEARER",
+            "sasl.oauthbearer.method": "oidc",
+            "sasl.oauthbearer.token.endpoint.url": url,
+            "sasl.oauthbearer.client.id": CLIENT_ID,
+            "sasl.oauthbearer.client.secret": secret,
+        }
 
     def admin(self) -> closing[KafkaAdminClient]:
         """A client that may do everything; use it as a context."""

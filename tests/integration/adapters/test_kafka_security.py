@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import base64
-import http.server
 import json
 import logging
-import threading
+import os
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
 import pytest
+from confluent_kafka import Consumer
+from confluent_kafka import TopicPartition as Pair
 from confluent_kafka.admin import AclOperation, ResourceType
 from kafka import TopicPartition
 from kafka.structs import OffsetAndMetadata
 
 from engine import wiring
 from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.replay import write_recording
 from engine.config import ClusterSettings
 from engine.datasets import ClusterSnapshot
 from engine.errors import ClusterUnreachable, EvenkeelError
@@ -32,20 +34,21 @@ from tests.helpers.local.secured import (
     NOBODY_PASSWORD,
     READER,
     READER_PASSWORD,
+    Properties,
     SecuredBroker,
 )
+from tests.helpers.local.tokens import CLIENT_SECRET, token_endpoint, unsigned
+from tests.helpers.searched import file_text, history_text
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 SNAPSHOT_ID = "prod-20260301T120000Z-000000"
-CLIENT_SECRET, KEY_PASSWORD = "a-recognisable-client-s3cret", "a-recognisable-key-passw0rd"
+KEY_PASSWORD = "a-recognisable-key-passw0rd"
 DENIED = "GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
 EVERYTHING = {"app", "hidden", "secret"}
 AT_ONCE = 5.0
 """Seconds; what is tried again takes six."""
-
-Properties = dict[str, str]
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +65,11 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
 
 def _fill(broker: SecuredBroker) -> None:
     with broker.admin() as admin:
-        admin.create_topics({"orders": {"num_partitions": 2, "replication_factor": 1}})
-        wait_until(lambda: "orders" in admin.list_topics(), 30, "the topic to appear")
+        topics = {"orders": 2, "private": 1}
+        admin.create_topics(
+            {name: {"num_partitions": n, "replication_factor": 1} for name, n in topics.items()}
+        )
+        wait_until(lambda: topics.keys() <= set(admin.list_topics()), 30, "the topics to appear")
         offsets = {TopicPartition("orders", p): OffsetAndMetadata(0, "", -1) for p in range(2)}
         for group in EVERYTHING:
             admin.alter_group_offsets(group, offsets)
@@ -73,6 +79,7 @@ def _fill(broker: SecuredBroker) -> None:
             (ResourceType.BROKER, "kafka-cluster", describe),
             (ResourceType.GROUP, "app", describe),
             (ResourceType.GROUP, "hidden", describe),
+            *((ResourceType.GROUP, f"live-{kind}", describe) for kind in ("classic", "consumer")),
             (ResourceType.TOPIC, "orders", describe),
         ]
     )
@@ -80,24 +87,8 @@ def _fill(broker: SecuredBroker) -> None:
         [(ResourceType.GROUP, "app", describe), (ResourceType.TOPIC, "orders", describe)],
         "User:CN=auditor",
     )
-    login = by_password(broker, "SCRAM-SHA-512")
+    login = broker.by_password("SCRAM-SHA-512")
     wait_until(lambda: len(groups(take(broker.address("login"), login))) == 3, 30, "the rules")
-
-
-def trusting(broker: SecuredBroker, protocol: str = "SSL") -> Properties:
-    """TLS that trusts the broker's authority."""
-    return {"security.protocol": protocol, "ssl.ca.location": str(broker.authority.ca)}
-
-
-def by_password(
-    broker: SecuredBroker, mechanism: str, user: str = READER, password: str = READER_PASSWORD
-) -> Properties:
-    """A login over TLS."""
-    return trusting(broker, "SASL_SSL") | {
-        "sasl.mechanism": mechanism,
-        "sasl.username": user,
-        "sasl.password": password,
-    }
 
 
 def reader(address: str, properties: Properties) -> KafkaClusterReader:
@@ -153,11 +144,11 @@ def test_a_broker_of_an_unknown_authority_is_refused(broker: SecuredBroker, tmp_
 def test_a_broker_of_another_name_is_refused(broker: SecuredBroker) -> None:
     """The name must be in the certificate, unless names are not asked for."""
     address = broker.address("tls", "localhost")
-    line = refusal(address, trusting(broker), AT_ONCE)
+    line = refusal(address, broker.trusting(), AT_ONCE)
     assert "shows a certificate for another host" in line
     assert "localhost" in line
     assert "ssl.endpoint.identification.algorithm" in line
-    unnamed = trusting(broker) | {"ssl.endpoint.identification.algorithm": "none"}
+    unnamed = broker.trusting() | {"ssl.endpoint.identification.algorithm": "none"}
     assert groups(take(address, unnamed)).keys() == EVERYTHING
 
 
@@ -166,14 +157,14 @@ def test_protocol_and_port_that_do_not_fit_are_told(broker: SecuredBroker) -> No
     plain = refusal(broker.address("tls"), {})
     assert "speaks TLS, and security.protocol is PLAINTEXT" in plain
     assert plain.endswith("Set security.protocol to SSL.")
-    wrapped = refusal(broker.bootstrap, trusting(broker))
+    wrapped = refusal(broker.bootstrap, broker.trusting())
     assert "does not speak TLS on this port, and security.protocol is SSL" in wrapped
     assert "Set security.protocol to PLAINTEXT" in wrapped
-    login = by_password(broker, "PLAIN")
+    login = broker.by_password("PLAIN")
     uncalled = refusal(broker.address("tls"), login)
     assert "it asks for none on this port" in uncalled
     assert "Set security.protocol to SSL" in uncalled
-    missing = refusal(broker.address("login"), trusting(broker))
+    missing = refusal(broker.address("login"), broker.trusting())
     assert "does not answer as Kafka over SSL" in missing
     assert "Check security.protocol" in missing
 
@@ -186,13 +177,13 @@ def test_a_client_certificate_is_shown_where_one_is_asked_for(broker: SecuredBro
     files = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
     texts = {"ssl.certificate.pem": certificate.read_text(), "ssl.key.pem": key.read_text()}
     for how in (files, texts):
-        assert groups(take(address, trusting(broker) | how)) == {"app": None}
+        assert groups(take(address, broker.trusting() | how)) == {"app": None}
     encrypted = {
         "ssl.certificate.location": str(locked),
         "ssl.key.location": str(locked_key),
         "ssl.key.password": KEY_PASSWORD,
     }
-    assert groups(take(address, trusting(broker) | encrypted)) == {}
+    assert groups(take(address, broker.trusting() | encrypted)) == {}
 
 
 def test_without_a_trusted_client_certificate_the_fix_is_told(
@@ -202,7 +193,7 @@ def test_without_a_trusted_client_certificate_the_fix_is_told(
     certificate, key = Authority(tmp_path).issue("stranger")
     stranger = {"ssl.certificate.location": str(certificate), "ssl.key.location": str(key)}
     for how in ({}, stranger):
-        line = refusal(broker.address("mutual"), trusting(broker) | how, AT_ONCE)
+        line = refusal(broker.address("mutual"), broker.trusting() | how, AT_ONCE)
         assert "asks for a client certificate that it trusts" in line
         assert "Set ssl.certificate.location and ssl.key.location" in line
 
@@ -210,7 +201,7 @@ def test_without_a_trusted_client_certificate_the_fix_is_told(
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_a_password_logs_in(broker: SecuredBroker, mechanism: str) -> None:
     """Over TLS and without; a wrong password is refused at once, by a line that has no secret."""
-    login = by_password(broker, mechanism)
+    login = broker.by_password(mechanism)
     assert groups(take(broker.address("login"), login)).keys() == EVERYTHING
     bare = {name: value for name, value in login.items() if name.startswith("sasl.")}
     bare["security.protocol"] = "SASL_PLAINTEXT"
@@ -221,58 +212,13 @@ def test_a_password_logs_in(broker: SecuredBroker, mechanism: str) -> None:
     assert "Check sasl.mechanism, sasl.username and sasl.password" in line
 
 
-@contextmanager
-def token_endpoint(subject: str = READER) -> Iterator[str]:
-    """A server that gives whoever knows the client's secret an unsigned token of *subject*."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            login = base64.b64encode(f"evenkeel:{CLIENT_SECRET}".encode()).decode()
-            known = self.headers["Authorization"] == f"Basic {login}"
-            answer = {"error": "invalid_client"}
-            if known:
-                answer = {"access_token": _unsigned(subject), "expires_in": 300}
-            self.send_response(200 if known else 401)
-            self.end_headers()
-            self.wfile.write(json.dumps(answer).encode())
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/token"
-        finally:
-            server.shutdown()
-
-
-def _unsigned(subject: str) -> str:
-    """A JSON web token without signature (RFC 7519, section 6), which test brokers accept."""
-    now = time.time()
-    parts = ({"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 300})
-    coded = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in parts)
-    return ".".join(text.rstrip("=") for text in coded) + "."
-
-
-def by_token(broker: SecuredBroker, url: str, secret: str = CLIENT_SECRET) -> Properties:
-    """A login by a token of the client credentials grant."""
-    return trusting(broker, "SASL_SSL") | {
-        "sasl.mechanism": "OAUTHBEARER",
-        "sasl.oauthbearer.method": "oidc",
-        "sasl.oauthbearer.token.endpoint.url": url,
-        "sasl.oauthbearer.client.id": "evenkeel",
-        "sasl.oauthbearer.client.secret": secret,
-    }
-
-
 def test_a_token_logs_in(broker: SecuredBroker) -> None:
     """Its subject has the rights; an endpoint that refuses is named with the cause."""
-    with token_endpoint() as url:
-        login = by_token(broker, url)
+    with token_endpoint(READER) as url:
+        login = broker.by_token(url)
         assert groups(take(broker.address("login"), login)).keys() == EVERYTHING
         with pytest.raises(ClusterUnreachable) as caught:
-            take(broker.address("login"), by_token(broker, url, "wrong"))
+            take(broker.address("login"), broker.by_token(url, "wrong"))
     line = str(caught.value)
     assert f"cluster 'prod' got no OAUTHBEARER token from {url} (HTTP 401, invalid_client)" in line
 
@@ -281,7 +227,7 @@ def test_describe_rights_are_enough_and_a_missing_one_is_told_per_group(
     broker: SecuredBroker,
 ) -> None:
     """The reader has DESCRIBE only, and not on one group: that group's row says so, all else is read."""
-    snapshot = take(broker.address("login"), by_password(broker, "SCRAM-SHA-512"))
+    snapshot = take(broker.address("login"), broker.by_password("SCRAM-SHA-512"))
     told = f"members: {DENIED}; committed offsets: {DENIED}"
     assert groups(snapshot) == {"app": None, "hidden": None, "secret": told}
     commits = snapshot.tables["commits"].to_pylist()
@@ -295,11 +241,38 @@ def test_describe_rights_are_enough_and_a_missing_one_is_told_per_group(
     ] * 2
 
 
+@pytest.mark.parametrize("kind", ["classic", "consumer"])
+def test_a_topic_that_may_not_be_read_is_told_with_its_group(
+    broker: SecuredBroker, kind: str
+) -> None:
+    """A live group reads a topic that this client may not DESCRIBE."""
+    group = f"live-{kind}"
+    consumer = Consumer(
+        {"bootstrap.servers": broker.bootstrap, "group.id": group, "group.protocol": kind}
+    )
+    consumer.subscribe(["orders", "private"])
+    try:
+        wait_until(lambda: consumer.poll(0.1) or len(consumer.assignment()) == 3, 30, "the group")
+        consumer.commit(offsets=[Pair("orders", 0, 0), Pair("private", 0, 0)], asynchronous=False)
+        snapshot = take(broker.address("login"), broker.by_password("SCRAM-SHA-512"))
+    finally:
+        consumer.close()
+        with broker.admin() as admin:
+            admin.delete_groups([group])
+    missing = {
+        "classic": "topic private: hidden or gone (grant this client DESCRIBE on the topic)",
+        "consumer": "members: TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)",
+    }
+    assert groups(snapshot)[group] == missing[kind]
+    assert f"group {group}: {missing[kind]}" in snapshot.problems
+    assert groups(snapshot)["app"] is None
+
+
 def test_who_may_nothing_gets_an_empty_snapshot_and_doctor_says_what_to_grant(
     broker: SecuredBroker,
 ) -> None:
     """No crash: groups and topics are hidden from such a client, and doctor knows that they are."""
-    login = by_password(broker, "SCRAM-SHA-512", NOBODY, NOBODY_PASSWORD)
+    login = broker.by_password("SCRAM-SHA-512", NOBODY, NOBODY_PASSWORD)
     assert groups(take(broker.address("login"), login)) == {}
     findings = {f.what: f for f in reader(broker.address("login"), login).ping().findings}
     fixes = {what: findings[what].fix for what in ("rights", "groups", "topics")}
@@ -312,7 +285,7 @@ def test_who_may_nothing_gets_an_empty_snapshot_and_doctor_says_what_to_grant(
 
 def test_doctor_tells_whether_groups_are_hidden(broker: SecuredBroker) -> None:
     """The reader may DESCRIBE the cluster and misses a right to one group."""
-    login = by_password(broker, "SCRAM-SHA-512")
+    login = broker.by_password("SCRAM-SHA-512")
     findings = {f.what: f for f in reader(broker.address("login"), login).ping().findings}
     assert findings["rights"].ok
     assert findings["rights"].seen == "DESCRIBE on the cluster: no group is hidden"
@@ -341,12 +314,12 @@ def test_no_secret_is_written_anywhere(
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, logger="kafka")
-    with token_endpoint() as url:
-        token = _unsigned(READER).split(".")[1][:24]
+    with token_endpoint(READER) as url:
+        token = unsigned(READER).split(".")[1][:24]
         logins = {
-            "plain": by_password(broker, "PLAIN") | own,
-            "scram": by_password(broker, "SCRAM-SHA-256") | own,
-            "token": by_token(broker, url) | own,
+            "plain": broker.by_password("PLAIN") | own,
+            "scram": broker.by_password("SCRAM-SHA-256") | own,
+            "token": broker.by_token(url) | own,
         }
         for name, login in logins.items():
             settings = wiring.settings(
@@ -354,15 +327,20 @@ def test_no_secret_is_written_anywhere(
             )
             cluster = wiring.cluster(settings, name)
             history = wiring.history(settings)
-            take_snapshot(cluster, wiring.lake(settings), history, settings, name)
+            taken = take_snapshot(cluster, wiring.lake(settings), history, settings, name)
+            recording = tmp_path / f"{name}.evenkeel"
+            write_recording(recording, wiring.lake(settings), [taken])
             printed += [repr(settings), repr(cluster), repr(vars(cluster)), str(settings)]
             printed += _failures(broker, login, url, tmp_path)
+            printed.append(_command("lag", name, broker, _wrong(login)))
+        printed.append(_command("doctor", "scram", broker, logins["scram"]))
     out, err = capfd.readouterr()
     places = {"printed": "\n".join(printed), "log": caplog.text, "stdout": out, "stderr": err}
-    places["history"] = _dump(database_url)
-    files = [path for path in (tmp_path / "lake").rglob("*") if path.is_file()]
-    assert len(files) > 6
-    places |= {str(path): path.read_bytes().decode("latin-1") for path in files}
+    places["history"] = history_text(database_url)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    places |= {str(path): file_text(path) for path in files}
+    assert "orders" in places[str(recording)], "what is packed is searched as well"
+    assert "scram" in places["history"]
     assert "SaslHandshake" in caplog.text, "the library's debug log is part of what is searched"
     key_text = "".join(key.read_text().splitlines()[1:-1])[8:48]
     secrets = [READER_PASSWORD, CLIENT_SECRET, KEY_PASSWORD, key_text, token]
@@ -396,13 +374,23 @@ def _failures(broker: SecuredBroker, login: Properties, url: str, folder: Path) 
     return told
 
 
-def _dump(database_url: str) -> str:
-    """Every row of every table of the history, as text."""
-    with psycopg.connect(database_url) as session:
-        tables = session.execute(
-            "select table_name from information_schema.tables"
-            " where table_schema = 'public' and table_type = 'BASE TABLE'"
-        ).fetchall()
-        rows = [session.execute(f'select t::text from "{name}" t').fetchall() for (name,) in tables]
-    assert sum(map(len, rows)) > 3, "the history has rows of the snapshots"
-    return str(rows)
+def _wrong(login: Properties) -> Properties:
+    """The same with another secret that contains the right one."""
+    secrets = [name for name in login if name.endswith((".secret", "sasl.password"))]
+    return login | {name: f"{login[name]}-wrong" for name in secrets}
+
+
+def _command(command: str, name: str, broker: SecuredBroker, login: Properties) -> str:
+    """What a command prints of a cluster that the environment describes, tracebacks included."""
+    described = {name: {"bootstrap": broker.address("login"), "properties": login}}
+    environment = {"EVENKEEL_CLUSTERS": json.dumps(described), "EVENKEEL_DEBUG": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from engine.cli import main; main()", command, "--cluster", name],
+        env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert name in done.stdout + done.stderr, "it speaks of the cluster"
+    return done.stdout + done.stderr
