@@ -129,7 +129,6 @@ def live_score(seen: Observation) -> Score:
 def _group_row(seen: Observation) -> dict[str, Any]:
     group, counted = seen.group, seen.counted
     table, lag = group.partitions, seen.lag.shown.take(counted)
-    has_members = bool(group.members)
     judged = any(m.subscription for m in group.members) and not group.rebalancing
     compared = bool(counted.any()) or not bool((table.committed.known & ~table.exists).any())
     score = live_score(seen) if judged else None
@@ -146,7 +145,7 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "partitions": int(counted.sum()),
         "unowned_partitions": int((table.owner[counted] == NONE).sum()) if judged else None,
         "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum())
-        if has_members
+        if any(m.subscription for m in group.members)
         else None,
         "total_lag": lag.total() if compared else None,
         "unknown_lag_partitions": int((~lag.known).sum()),

@@ -153,7 +153,9 @@ def _lost_groups(topics: Iterable[Any]) -> list[str]:
     ]
     if not lost:
         return []
-    return [f"{len(lost)} partitions of {OFFSETS_TOPIC} have no leader: their groups are missing"]
+    few = "1 partition" if len(lost) == 1 else f"{len(lost)} partitions"
+    verb = "has" if len(lost) == 1 else "have"
+    return [f"{few} of {OFFSETS_TOPIC} {verb} no leader: the groups there are missing"]
 
 
 def _partitions(topic: Any) -> list[Partition]:

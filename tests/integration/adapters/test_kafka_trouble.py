@@ -254,6 +254,27 @@ def test_a_coordinator_that_is_down_is_replaced_or_its_groups_are_missed(
         assert (rows[group]["total_lag"], rows[group]["unknown_lag_partitions"]) == (0, 0), group
         assert [row["committed_offset"] for row in rows[group]["rows"]] == [0, 0, 0], group
     assert were.keys() - are.keys() == {LOST_GROUP}
-    said = "1 partitions of __consumer_offsets have no leader: their groups are missing"
+    said = "1 partition of __consumer_offsets has no leader: the groups there are missing"
     assert said in hurt.problems
     assert said not in whole.problems
+
+
+def test_a_broker_that_stops_and_starts_costs_no_snapshot(guarded: KafkaCluster) -> None:
+    """Ten in a row, a broker gone during some: each is there, and is complete or says what is missing in it."""
+    snapshots = []
+    for number in range(10):
+        if number == 2:
+            guarded.kill(2)
+        if number == 5:
+            guarded.restart(2)
+        snapshots.append(take(guarded.bootstrap))
+    forbidden = {line for line in snapshots[0].problems if "secret" in line}
+    for number, snapshot in enumerate(snapshots):
+        groups = {row["group_id"] for row in snapshot.tables["groups"].to_pylist()}
+        said = set(snapshot.problems) - forbidden
+        assert {*GROUPS, "described-only", "secret"} <= groups or said, number
+        assert _commits(snapshot) == {*GROUPS, "described-only"} or said, number
+        unread = [row for row in snapshot.tables["partitions"].to_pylist() if row["error"]]
+        assert not unread or said, number
+    whole = _healed(guarded.bootstrap)
+    assert _commits(whole) == {*GROUPS, "described-only"}

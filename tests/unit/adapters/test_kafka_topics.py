@@ -158,7 +158,7 @@ def test_groups_that_no_broker_can_list_are_missed_aloud() -> None:
 
     topics = run(read_topics(ScriptedConnection(answer), ALL, set()))
     assert topics.problems == [
-        "1 partitions of __consumer_offsets have no leader: their groups are missing"
+        "1 partition of __consumer_offsets has no leader: the groups there are missing"
     ]
 
 
