@@ -28,9 +28,25 @@ _CERTIFICATE_ALERTS = (
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNEXPECTED_EOF", "HTTP_REQUEST")
 
 
+_HERE = {
+    "AWS_MSK_IAM": "Set AWS credentials and AWS_DEFAULT_REGION here, as for every AWS client.",
+    "GSSAPI": "Check the ticket (klist) and sasl.kerberos.service.name.",
+}
+"""SASL mechanism -> what its login needs of this machine."""
+
+
+def _is_ours(problem: BaseException | None) -> bool:
+    """Whether no login could be made here; without credentials kafka-python misses an attribute."""
+    package = type(problem).__module__.partition(".")[0]
+    if isinstance(problem, AttributeError):
+        return "get_frozen_credentials" in str(problem)
+    wrong = isinstance(problem, kafka_errors.KafkaConfigurationError)
+    return wrong or package in ("botocore", "gssapi")
+
+
 def is_lasting(problem: BaseException | None) -> bool:
     """Whether asking again cannot help: a login refused often may lock an account."""
-    if isinstance(problem, LOGIN_REFUSED):
+    if isinstance(problem, LOGIN_REFUSED) or _is_ours(problem):
         return True
     links = [link for link in _chain(problem) if isinstance(link, ssl.SSLError)]
     return any(isinstance(link, ssl.SSLCertVerificationError) or _is_alert(link) for link in links)
@@ -54,6 +70,10 @@ def explain(
     refused = next((cause for cause in causes if isinstance(cause, LOGIN_REFUSED)), None)
     if refused is not None:
         return _login(refused, protocol, mechanism)
+    ours = next((cause for cause in causes if _is_ours(cause)), None)
+    if ours is not None:
+        fix = _HERE.get(mechanism or "", "Check the sasl properties of its connection.")
+        return f"asks for a login that cannot be made here: {brief(ours)}", fix
     links = [link for cause in causes for link in _chain(cause)]
     for link in links:
         if isinstance(link, ssl.SSLCertVerificationError):
@@ -83,7 +103,7 @@ def _login(refused: BaseException, protocol: str, mechanism: str | None) -> tupl
     fixes = {
         "OAUTHBEARER": "Check that it trusts the issuer, audience and scope of the token.",
         "AWS_MSK_IAM": "Check AWS credentials and region here, and kafka-cluster:Connect in IAM.",
-        "GSSAPI": "Check the ticket (klist) and sasl.kerberos.service.name.",
+        "GSSAPI": _HERE["GSSAPI"],
     }
     other = "Check sasl.mechanism, sasl.username and sasl.password of its connection."
     return f"refused the login: {brief(refused)}", fixes.get(mechanism or "", other)

@@ -162,6 +162,8 @@ def test_what_no_second_attempt_mends_is_told_apart() -> None:
     assert is_lasting(kafka_errors.SaslAuthenticationFailedError("no"))
     assert is_lasting(kafka_errors.KafkaConnectionError(ssl.SSLCertVerificationError("no")))
     assert not is_lasting(kafka_errors.KafkaConnectionError(ConnectionResetError("gone")))
+    assert is_lasting(kafka_errors.KafkaConfigurationError("no region"))
+    assert not is_lasting(AttributeError("'NoneType' object has no attribute 'write'"))
     assert not is_lasting(None)
 
 
@@ -189,6 +191,14 @@ def test_what_no_second_attempt_mends_is_told_apart() -> None:
             "AWS_MSK_IAM",
             "refused the login: SaslAuthenticationFailedError: Access denied",
             "Check AWS credentials and region here, and kafka-cluster:Connect in IAM.",
+        ),
+        (
+            AttributeError("'NoneType' object has no attribute 'get_frozen_credentials'"),
+            "SASL_SSL",
+            "AWS_MSK_IAM",
+            "asks for a login that cannot be made here: AttributeError: 'NoneType' object has no "
+            "attribute 'get_frozen_credentials'",
+            "Set AWS credentials and AWS_DEFAULT_REGION here, as for every AWS client.",
         ),
     ],
 )
