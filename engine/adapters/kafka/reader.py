@@ -14,17 +14,25 @@ from engine.adapters.kafka.groups import (
     Commits,
     Group,
     describe_groups,
+    error_text,
     fetch_commits,
 )
 from engine.adapters.kafka.health import Health, check
 from engine.adapters.kafka.listing import list_groups
 from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
 from engine.adapters.kafka.properties import client_arguments
-from engine.adapters.kafka.topics import Node, Topics, describe_cluster, read_topics
+from engine.adapters.kafka.topics import (
+    Node,
+    Topics,
+    describe_cluster,
+    hidden_topics,
+    read_topics,
+)
 from engine.config import ClusterSettings
 from engine.datasets import SNAPSHOT, ClusterSnapshot
 from engine.model import GroupType, utc_now
 
+_TOPIC_REFUSED = 29
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None)
 
 
@@ -35,6 +43,7 @@ class _Reading:
     kafka_cluster_id: str | None
     nodes: list[Node]
     groups: Mapping[str, Group]
+    members: list[dict[str, Any]]
     commits: Commits
     topics: Topics
     configs: Configs
@@ -115,40 +124,51 @@ class KafkaClusterReader:
         topics = await read_topics(connection, settings.topics, used)
         alive = [node.id for node in nodes if node.alive]
         configs = await read_configs(connection, topics.counts, alive)
-        return _Reading(kafka_cluster_id, nodes, groups, commits, topics, configs, problems)
+        reader = Reader(topics.counts, settings.topics, self._rack_for)
+        members = [row for group in groups.values() for row in reader.rows(group)]
+        unseen = _unseen(groups, members, topics)
+        hidden = await hidden_topics(
+            connection, {name for names in unseen.values() for name in names}
+        )
+        _note_hidden(groups, unseen, hidden)
+        return _Reading(
+            kafka_cluster_id, nodes, groups, members, commits, topics, configs, problems
+        )
 
     def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
-        reader = Reader(reading.topics.counts, self._settings.topics, self._rack_for)
-        # members first: decoding them may add to a group's errors
-        members = [row for group in reading.groups.values() for row in reader.rows(group)]
-        _note_hidden_topics(reading.groups, members, reading.topics)
         groups = [_group_row(group) for group in reading.groups.values()]
         return {
             "groups": _table("groups", groups, key),
-            "members": _table("members", members, key),
+            "members": _table("members", reading.members, key),
         }
 
 
-def _note_hidden_topics(
+def _unseen(
     groups: Mapping[str, Group], members: list[dict[str, Any]], topics: Topics
-) -> None:
+) -> dict[str, set[str]]:
     """
-    Add an error to classic groups that own partitions of topics nobody told us of.
+    Classic group -> topics that its members own partitions of and nobody told us of.
 
-    To whom may not DESCRIBE a topic, brokers name neither it nor what is committed on it, so the
-    group's lag would be that of the rest. Of other groups they refuse the description themselves.
+    To whom may not DESCRIBE a topic, brokers name neither it nor what is committed on it, so the group's lag would be
+    that of the rest. Of other groups they refuse the description themselves.
     """
+    unseen: dict[str, set[str]] = {}
     if topics.problems and not topics.counts:
-        return
-    hidden: dict[str, set[str]] = {}
+        return unseen
     for row in members:
         unknown = set(row.get("assigned_topics") or ()) - topics.counts.keys()
         if unknown and groups[row["group_id"]].type == GroupType.CLASSIC:
-            hidden.setdefault(row["group_id"], set()).update(unknown)
-    for group_id, names in hidden.items():
+            unseen.setdefault(row["group_id"], set()).update(unknown)
+    return unseen
+
+
+def _note_hidden(
+    groups: Mapping[str, Group], unseen: Mapping[str, set[str]], hidden: set[str]
+) -> None:
+    """Add an error to groups that own partitions of hidden topics; topics that are gone are no error."""
+    for group_id, names in unseen.items():
         groups[group_id].errors += [
-            f"topic {name}: hidden or gone (grant this client DESCRIBE on the topic)"
-            for name in sorted(names)
+            f"topic {name}: {error_text(_TOPIC_REFUSED)}" for name in sorted(names & hidden)
         ]
 
 

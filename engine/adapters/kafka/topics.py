@@ -33,6 +33,8 @@ _READ_UNCOMMITTED, _READ_COMMITTED = 0, 1
 _PASSING = frozenset({3, 5, 6, 9, 56, 74, 75, 78})
 """Unknown, leaderless, not the leader, no replica, storage, epochs, not yet: ask again."""
 
+_FORBIDDEN = 29
+
 NO_LEADER = "the partition has no leader"
 
 
@@ -140,6 +142,25 @@ async def read_topics(connection: Connection, admits: Filter, used: set[str]) ->
     await _read_offsets(connection, topics.partitions)
     topics.problems += _summary(topics.partitions)
     return topics
+
+
+async def hidden_topics(connection: Connection, names: Iterable[str]) -> set[str]:
+    """
+    Which of some topics are there, and not for this client to see.
+
+    Asked for all topics, brokers leave such a one out without a word; asked for it by name, they refuse it. One that is
+    gone they do not know.
+    """
+    wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(names)]
+    if not wanted:
+        return set()
+    try:
+        answer = await connection.ask_any(
+            MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        )
+    except Unanswered:
+        return set()
+    return {topic.name for topic in answer.topics if topic.error_code == _FORBIDDEN}
 
 
 def _lost_groups(topics: Iterable[Any]) -> list[str]:

@@ -260,7 +260,7 @@ def test_a_topic_that_may_not_be_read_is_told_with_its_group(
         with broker.admin() as admin:
             admin.delete_groups([group])
     missing = {
-        "classic": "topic private: hidden or gone (grant this client DESCRIBE on the topic)",
+        "classic": "topic private: TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)",
         "consumer": "members: TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)",
     }
     assert groups(snapshot)[group] == missing[kind]

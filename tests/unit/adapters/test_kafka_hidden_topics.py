@@ -5,43 +5,73 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from kafka.protocol.metadata import MetadataResponse
 
 from engine.adapters.kafka.groups import Group
-from engine.adapters.kafka.reader import _note_hidden_topics
-from engine.adapters.kafka.topics import Partition, Topics
+from engine.adapters.kafka.reader import _note_hidden, _unseen
+from engine.adapters.kafka.topics import Partition, Topics, hidden_topics
 from engine.model import GroupType
+from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ORDERS = Partition(topic="orders", topic_id=None, number=0, leader=1, replicas=[1], in_sync=[1])
 
 
-def noted(kind: GroupType, topics: Topics, *assigned: list[str] | None) -> list[str]:
-    """The errors of one group whose members own partitions of these topics."""
-    group = Group(id="app", type=kind, state="Stable", protocol_type="consumer", coordinator=1)
+def unseen(kind: GroupType, topics: Topics, *assigned: list[str] | None) -> set[str]:
+    """The topics of one group, whose members own partitions of these, that nobody told of."""
     rows: list[dict[str, Any]] = [
         {"group_id": "app", "assigned_topics": each} if each is not None else {"group_id": "app"}
         for each in assigned
     ]
-    _note_hidden_topics({"app": group}, rows, topics)
-    return group.errors
+    return _unseen({"app": _group(kind)}, rows, topics).get("app", set())
 
 
-def test_each_hidden_topic_is_an_error_of_its_group() -> None:
-    """Once, however many members own some of it; topics that are known are none."""
-    topics = Topics(partitions=[ORDERS])
+def _group(kind: GroupType = GroupType.CLASSIC) -> Group:
+    return Group(id="app", type=kind, state="Stable", protocol_type="consumer", coordinator=1)
+
+
+def test_topics_that_members_own_and_nobody_told_of_are_unseen() -> None:
+    """Topics that are known are none, and members that own nothing tell nothing."""
     owned = (["orders", "private"], ["private", "audit"], None)
-    assert noted(GroupType.CLASSIC, topics, *owned) == [
-        "topic audit: hidden or gone (grant this client DESCRIBE on the topic)",
-        "topic private: hidden or gone (grant this client DESCRIBE on the topic)",
-    ]
+    assert unseen(GroupType.CLASSIC, Topics(partitions=[ORDERS]), *owned) == {"audit", "private"}
 
 
 @pytest.mark.parametrize("kind", [GroupType.CONSUMER, GroupType.STREAMS])
 def test_other_groups_are_the_brokers_affair(kind: GroupType) -> None:
     """They are not described at all to whom may not see one of their topics."""
-    assert noted(kind, Topics(partitions=[ORDERS]), ["private"]) == []
+    assert unseen(kind, Topics(partitions=[ORDERS]), ["private"]) == set()
 
 
-def test_topics_that_could_not_be_asked_for_are_not_called_hidden() -> None:
+def test_topics_that_could_not_be_asked_for_are_not_unseen() -> None:
     """That has its own line; a client without any right to topics is another matter."""
-    assert noted(GroupType.CLASSIC, Topics(problems=["topics: no answer"]), ["orders"]) == []
-    assert len(noted(GroupType.CLASSIC, Topics(), ["orders"])) == 1
+    assert unseen(GroupType.CLASSIC, Topics(problems=["topics: no answer"]), ["orders"]) == set()
+    assert unseen(GroupType.CLASSIC, Topics(), ["orders"]) == {"orders"}
+
+
+def test_a_hidden_topic_is_an_error_of_its_group_and_one_that_is_gone_is_none() -> None:
+    """Asked by name, brokers refuse the one and do not know the other."""
+    group = _group()
+    _note_hidden({"app": group}, {"app": {"private", "gone"}}, {"private"})
+    assert group.errors == [
+        "topic private: TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)"
+    ]
+
+
+def test_topics_are_asked_for_by_name() -> None:
+    """Refused is hidden; unknown is gone; no answer tells nothing; nothing to ask is not asked."""
+    topic = MetadataResponse.MetadataResponseTopic
+    codes = {"private": 29, "gone": 3}
+
+    def answer(request: Any, node: int | None) -> MetadataResponse:
+        return MetadataResponse(
+            topics=[topic(error_code=codes[one.name], name=one.name) for one in request.topics]
+        )
+
+    connection = ScriptedConnection(answer)
+    assert run(hidden_topics(connection, ["private", "gone"])) == {"private"}
+    assert run(hidden_topics(connection, [])) == set()
+    assert len(connection.asked) == 1
+
+    def silence(request: Any, node: int | None) -> Any:
+        raise unreachable(1)
+
+    assert run(hidden_topics(ScriptedConnection(silence), ["private"])) == set()
