@@ -21,6 +21,7 @@ from engine.config import Settings
 from engine.datasets import SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
 from engine.errors import EvenkeelError, SnapshotNotFound
 from engine.ports import Lake
+from engine.streams.settings import RackStrategy
 from expectations.frames import Frame, snapshot_frames
 
 EXAMPLES = 3
@@ -79,7 +80,8 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     groups = _measured(lake, snapshot_id)
     strategies = list(every())
     frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
-    rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], strategies))
+    known = [*strategies, *(s.value for s in RackStrategy if s.value not in strategies)]
+    rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))
     names = groups["group_id"].to_pylist()
     return _results(
         snapshot_id, "candidates", [*rows, _share(rows, names, settings.withhold_share)]

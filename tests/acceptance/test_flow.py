@@ -161,6 +161,7 @@ def test_every_group_of_the_cluster_has_its_advice(flow: Flow, workload: Running
     assert told[f"{prefix}keeps-rebalancing"]["verdict"] == "not judged"
     assert told[f"{prefix}racks-avoidable"]["verdict"] == "switch"
     assert told[f"{prefix}balanced"]["verdict"] == "stay"
+    assert told[f"{prefix}streams-classic"]["verdict"] != "not judged"
 
 
 def test_each_snapshot_has_a_run_of_its_own(flow: Flow) -> None:

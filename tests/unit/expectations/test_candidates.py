@@ -17,6 +17,7 @@ from engine.datasets import CANDIDATES, VALIDATION, rows_to_table
 from expectations.candidates import SHARES, build_suites, candidate_frames
 from expectations.run import check, validate_candidates
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.streams_groups import Sub, Thread, live_snapshot
 from tests.unit.expectations.one_lake import OneLake
 
 pytestmark = pytest.mark.slow
@@ -272,3 +273,25 @@ def test_only_the_groups_that_were_measured_are_awaited():
     every_group = validate_candidates(lake, SETTINGS, snapshot.snapshot_id).to_pylist()
     missing = [row["group_id"] for row in every_group if not row["success"]]
     assert ["other", "third", None] == missing
+
+
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_what_is_proposed_for_an_application_passes(kip_1071):
+    """Its rack strategies are known ones, though no other group has all of them, and what is unknown is no fault."""
+    threads = [
+        Thread(1, "0_0 1_0", standby="" if kip_1071 else "1_1", rack="a"),
+        Thread(2, "0_1 1_1", standby="" if kip_1071 else "1_0", rack="b"),
+    ]
+    subs = {"0": Sub(2), "1": Sub(2, ["app-counts-changelog"])}
+    lake = Recording()
+    [snapshot_id] = store(lake, live_snapshot(threads, subs, kip_1071=kip_1071))
+    for name, step in (
+        ("metrics", steps.compute_metrics),
+        ("candidates", steps.propose_candidates),
+    ):
+        lake.write(name, snapshot_id, step(lake, SETTINGS, snapshot_id), {})
+    found = validate_candidates(lake, SETTINGS, snapshot_id).to_pylist()
+
+    assert [row["reason"] for row in found if not row["success"]] == []
+    strategies = lake.read("candidates", [snapshot_id])["strategy"].to_pylist()
+    assert {"none", "min_traffic", "balance_subtopology"} <= set(strategies)
