@@ -36,7 +36,7 @@ def task_feasibility(group: GroupSnapshot, running: Running, found: Outcome) -> 
         return Judgement(
             feasibility=Feasibility.INFEASIBLE,
             reason=f"racks play no part: {off}",
-            how=_racks(group),
+            how=set_racks(kip_1071=running.kip_1071),
         )
     if group.type is GroupType.STREAMS:
         return Judgement(
@@ -58,9 +58,9 @@ def task_feasibility(group: GroupSnapshot, running: Running, found: Outcome) -> 
     )
 
 
-def _racks(group: GroupSnapshot) -> str:
+def set_racks(*, kip_1071: bool) -> str:
     """How all racks get known; members of the streams protocol cannot tell theirs as yet."""
-    if group.type is GroupType.STREAMS:
+    if kip_1071:
         return "Configure racks by client id or host, and set broker.rack on every broker."
     return "Set client.rack on every instance and broker.rack on every broker."
 
