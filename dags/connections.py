@@ -12,6 +12,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from engine import wiring
 from engine.config import Settings, cluster_names
+from engine.errors import ConfigError
 
 
 def settings() -> Settings:
@@ -76,9 +77,22 @@ def _slack(connection: Connection) -> dict[str, Any]:
 
 
 def _kafka(connection: Connection) -> dict[str, Any]:
-    properties = {key: str(value) for key, value in connection.extra_dejson.items()}
+    extra = connection.extra_dejson
+    properties = {key: _text(key, value) for key, value in extra.items() if value is not None}
     bootstrap = properties.pop("bootstrap.servers", None)
     return {"properties": properties} | ({"bootstrap": bootstrap} if bootstrap else {})
+
+
+def _text(name: str, value: Any) -> str:
+    """A property as librdkafka writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise ConfigError(
+        f"property {name} of a Kafka connection is a {type(value).__name__}, not text.",
+        fix="Write plain values into the connection's extra.",
+    )
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -10,6 +10,7 @@ from airflow.sdk import Connection
 
 from dags.connections import environment, from_connections
 from engine.config import Settings, load
+from engine.errors import ConfigError
 
 pytestmark = pytest.mark.airflow
 
@@ -39,6 +40,24 @@ def test_a_kafka_connection_has_librdkafka_properties() -> None:
         "security.protocol": "SSL",
         "socket.timeout.ms": "9000",
     }
+
+
+def test_values_that_are_no_text_are_written_as_librdkafka_does() -> None:
+    """True and false in small letters; null is left out; anything nested is refused by name, not shown."""
+    extra = {
+        "bootstrap.servers": "a:9092",
+        "enable.ssl.certificate.verification": False,
+        "sasl.username": None,
+    }
+    made = Connection(conn_id="kafka", conn_type="kafka", extra=json.dumps(extra))
+    found = settings(evenkeel_eu=made).clusters["eu"]
+    assert found.properties == {"enable.ssl.certificate.verification": "false"}
+    nested = Connection(
+        conn_id="kafka", conn_type="kafka", extra=json.dumps({"sasl.password": {"is": "hidden"}})
+    )
+    with pytest.raises(ConfigError, match=r"sasl\.password .* dict") as told:
+        settings(evenkeel_eu=nested)
+    assert "hidden" not in str(told.value)
 
 
 def test_a_connection_adds_to_what_the_file_says(
