@@ -313,11 +313,11 @@ def test_damaged_jars_are_fetched_again(tmp_path: Path, monkeypatch: pytest.Monk
     """A folder of jars that lost one is made anew; a complete one asks nobody."""
     fetched = []
 
-    def fake(kafka: Path, cache: Path, target: Path) -> str:
+    def fake(kafka: Path, cache: Path, target: Path, version: str) -> str:
         target.mkdir(parents=True)
         cache.mkdir(exist_ok=True)
-        for _, artifact, version in jars.wanted():
-            (target / f"{artifact}-{version}.jar").write_text("jar")
+        for _, artifact, revision in jars.wanted(version):
+            (target / f"{artifact}-{revision}.jar").write_text("jar")
         fetched.append(target)
         return ""
 
@@ -329,6 +329,9 @@ def test_damaged_jars_are_fetched_again(tmp_path: Path, monkeypatch: pytest.Monk
     jars.resolve_jars(tmp_path)
     assert len(fetched) == 2
     assert len(list(folder.glob("*.jar"))) == len(jars.wanted())
+    assert jars.resolve_jars(tmp_path, jars.OLDER_VERSION) != folder
+    assert jars.resolve_jars(tmp_path) == folder
+    assert len(fetched) == 3
 
 
 def test_failed_fetch_shows_what_ivy_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,5 +112,5 @@ def test_doctor_finds_the_cluster_healthy(run, kafka_cluster: ClusterInUse, work
     """Connection, versions, rights and racks, one OK line each."""
     rows = objects(run("doctor", "--bootstrap", kafka_cluster.bootstrap, "--json"))
     outcomes = {row["name"]: row["outcome"] for row in rows if row["cluster"]}
-    names = ("kafka", "brokers", "racks", "versions", "groups", "topics")
+    names = ("kafka", "brokers", "racks", "versions", "rights", "groups", "topics")
     assert outcomes == dict.fromkeys(names, "OK")
