@@ -467,6 +467,20 @@ def from_ms(milliseconds: int | None) -> datetime | None:
     return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
 
 
+def ragged_entries(start: Ints, rows: Ints | Indices) -> tuple[Ints, Ints]:
+    """
+    Some rows of a ragged array, each as often as it is named: where each begins then, and which entries they take.
+
+    >>> start, entries = ragged_entries(np.array([0, 1, 1, 3]), np.array([2, 0]))
+    >>> start.tolist(), entries.tolist()
+    ([0, 2, 3], [1, 2, 0])
+    """
+    sizes = start[rows + 1] - start[rows]
+    begin = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(sizes, out=begin[1:])
+    return begin, np.repeat(start[rows] - begin[:-1], sizes) + np.arange(begin[-1])
+
+
 def ragged(lists: Sequence[Sequence[int]]) -> tuple[Ints, Indices]:
     """
     Pack lists of indices into (start, values): list i is `values[start[i]:start[i + 1]]`.

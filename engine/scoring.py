@@ -23,7 +23,7 @@ from engine.metrics.balance import (
     spread,
     subscription_classes,
 )
-from engine.metrics.racks import leader_crossing, replica_crossing
+from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from engine.model import NONE, Assignment, Flags, Indices, Ints, Move, Score
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +79,7 @@ class Judge:
         counts = member_counts(owner, len(group.members))
         lags = member_sums(owner, len(group.members), group.lag).take(self._counting)
         counted = counts[self._counting]
-        owner_rack = np.append(group.member_rack, np.int32(NONE))[owner]
+        owner_rack = owner_racks(group, owner)
         replicas = (owner_rack, group.replica_start, group.replica_rack)
         by_leader = leader_crossing(owner_rack, group.leader_rack)
         crossing = by_leader if self.leaders_only else replica_crossing(*replicas)
@@ -126,6 +126,17 @@ def drain_seconds(group: GroupSpec, owner: Indices, capacity: Floats) -> float |
     if bool(np.isnan(margin).any()):
         return None
     return float((lags.values[behind] / margin).max(initial=0.0))
+
+
+def replica_crossing_of(group: GroupSpec, owner: Indices) -> Crossing:
+    """What an assignment (P, NONE for nobody) reads across racks, from whichever replica is nearest."""
+    return replica_crossing(owner_racks(group, owner), group.replica_start, group.replica_rack)
+
+
+def owner_racks(group: GroupSpec, owner: Indices) -> Indices:
+    """(P) the rack of each partition's owner, NONE where it has none or is nobody."""
+    racks: Indices = np.append(group.member_rack, np.int32(NONE))[owner]
+    return racks
 
 
 def moves(group: GroupSpec, assignment: Assignment) -> list[Move]:

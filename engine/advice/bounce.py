@@ -37,12 +37,12 @@ from engine.kit.protocol_names import (
     CLIENT_SIDE,
     SERVER_SETTING,
     SERVER_SIDE,
-    STREAMS,
     cooperative,
     setting,
     wire_name,
 )
 from engine.kit.rolling import Stage, rolling
+from engine.model import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]
 _Restart = tuple[Names, str, bool]
@@ -119,7 +119,7 @@ def plan(
         InputError: The target assigns at the broker, or tasks of Kafka Streams.
     """
     new = wire_name(target)
-    if new in SERVER_SIDE or new == STREAMS:
+    if new in SERVER_SIDE or new == STREAMS_PROTOCOL:
         raise InputError(
             f"members of a classic group cannot list {target!r}.",
             fix=f"Name a client-side strategy: {', '.join(one.strategy for one in CLIENT_SIDE.values())}.",

@@ -22,8 +22,8 @@ import numpy as np
 
 from engine.assignor import GroupSpec
 from engine.kit.near_data import NearData, Plain, Weights, near_data, plain
-from engine.metrics.racks import replica_crossing
 from engine.model import NONE, Indices
+from engine.scoring import replica_crossing_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +148,7 @@ def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
 
 
 def _point(group: GroupSpec, owner: Indices) -> Point:
-    rack = np.append(group.member_rack, np.int32(NONE))[owner]
-    crossing = replica_crossing(rack, group.replica_start, group.replica_rack)
+    crossing = replica_crossing_of(group, owner)
     rate = float(group.rate[crossing.crosses].sum())
     return Point(
         crossing=int(crossing.crosses.sum()),

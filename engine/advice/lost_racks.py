@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from engine.assignor import GroupSpec, by_leader
 from engine.errors import Infeasible
 from engine.kit.near_data import near_data
-from engine.metrics.racks import Crossing, replica_crossing
-from engine.model import NONE, GroupSnapshot, GroupType
+from engine.model import GroupSnapshot, GroupType
+from engine.scoring import replica_crossing_of
 
 
 def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
@@ -30,7 +28,7 @@ def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
         return None
     if group.follower_fetching is False:
         spec = by_leader(spec)
-    now = _by_replica(spec)
+    now = replica_crossing_of(spec, spec.owner)
     share = now.share()
     if not share:
         return None
@@ -57,15 +55,13 @@ def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> str | None:
     """
     if group.follower_fetching is not False or group.rebalancing:
         return None
-    now, would = _by_replica(by_leader(spec)).share(), _by_replica(spec).share()
+    now, would = (
+        replica_crossing_of(by_leader(spec), spec.owner).share(),
+        replica_crossing_of(spec, spec.owner).share(),
+    )
     if now is None or would is None or now <= would:
         return None
     return (
         f"{now:.0%} of its partitions are read across racks because brokers serve reads from leaders only; with"
         f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would:.0%}"
     )
-
-
-def _by_replica(spec: GroupSpec) -> Crossing:
-    rack = np.append(spec.member_rack, np.int32(NONE))[spec.owner]
-    return replica_crossing(rack, spec.replica_start, spec.replica_rack)

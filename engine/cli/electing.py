@@ -16,13 +16,12 @@ from engine.kit.election import Election, elect
 from engine.kit.protocol_names import (
     CLIENT_SIDE,
     SERVER_SIDE,
-    STREAMS,
     cooperative,
     strategy_of,
     wire_name,
     wire_names,
 )
-from engine.model import GroupSnapshot, GroupType, Member, Reach
+from engine.model import STREAMS_PROTOCOL, GroupSnapshot, GroupType, Member, Reach
 
 NOT_ON_THE_WIRE = (
     "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
@@ -224,7 +223,7 @@ def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> 
 def _remarks_on(lists: Listed, election: Election | None) -> list[str]:
     """What has to be said of lists, whoever has them."""
     named = dict.fromkeys(name for listed in lists.values() for name in listed or ())
-    ours = {*CLIENT_SIDE, STREAMS, *every()}
+    ours = {*CLIENT_SIDE, STREAMS_PROTOCOL, *every()}
     told = [
         f"{name} is none of the known ones, it is taken as it is"
         for name in named

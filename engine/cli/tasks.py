@@ -47,9 +47,8 @@ def tasks(
     from engine.cli import sources
     from engine.cli.tables import emit, show, tell
     from engine.errors import Infeasible
-    from engine.streams.compare import outcome, present, presumed
+    from engine.streams.compare import outcomes, present, presumed
     from engine.streams.live import running
-    from engine.streams.settings import RackStrategy
 
     source = sources.open_source(bootstrap, cluster, stored)
     found = sources.one_group(source, group)
@@ -62,20 +61,21 @@ def tasks(
     if reason is not None:
         raise Infeasible(f"the tasks of group {group} cannot be shown: {reason}.")
     rule = source.settings.rule(found.group.cluster, group)
-    application = presumed(running(found.group, rule.streams))
-    outcomes = [present(application), *(outcome(application, one) for one in RackStrategy)]
-    if as_json:
-        emit([_object(group, application, outcomes, _names(found.group, application))])
-        return
+    live = running(found.group, rule.streams)
+    replayed = outcomes(live)
+    application, every = presumed(live, replayed), [present(live), *replayed]
     names = _names(found.group, application)
+    if as_json:
+        emit([_object(group, application, every, names)])
+        return
     show(
         [
-            _summary(group, application, outcomes),
-            _clients(application, outcomes, names),
-            _tasks(application, outcomes, names),
+            _summary(group, application, every),
+            _clients(application, every, names),
+            _tasks(application, every, names),
         ]
     )
-    tell(["", *_told(application, outcomes)])
+    tell(["", *_told(application, every)])
 
 
 def _names(group: GroupSnapshot, application: Running) -> list[str]:
@@ -116,7 +116,7 @@ def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> T
         ],
         rows=[
             [
-                text(_of(one) + " *" * (one.strategy in _running(application))),
+                text(_of(one) + " *" * _runs(application, one)),
                 _share(
                     int(one.crossing.sum()), len(application.app.source), int(one.unknown.sum())
                 ),
@@ -133,9 +133,9 @@ def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> T
     )
 
 
-def _running(application: Running) -> tuple[object, ...]:
-    """The strategy it runs; nothing where that is not one of these."""
-    return () if application.runs is None else (application.runs,)
+def _runs(application: Running, one: Outcome) -> bool:
+    """Whether this is of the strategy it runs."""
+    return one.strategy is not None and one.strategy is application.runs
 
 
 def _share(crossing: int, total: int, unknown: int) -> str:

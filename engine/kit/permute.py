@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.assignor import GroupSpec
-from engine.model import NONE, Indices, Ints
+from engine.model import NONE, Indices, Ints, ragged_entries
 
 T = TypeVar("T")
 
@@ -31,10 +30,10 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
     """
     new_member, new_topic = _new_indices(members), _new_indices(topics)
     partitions = partition_order(group, topics)
-    subscription_start, sent = _rows(group.subscription_start, members)
-    claim_start, claimed = _rows(group.claim_start, members)
-    blob_start, told = _rows(group.blob_start, members)
-    replica_start, replicas = _rows(group.replica_start, partitions)
+    subscription_start, sent = ragged_entries(group.subscription_start, members)
+    claim_start, claimed = ragged_entries(group.claim_start, members)
+    blob_start, told = ragged_entries(group.blob_start, members)
+    replica_start, replicas = ragged_entries(group.replica_start, partitions)
     return replace(
         group,
         members=_picked(group.members, members),
@@ -43,7 +42,7 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         topics=_picked(group.topics, topics),
         topic_ids=_picked(group.topic_ids, topics),
         topic_exists=group.topic_exists[topics],
-        topic_start=_starts(np.diff(group.topic_start)[topics]),
+        topic_start=ragged_entries(group.topic_start, topics)[0],
         subscription_start=subscription_start,
         subscription_topic=new_topic[group.subscription_topic[sent]],
         replica_start=replica_start,
@@ -67,7 +66,7 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
 
 def partition_order(group: GroupSpec, topics: Ints) -> Ints:
     """(P) the partitions topic by topic in the given order of topics."""
-    return _rows(group.topic_start, topics)[1]
+    return ragged_entries(group.topic_start, topics)[1]
 
 
 def _new_indices(old: Ints) -> Indices:
@@ -75,20 +74,6 @@ def _new_indices(old: Ints) -> Indices:
     new = np.full(len(old) + 1, NONE, np.int32)
     new[old] = np.arange(len(old), dtype=np.int32)
     return new
-
-
-def _rows(start: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """A ragged array's rows in another order: their new starts, and which entries they take."""
-    sizes = np.diff(start)[rows]
-    new_start = _starts(sizes)
-    entries = np.repeat(start[:-1][rows] - new_start[:-1], sizes) + np.arange(new_start[-1])
-    return new_start, entries
-
-
-def _starts(sizes: npt.NDArray[np.int64]) -> Ints:
-    start = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=start[1:])
-    return start
 
 
 def _picked(values: tuple[T, ...], index: Ints) -> tuple[T, ...]:

@@ -19,9 +19,6 @@ CLIENT_SETTING = "partition.assignment.strategy"
 SERVER_SETTING = "group.remote.assignor"
 
 
-STREAMS = STREAMS_PROTOCOL
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSide:
     """
@@ -99,7 +96,9 @@ SERVER_SIDE: Mapping[str, str] = MappingProxyType({"uniform": "uniform", "range-
 
 
 def _aliases() -> dict[str, str]:
-    found = {"org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor": STREAMS}
+    found = {
+        "org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor": STREAMS_PROTOCOL
+    }
     for one in _KNOWN:
         classes = [name for name in (one.java, one.python) if name is not None]
         names = [one.strategy, *classes, *(name.rsplit(".", 1)[1] for name in classes)]

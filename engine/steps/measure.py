@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from engine.advice import blocked
 from engine.advice.lost_racks import leaders_only, lost_rack_awareness
-from engine.assignor import spec_of
+from engine.assignor import GroupSpec, spec_of
 from engine.config import Settings
 from engine.datasets import METRICS, rows_to_table
 from engine.metrics.balance import member_counts, member_sums
@@ -117,9 +117,8 @@ def measure_group(
     }
 
 
-def live_score(seen: Observation) -> Score:
+def _live_score(seen: Observation, spec: GroupSpec) -> Score:
     """The judge's view of what the group has now."""
-    spec = spec_of(seen.group, seen.lag.shown, seen.production.per_second)
     judge = Judge(
         group=spec, capacity=seen.capacity, leaders_only=seen.group.follower_fetching is False
     )
@@ -131,7 +130,8 @@ def _group_row(seen: Observation) -> dict[str, Any]:
     table, lag = group.partitions, seen.lag.shown.take(counted)
     judged = any(m.subscription for m in group.members) and not group.rebalancing
     compared = bool(counted.any()) or not bool((table.committed.known & ~table.exists).any())
-    score = live_score(seen) if judged else None
+    spec = spec_of(group, seen.lag.shown, seen.production.per_second) if judged else None
+    score = None if spec is None else _live_score(seen, spec)
     owned = member_counts(table.owner, len(group.members))
     statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
     since = seen.production.since_ms.take(counted)
@@ -166,15 +166,14 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "rates_since": from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        "findings": [*seen.findings, *_about_racks(seen)],
+        "findings": [*seen.findings, *(() if spec is None else _about_racks(group, spec))],
     }
 
 
-def _about_racks(seen: Observation) -> list[str]:
-    if blocked(seen.group) or seen.group.places_tasks:
+def _about_racks(group: GroupSnapshot, spec: GroupSpec) -> list[str]:
+    if blocked(group) or group.places_tasks:
         return []
-    spec = spec_of(seen.group, seen.lag.shown, seen.production.per_second)
-    found = (lost_rack_awareness(seen.group, spec), leaders_only(seen.group, spec))
+    found = (lost_rack_awareness(group, spec), leaders_only(group, spec))
     return [one for one in found if one]
 
 

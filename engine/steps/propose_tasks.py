@@ -59,13 +59,19 @@ def task_rows(
     judge = judge_of(group, shown, seen.capacity)
     rows: list[_Row] = [(_live(shown, judge), None, [])]
     told = settings.rule(group.cluster, group.group).streams
+    found: dict[RackStrategy, Outcome | EvenkeelError]
     try:
-        application = presumed(running(group, told))
+        live = running(group, told)
     except EvenkeelError as problem:
-        reach, why = task_reach(group), str(problem)
-        rows += [(infeasible(s.value, reach, why), None, []) for s in RackStrategy]
+        found = dict.fromkeys(RackStrategy, problem)
     else:
-        rows += [_replay(group, application, s, shown, judge) for s in RackStrategy]
+        found = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
+        application = presumed(live, [one for one in found.values() if isinstance(one, Outcome)])
+    for strategy, one in found.items():
+        if isinstance(one, Outcome):
+            rows.append(_replayed_row(group, application, one, shown, judge))
+        else:
+            rows.append((infeasible(strategy.value, task_reach(group), str(one)), None, []))
     done = {candidate.strategy for candidate, _, _ in rows}
     reason = unfit(group) or ""
     rows += [
@@ -88,21 +94,22 @@ def _live(shown: GroupSpec, judge: Judge) -> Candidate:
     )
 
 
-def _replay(
-    group: GroupSnapshot,
-    application: Running,
-    strategy: RackStrategy,
-    shown: GroupSpec,
-    judge: Judge,
-) -> _Row:
-    reach = task_reach(group)
+def _outcome(live: Running, strategy: RackStrategy) -> Outcome | EvenkeelError:
+    """What a strategy would lead to, or why it leads nowhere: one that fails costs the others nothing."""
     try:
-        found = outcome(application, strategy)
+        return outcome(live, strategy)
     except EvenkeelError as problem:
-        return infeasible(strategy.value, reach, str(problem)), None, []
+        return problem
+
+
+def _replayed_row(
+    group: GroupSnapshot, application: Running, found: Outcome, shown: GroupSpec, judge: Judge
+) -> _Row:
+    assert found.strategy is not None, "what a group has now is its live row"
+    reach, name = task_reach(group), found.strategy.value
     judgement = task_feasibility(group, application, found)
     if judgement.feasibility is Feasibility.INFEASIBLE:
-        return infeasible(strategy.value, reach, judgement.reason), judgement, []
+        return infeasible(name, reach, judgement.reason), judgement, []
     assignment = Assignment(owner=_members(application, found, shown))
     process = {m.id: m.process_id for m in group.members}
     changed = [
@@ -111,7 +118,7 @@ def _replay(
         if process.get(move.from_member or "") != process.get(move.to_member or "")
     ]
     candidate = Candidate(
-        strategy=strategy.value,
+        strategy=name,
         reach=reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,

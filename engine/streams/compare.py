@@ -9,13 +9,13 @@ rack or a replica's is unknown are left out of the count, and the count of those
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.metrics.racks import Crossing, replica_crossing
-from engine.model import NONE, Indices, Ints
+from engine.model import NONE, Indices, Ints, ragged_entries
 from engine.streams.live import IN_RULE, Running
 from engine.streams.model import Application, Placement
 from engine.streams.place import place
@@ -87,33 +87,47 @@ def outcome(running: Running, strategy: RackStrategy) -> Outcome:
     )
 
 
-def presumed(running: Running) -> Running:
+def outcomes(running: Running) -> list[Outcome]:
+    """
+    What each rack strategy would lead to.
+
+    Raises:
+        Infeasible: As `outcome`.
+    """
+    return [outcome(running, strategy) for strategy in RackStrategy]
+
+
+def presumed(running: Running, found: Iterable[Outcome]) -> Running:
     """
     The application with the strategy it runs: the configured one, else one that gives exactly what it has now, else
     Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071) it runs none of them.
+
+    Args:
+        running: The application.
+        found: What rack strategies would lead to, in their order.
     """
     if running.kip_1071:
         return running
     if running.configured is not None:
         return replace(running, runs=running.configured)
-    same = list(reproducing(running))
-    strategy = same[0] if same else RackStrategy.NONE
+    same = next(reproducing(running, found), None)
+    strategy = same or RackStrategy.NONE
     why = "which gives exactly what the group has now" if same else "Kafka's default"
     told = f"rack.aware.assignment.strategy is taken to be {strategy}, {why} ({IN_RULE})"
     config = replace(running.config, strategy=strategy)
     return replace(running, config=config, runs=strategy, said=(told, *running.said))
 
 
-def reproducing(running: Running) -> Iterator[RackStrategy]:
+def reproducing(running: Running, found: Iterable[Outcome]) -> Iterator[RackStrategy]:
     """The strategies whose answer is exactly what the application has now, copies included."""
-    for strategy in RackStrategy:
-        found = outcome(running, strategy)
+    for one in found:
         if (
-            np.array_equal(found.owner, running.owner)
-            and np.array_equal(found.copies_start, running.copies_start)
-            and np.array_equal(found.copies, running.copies)
+            one.strategy is not None
+            and np.array_equal(one.owner, running.owner)
+            and np.array_equal(one.copies_start, running.copies_start)
+            and np.array_equal(one.copies, running.copies)
         ):
-            yield strategy
+            yield one.strategy
 
 
 def _outcome(
@@ -127,8 +141,8 @@ def _outcome(
     app = running.app
     crossing, unknown = _by_row(app, app.source_start, app.source, owner)
     task = np.repeat(np.arange(len(app.tasks)), np.diff(copies_start))
-    start, partition = _rows(app.changelog_start, app.changelog, task)
-    restored, unsure = _by_row(app, start, partition, copies)
+    start, entries = ragged_entries(app.changelog_start, task)
+    restored, unsure = _by_row(app, start, app.changelog[entries], copies)
     moved = (owner != running.owner) & (running.owner != NONE) & (owner != NONE)
     costs = running.config.costs
     price = np.where(app.stateful, costs.traffic, STATELESS.traffic)
@@ -148,14 +162,6 @@ def _outcome(
     )
 
 
-def _rows(start: Ints, values: Indices, rows: Ints | Indices) -> tuple[Ints, Indices]:
-    """Some rows of a ragged array, each as often as it is named."""
-    size = start[rows + 1] - start[rows]
-    begin = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(size, out=begin[1:])
-    return begin, values[np.arange(begin[-1]) + np.repeat(start[rows] - begin[:-1], size)]
-
-
 def across(app: Application, start: Ints, partition: Indices, client: Indices) -> Crossing:
     """
     For each entry, whether its partition has no replica in the rack of its row's client.
@@ -166,8 +172,9 @@ def across(app: Application, start: Ints, partition: Indices, client: Indices) -
         client: One per row, NONE for nobody.
     """
     rack = np.append(app.client_rack, np.int32(NONE))[client]
-    replicas = _rows(app.replica_start, app.replica_rack, partition)
-    return replica_crossing(np.repeat(rack, np.diff(start)), *replicas)
+    replica_start, entries = ragged_entries(app.replica_start, partition)
+    of_row = np.repeat(rack, np.diff(start))
+    return replica_crossing(of_row, replica_start, app.replica_rack[entries])
 
 
 def _by_row(

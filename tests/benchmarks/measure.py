@@ -58,12 +58,12 @@ def _peak(call: Callable[[Any], object], argument: Any) -> float:
         _RESET.write_text("5")
     except OSError:
         return _traced(call, argument)
-    already = _resident("VmRSS")
+    already = resident("VmRSS")
     call(argument)
-    return max(_resident("VmHWM") - already, 0.0)
+    return max(resident("VmHWM") - already, 0.0)
 
 
-def _resident(what: str) -> float:
+def resident(what: str) -> float:
     """MiB of this process: `VmRSS` now, `VmHWM` the most there was."""
     (line,) = (s for s in _STATUS.read_text().splitlines() if s.startswith(f"{what}:"))
     return int(line.split()[1]) / 1024

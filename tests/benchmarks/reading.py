@@ -33,6 +33,7 @@ from engine.adapters.lake import FileLake
 from engine.config import ClusterSettings
 from engine.datasets import facts_of, new_snapshot_id
 from engine.model import utc_now
+from tests.benchmarks.measure import resident
 from tests.helpers.group_tool import described
 from tests.helpers.local.brokers import KafkaCluster
 
@@ -86,13 +87,12 @@ def once(bootstrap: str) -> None:
             taken = reader.take_snapshot(new_snapshot_id("measured", utc_now()))
             lake.write("snapshot", taken.snapshot_id, taken.tables, facts_of(taken))
             seconds = perf_counter() - began
-    peak = next(
-        int(line.split()[1]) / 1024
-        for line in Path("/proc/self/status").read_text().splitlines()
-        if line.startswith("VmHWM:")
-    )
     rows = {name: len(table) for name, table in taken.tables.items()}
-    print(json.dumps(dict(seconds=seconds, peak_mib=peak, requests=taken.requests, rows=rows)))
+    print(
+        json.dumps(
+            dict(seconds=seconds, peak_mib=resident("VmHWM"), requests=taken.requests, rows=rows)
+        )
+    )
 
 
 @contextmanager

@@ -23,6 +23,9 @@ from typing import Any
 from engine.config import StreamsSettings
 from engine.datasets import ClusterSnapshot
 from engine.model import NONE, GroupSnapshot, Indices, Ints
+from engine.streams.compare import outcomes, presumed, reproducing
+from engine.streams.live import Running
+from engine.streams.settings import RackStrategy
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 from tests.helpers.streams import Sketch, process
 
@@ -255,3 +258,13 @@ def _topology(subs: Mapping[str, Sub], sources: Mapping[str, Sequence[str]]) -> 
         for name, sub in subs.items()
     }
     return json.dumps({"epoch": 1, "subtopologies": told})
+
+
+def presume(live: Running) -> Running:
+    """The application with the strategy it runs, by what all of them would lead to."""
+    return presumed(live, outcomes(live))
+
+
+def reproduced(live: Running) -> list[RackStrategy]:
+    """The strategies whose answer is exactly what the application has now."""
+    return list(reproducing(live, outcomes(live)))

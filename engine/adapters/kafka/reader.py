@@ -22,6 +22,7 @@ from engine.adapters.kafka.listing import list_groups
 from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
 from engine.adapters.kafka.properties import client_arguments
 from engine.adapters.kafka.topics import (
+    REFUSED,
     Node,
     Topics,
     describe_cluster,
@@ -32,7 +33,6 @@ from engine.config import ClusterSettings
 from engine.datasets import SNAPSHOT, ClusterSnapshot
 from engine.model import GroupType, utc_now
 
-_TOPIC_REFUSED = 29
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None)
 
 
@@ -168,7 +168,7 @@ def _note_hidden(
     """Add an error to groups that own partitions of hidden topics; topics that are gone are no error."""
     for group_id, names in unseen.items():
         groups[group_id].errors += [
-            f"topic {name}: {error_text(_TOPIC_REFUSED)}" for name in sorted(names & hidden)
+            f"topic {name}: {error_text(REFUSED)}" for name in sorted(names & hidden)
         ]
 
 

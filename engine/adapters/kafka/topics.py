@@ -33,7 +33,8 @@ _READ_UNCOMMITTED, _READ_COMMITTED = 0, 1
 _PASSING = frozenset({3, 5, 6, 9, 56, 74, 75, 78})
 """Unknown, leaderless, not the leader, no replica, storage, epochs, not yet: ask again."""
 
-_FORBIDDEN = 29
+REFUSED = 29
+"""The error code of a topic that is there and not for this client to see."""
 
 NO_LEADER = "the partition has no leader"
 
@@ -160,7 +161,7 @@ async def hidden_topics(connection: Connection, names: Iterable[str]) -> set[str
         )
     except Unanswered:
         return set()
-    return {topic.name for topic in answer.topics if topic.error_code == _FORBIDDEN}
+    return {topic.name for topic in answer.topics if topic.error_code == REFUSED}
 
 
 def _lost_groups(topics: Iterable[Any]) -> list[str]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.kit.balanced.problem import Problem
 from engine.kit.balanced.thresholds import by_thresholds
-from engine.model import NONE, Flags, Ints
+from engine.model import NONE, Flags, Ints, ragged_entries
 
 _SWEEPS = 3
 """Rounds of filling up before the exact method takes over; one is enough where all subscribe alike."""
@@ -155,10 +155,7 @@ def _levels(problem: Problem, quota: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 def _entries(start: Ints, values: Ints, rows: Ints) -> Ints:
     """The values of some rows of a ragged array, one after another."""
-    sizes = start[rows + 1] - start[rows]
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    found: Ints = values[np.repeat(start[rows] - ends + sizes, sizes) + np.arange(total)]
+    found: Ints = values[ragged_entries(start, rows)[1]]
     return found
 
 

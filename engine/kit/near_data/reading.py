@@ -20,7 +20,7 @@ from engine.kit.near_data.level import level_counts
 from engine.kit.rack_flow.numbered import numbered
 from engine.kit.racks import replica_racks
 from engine.kit.subscribers import Subscribers, subscribers_in_order
-from engine.model import NONE, Flags, Indices, Ints
+from engine.model import NONE, Flags, Indices, Ints, ragged_entries
 
 _NAMED = 3
 """As many names stand in a reason."""
@@ -95,8 +95,7 @@ def plain(group: GroupSpec) -> Plain:
 
 def _places(subscribers: Subscribers, topics: Indices) -> tuple[Ints, Ints]:
     """Ragged: the subscribers of each of these topics by their place in member order, ascending."""
-    start = np.concatenate([[0], np.cumsum(subscribers.count[topics])]).astype(np.int64)
-    pair = np.repeat(subscribers.start[topics] - start[:-1], np.diff(start)) + np.arange(start[-1])
+    start, pair = ragged_entries(subscribers.start, topics)
     return start, subscribers.place[pair]
 
 

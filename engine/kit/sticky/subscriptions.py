@@ -15,7 +15,7 @@ from engine.kit.java_order import string_order, string_places
 from engine.kit.permute import partition_order
 from engine.kit.sticky.past import Past
 from engine.kit.subscribers import subscribers_in_order
-from engine.model import Ints
+from engine.model import Ints, ragged_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,9 +59,7 @@ def potential_of(group: GroupSpec, past: Past) -> Potential:
     place = np.full(len(group.topics), len(topics))
     place[topics] = np.arange(len(topics))
     subscribers = subscribers_in_order(group, by_id.astype(np.int32))
-    sizes = subscribers.count[topics]
-    start = np.append(0, np.cumsum(sizes))
-    entries = np.repeat(subscribers.start[topics] - start[:-1], sizes) + np.arange(start[-1])
+    start, entries = ragged_entries(subscribers.start, topics)
     return Potential(
         by_id=by_id,
         topics=topics,

@@ -18,7 +18,7 @@ from engine.adapters.replay import Recording, write_recording
 from engine.config import ClusterSettings, Filter
 from engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
 from engine.model import REBALANCING, GroupSnapshot, utc_now
-from engine.streams.compare import outcome, present, presumed
+from engine.streams.compare import outcome, present
 from engine.streams.live import running
 from engine.streams.settings import RackStrategy
 from tests.helpers.group_tool import described
@@ -26,6 +26,7 @@ from tests.helpers.kafka_stage import Stage
 from tests.helpers.local.jars import classpath, resolve_jars
 from tests.helpers.local.process import find_java, spawn, stop, wait_until
 from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
+from tests.helpers.streams_groups import presume
 
 pytest_plugins = ("tests.helpers.local.fixtures",)
 pytestmark = pytest.mark.kafka
@@ -146,7 +147,7 @@ def test_a_classic_application_is_recognised_task_by_task(
     snapshot: ClusterSnapshot, workload: RunningWorkload
 ) -> None:
     """Processes, racks, tags and stores are right: Kafka's own `min_traffic` is what ours gives, at the same cost."""
-    application = presumed(running(by_name(snapshot, workload.prefix)["streams-classic"]))
+    application = presume(running(by_name(snapshot, workload.prefix)["streams-classic"]))
     app = application.app
     assert app.threads.tolist() == [2, 2]
     racks = [app.racks[rack] for rack in app.client_rack.tolist()]
@@ -168,7 +169,7 @@ def test_a_kip_1071_application_is_recognised_with_its_topology(
     name = "streams-kip1071"
     if workload.prefix + name in workload.left_out:
         pytest.skip(workload.left_out[workload.prefix + name])
-    application = presumed(running(by_name(snapshot, workload.prefix)[name]))
+    application = presume(running(by_name(snapshot, workload.prefix)[name]))
     app = application.app
     assert app.threads.tolist() == [2, 2]
     assert app.stateful.tolist() == [False] * 6 + [True] * 6

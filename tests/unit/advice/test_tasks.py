@@ -7,11 +7,11 @@ import pytest
 from engine.advice.tasks import SETTING, task_feasibility, task_reach
 from engine.config import StreamsSettings
 from engine.model import Feasibility, Reach
-from engine.streams.compare import outcome, present, presumed
+from engine.streams.compare import outcome, present
 from engine.streams.live import running
 from engine.streams.settings import RackStrategy
 from engine.streams.switch import EQUAL_COSTS
-from tests.helpers.streams_groups import Sub, Thread, live_group, on
+from tests.helpers.streams_groups import Sub, Thread, live_group, on, presume
 
 NONE, MIN, BALANCE = RackStrategy
 RACKED = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
@@ -22,7 +22,7 @@ FAR = on("source-0", "b a")
 
 def _judged(strategy, threads=RACKED, told=None, replicas=FAR, **more):
     group = live_group(threads, {"0": Sub(2)}, replicas=replicas, **more)
-    application = presumed(running(group, told))
+    application = presume(running(group, told))
     return task_feasibility(group, application, outcome(application, strategy))
 
 
@@ -155,6 +155,6 @@ def test_equal_costs_are_no_reason_against_it(told, feasibility, reason):
 def test_what_a_group_has_is_not_judged():
     """There is nothing to choose."""
     group = live_group(RACKED, {"0": Sub(2)})
-    application = presumed(running(group))
+    application = presume(running(group))
     with pytest.raises(AssertionError):
         task_feasibility(group, application, present(application))

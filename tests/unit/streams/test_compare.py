@@ -12,12 +12,20 @@ from hypothesis import strategies as st
 
 from engine.config import StreamsSettings
 from engine.model import NONE
-from engine.streams.compare import outcome, present, presumed, reproducing
+from engine.streams.compare import outcome, present
 from engine.streams.live import running
 from engine.streams.settings import STATELESS, RackStrategy
 from engine.streams.simulate import converge
 from tests.helpers.streams import Shape, sketch, sketches
-from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, on
+from tests.helpers.streams_groups import (
+    Sub,
+    Thread,
+    live_group,
+    live_sketch,
+    on,
+    presume,
+    reproduced,
+)
 
 STRATEGIES = tuple(RackStrategy)
 SMALL = Shape(most_tasks=9, most_clients=5)
@@ -44,7 +52,7 @@ def test_a_group_that_is_where_a_strategy_leads_is_recognised(one, strategy, kip
     live = _answered(one, strategy, kip_1071=kip_1071)
     found = outcome(live, strategy)
 
-    assert strategy in list(reproducing(live))
+    assert strategy in reproduced(live)
     assert (found.moves, found.warming) == (0, 0)
     assert found.cost == present(live).cost
     assert found.copies_crossing == present(live).copies_crossing
@@ -194,7 +202,7 @@ def test_what_nobody_reads_neither_crosses_nor_is_unknown():
 @pytest.mark.parametrize("name", ["balance_subtopology", "balanced_min_cost"])
 def test_a_configured_strategy_is_the_one_it_runs(name):
     """Nothing is presumed then, whatever the group looks like."""
-    found = presumed(_swapped(StreamsSettings(rack_aware_assignment_strategy=name)))
+    found = presume(_swapped(StreamsSettings(rack_aware_assignment_strategy=name)))
 
     assert found.runs is found.configured is RackStrategy.BALANCE_SUBTOPOLOGY
     assert found.config.strategy is RackStrategy.BALANCE_SUBTOPOLOGY
@@ -204,11 +212,11 @@ def test_a_configured_strategy_is_the_one_it_runs(name):
 def test_a_strategy_is_presumed_where_it_gives_exactly_what_there_is():
     """Only with racks do the tasks lie as they do."""
     threads = [Thread(1, "0_1", rack="a"), Thread(2, "0_0", rack="b")]
-    found = presumed(
+    found = presume(
         running(live_group(threads, {"0": Sub(2)}, replicas=on("source-0", "b a"))),
     )
 
-    assert list(reproducing(found)) == [
+    assert reproduced(found) == [
         RackStrategy.MIN_TRAFFIC,
         RackStrategy.BALANCE_SUBTOPOLOGY,
     ]
@@ -223,7 +231,7 @@ def test_copies_are_part_of_what_there_is():
         [Thread(1, "1_0"), Thread(2, standby=second), Thread(3, standby=third)]
         for second, third in (("1_0", ""), ("", "1_0"))
     ]
-    known = [list(reproducing(running(live_group(t, {"1": Sub(1, [STORE])})))) for t in kept]
+    known = [reproduced(running(live_group(t, {"1": Sub(1, [STORE])}))) for t in kept]
 
     assert sorted(known) == [[], list(RackStrategy)]
 
@@ -231,26 +239,26 @@ def test_copies_are_part_of_what_there_is():
 def test_kafkas_default_is_presumed_where_nothing_gives_what_there_is():
     """One client has everything: no strategy does that."""
     threads = [Thread(1, "0_0 0_1", rack="a"), Thread(2, rack="b")]
-    found = presumed(running(live_group(threads, {"0": Sub(2)})))
+    found = presume(running(live_group(threads, {"0": Sub(2)})))
 
-    assert list(reproducing(found)) == []
+    assert reproduced(found) == []
     assert found.runs is RackStrategy.NONE
     assert "taken to be none, Kafka's default" in found.said[0]
 
 
-def test_of_several_that_fit_the_default_is_presumed():
+def test_of_several_that_fit_the_default_is_presume():
     """Equal costs everywhere: all of them give the same."""
     threads = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
     live = running(live_group(threads, {"0": Sub(2)}, replicas=on("source-0", "ab ab")))
 
-    assert list(reproducing(live)) == list(RackStrategy)
-    assert presumed(live).runs is RackStrategy.NONE
+    assert reproduced(live) == list(RackStrategy)
+    assert presume(live).runs is RackStrategy.NONE
 
 
 def test_nothing_is_presumed_where_the_broker_assigns():
     """A KIP-1071 group has no such setting, and none is claimed."""
     live = _swapped(kip_1071=True)
-    found = presumed(live)
+    found = presume(live)
 
     assert found is live
     assert found.runs is None
