@@ -4,6 +4,7 @@ evenkeel's engine: plain Python that knows no Airflow, no Spark and no Great Exp
 Read it in this order, bottom to top; a module may import what stands above it in this list:
 
 1. `errors`      every error, with its exit code
+   `words`       words that every layer needs
 2. `model`       frozen values: groups as they are, assignments as they could be
 3. `datasets`    the lake's tables, and how their rows become groups
 4. `metrics`     lag, rates, status, spread, rack distance: pure functions of a group and its past

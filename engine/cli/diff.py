@@ -10,6 +10,7 @@ import typer
 
 from engine.cli.options import AsJson, ClusterName, epilog
 from engine.cli.running import NothingFound, printable
+from engine.words import several
 
 if TYPE_CHECKING:
     from engine.cli.sources import Source
@@ -124,7 +125,7 @@ def earlier_id(source: Source, since: str) -> str:
         ids = source.ids(int(since) + 1)
         if len(ids) <= int(since):
             raise NothingFound(
-                f"cluster {source.cluster} has {len(ids):,} stored snapshot{'' if len(ids) == 1 else 's'}, "
+                f"cluster {source.cluster} has {several(len(ids), 'stored snapshot')}, "
                 f"none is {int(since):,} before the newest.",
                 fix="Take another with `evenkeel snapshot`."
                 if len(ids) == 1
@@ -234,7 +235,7 @@ def _title(what: str, count: int) -> str:
 
 def _ranges(what: str, spans: _Spans) -> Table:
     """One line per (before, after) and topic, with the partitions as ranges."""
-    from engine.cli.tables import Table, several, text
+    from engine.cli.tables import Table, text
 
     lines = [
         [before, after, text(topic), f"{len(own):,}", ranges(own)]
@@ -287,7 +288,7 @@ def _racks(racks: Racks) -> str:
 
 
 def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
-    from engine.cli.tables import NOTHING, several, text
+    from engine.cli.tables import NOTHING, text
 
     for fact in found.facts:
         if fact.member is None:

@@ -173,7 +173,8 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _title(head: Mapping[str, Any]) -> str:
-    from engine.cli.tables import number, several, text
+    from engine.cli.tables import number, text
+    from engine.words import several
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""

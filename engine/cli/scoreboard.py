@@ -13,13 +13,13 @@ from engine.cli.tables import (
     duration,
     number,
     ratio,
-    several,
     share,
     show,
     tell,
     text,
 )
 from engine.model import places_tasks
+from engine.words import several
 
 if TYPE_CHECKING:
     from engine.cli.judging import Judged

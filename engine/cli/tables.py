@@ -51,14 +51,6 @@ def number(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
-def several(count: int, noun: str) -> str:
-    """
-    >>> several(1, "group"), several(2000, "group")
-    ('1 group', '2,000 groups')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def ratio(value: float | None, unknown: str = UNKNOWN) -> str:
     """
     A ratio with two decimals.

@@ -14,6 +14,7 @@ from engine.metrics.history import Floats, Rate, TimeLag, align, rate, time_lag,
 from engine.metrics.lag import Lag, LagBasis, measure_lag
 from engine.metrics.status import statuses
 from engine.model import Flags, GroupSnapshot, Status
+from engine.words import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,31 +120,27 @@ def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]
         found.append(f"rebalancing ({group.state}): who owns what is in motion")
     elif told and (idle := int((member_counts(table.owner, len(group.members)) == 0).sum())):
         found.append(
-            f"{idle} of {len(group.members)} members own none of the {_partitions(int(counted.sum()))}"
+            f"{idle} of {len(group.members)} members own none of the {several(int(counted.sum()), 'partition')}"
         )
     if lost:
         rows = int((lag.lost.known & (lag.lost.values > 0)).sum())
-        found.append(f"retention removed {lost:,} records unread on {_partitions(rows)}")
+        found.append(f"retention removed {lost:,} records unread on {several(rows, 'partition')}")
     if beyond:
-        found.append(f"commit beyond end on {_partitions(beyond)}")
+        found.append(f"commit beyond end on {several(beyond, 'partition')}")
     squeezed = table.compacted & counted & lag.shown.known & (lag.shown.values > 0)
     if bool(squeezed.any()):
         names = sorted({table.topics[t] for t in table.topic[squeezed].tolist()})
         found.append(
-            f"lag on {_partitions(int(squeezed.sum()))} of compacted topics ({', '.join(names[:3])}) counts offsets, of"
-            " which compaction may have removed the records: it is an upper bound"
+            f"lag on {several(int(squeezed.sum()), 'partition')} of compacted topics ({', '.join(names[:3])})"
+            " counts offsets, of which compaction may have removed the records: it is an upper bound"
         )
     if len(gone):
         topics = sorted({table.topics[t] for t in table.topic[gone].tolist()})
         found.append(
-            f"commits for {_partitions(len(gone))} that no longer exist: {', '.join(topics[:3])}"
+            f"commits for {several(len(gone), 'partition')} that no longer exist: {', '.join(topics[:3])}"
         )
     if told and bool(stray.any()):
         found.append(
-            f"commits on {_partitions(int(stray.sum()))} nobody subscribes to, left out of totals"
+            f"commits on {several(int(stray.sum()), 'partition')} nobody subscribes to, left out of totals"
         )
     return tuple(found)
-
-
-def _partitions(count: int) -> str:
-    return f"{count:,} partition{'' if count == 1 else 's'}"

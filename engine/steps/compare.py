@@ -22,6 +22,7 @@ from engine.ports import Lake
 from engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
 from engine.steps.reading import groups_at
 from engine.steps.validation import rejected_as_a_whole, withheld_groups
+from engine.words import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -347,8 +348,8 @@ def _relocated(
         left_out += bool(was[key]) != bool(now[key])
     if left_out:
         unknown.append(
-            f"in one of the snapshots the replicas of {left_out:,} "
-            f"partition{'' if left_out == 1 else 's'} are unknown; their racks are not compared"
+            f"in one of the snapshots the replicas of {several(left_out, 'partition')} are unknown; "
+            "their racks are not compared"
         )
 
 
