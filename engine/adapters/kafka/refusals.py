@@ -73,7 +73,8 @@ def explain(
     ours = next((cause for cause in causes if _is_ours(cause)), None)
     if ours is not None:
         fix = _HERE.get(mechanism or "", "Check the sasl properties of its connection.")
-        return f"asks for a login that cannot be made here: {brief(ours)}", fix
+        missing = "no AWS credentials are found" if isinstance(ours, AttributeError) else None
+        return f"asks for a login that cannot be made here: {missing or brief(ours)}", fix
     links = [link for cause in causes for link in _chain(cause)]
     for link in links:
         if isinstance(link, ssl.SSLCertVerificationError):
@@ -179,6 +180,7 @@ def brief(problem: BaseException) -> str:
     name = type(problem).__name__
     if text.startswith("[Error "):  # kafka-python: "[Error 7] RequestTimedOutError: ..."
         text = text.partition("] ")[2]
+    text = text.replace(f"{name}: {name}", name, 1)  # of a refused login it gives the kind twice
     return (text if text.startswith(name) else f"{name}: {text}" if text else name).rstrip(".")
 
 

@@ -196,8 +196,7 @@ def test_what_no_second_attempt_mends_is_told_apart() -> None:
             AttributeError("'NoneType' object has no attribute 'get_frozen_credentials'"),
             "SASL_SSL",
             "AWS_MSK_IAM",
-            "asks for a login that cannot be made here: AttributeError: 'NoneType' object has no "
-            "attribute 'get_frozen_credentials'",
+            "asks for a login that cannot be made here: no AWS credentials are found",
             "Set AWS credentials and AWS_DEFAULT_REGION here, as for every AWS client.",
         ),
     ],
