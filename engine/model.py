@@ -205,7 +205,8 @@ class PartitionTable:
     Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
     indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
     *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
-    *cleanup_policies* and *retention_ms* (-1: for ever) are per topic, None where unknown.
+    *cleanup_policies* and *retention_ms* (-1: for ever) are per topic, None where unknown. *log_bytes* is what the
+    whole log takes on its leader's disk.
     """
 
     topics: tuple[str, ...]
@@ -222,6 +223,7 @@ class PartitionTable:
     begin: Column
     end: Column
     committed: Column
+    log_bytes: Column
     begin_at_ms: Column
     end_at_ms: Column
     committed_at_ms: Column
@@ -354,6 +356,8 @@ class Score:
         racks_left_out: Owned partitions whose owner's or replicas' racks are unknown.
         moves: Partitions whose owner changes; *newly_owned*: unowned ones that get an owner.
         drain_seconds: Until the slowest member has caught up; None unknown; infinity never.
+        cross_rack_bytes_per_second: What is read across racks once the group keeps up, in bytes/s of the brokers' logs.
+        cross_rack_cost_per_month: What that costs in 30 days, in *currency*; None without a price.
     """
 
     partition_spread: int | None
@@ -373,6 +377,9 @@ class Score:
     newly_owned: int
     unowned: int
     drain_seconds: float | None
+    cross_rack_bytes_per_second: float | None = None
+    cross_rack_cost_per_month: float | None = None
+    currency: str | None = None
 
 
 class Reach(enum.StrEnum):

@@ -23,6 +23,7 @@ from engine.metrics.balance import (
     spread,
     subscription_classes,
 )
+from engine.metrics.money import Tariff
 from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from engine.model import NONE, Assignment, Flags, Indices, Ints, Move, Score
 
@@ -40,12 +41,14 @@ class Judge:
         in_sync: Per replica entry of the group, whether that replica is in sync; None when not known.
         leaders_only: Whether brokers let consumers read from leaders alone (no KIP-392): then the leader's rack is what
             crosses or not.
+        tariff: What reading across racks carries and costs; None when not known.
     """
 
     group: GroupSpec
     capacity: Floats
     in_sync: Flags | None = None
     leaders_only: bool = False
+    tariff: Tariff | None = None
 
     @cached_property
     def _subscriptions(self) -> list[frozenset[int]]:
@@ -85,6 +88,7 @@ class Judge:
         crossing = by_leader if self.leaders_only else replica_crossing(*replicas)
         in_sync = None if self.in_sync is None else replica_crossing(*replicas, self.in_sync)
         owned = owner != NONE
+        carried = None if self.tariff is None else self.tariff.carried(crossing)
         return Score(
             partition_spread=spread(counts, self._classes),
             balanced=fairly_balanced(counts, group.topic_of, owner, group.subscribers),
@@ -103,6 +107,9 @@ class Judge:
             newly_owned=int(((group.owner == NONE) & owned).sum()),
             unowned=int((~owned).sum()),
             drain_seconds=drain_seconds(group, owner, self.capacity),
+            cross_rack_bytes_per_second=carried,
+            cross_rack_cost_per_month=self.tariff.cost_per_month(carried) if self.tariff else None,
+            currency=self.tariff.currency if self.tariff else None,
         )
 
 

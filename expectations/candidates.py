@@ -25,7 +25,8 @@ SHARES = (
     "cross_leader_share",
 )
 COUNTS = ("fewest_partitions", "moves", "newly_owned", "unowned", "racks_left_out")
-NUMBERS = (*SHARES, "lag_skew", "drain_seconds")
+COSTS = ("cross_rack_bytes_per_second", "cross_rack_cost_per_month")
+NUMBERS = (*SHARES, *COSTS, "lag_skew", "drain_seconds")
 COVERAGE = pa.schema({"group_id": pa.string(), "strategy": pa.string(), "rows": pa.int64()})
 
 

@@ -45,6 +45,8 @@ CREATE TABLE snapshot (
     partial boolean NOT NULL,
     problems text[] NOT NULL DEFAULT '{}',
     requests jsonb NOT NULL DEFAULT '{}',
+    bytes_sent bigint,
+    bytes_received bigint,
     group_count integer,
     unreadable_groups integer,
     schema_version integer NOT NULL,
@@ -72,6 +74,8 @@ COMMENT ON COLUMN snapshot.last_read_at IS 'When the last of its measured offset
 COMMENT ON COLUMN snapshot.partial IS 'Whether something that belongs in it could not be read.';
 COMMENT ON COLUMN snapshot.problems IS 'What could not be read, each with its cause.';
 COMMENT ON COLUMN snapshot.requests IS 'Number of protocol requests by API name.';
+COMMENT ON COLUMN snapshot.bytes_sent IS 'Bytes of the requests it took, without what TLS adds; null when not noted.';
+COMMENT ON COLUMN snapshot.bytes_received IS 'Bytes of the responses, without what TLS adds; null when not noted.';
 COMMENT ON COLUMN snapshot.group_count IS 'Number of groups in it.';
 COMMENT ON COLUMN snapshot.unreadable_groups IS
     'Number of its groups that could not be read, in whole or in part; null when that was not noted.';
@@ -153,6 +157,9 @@ CREATE TABLE group_metrics (
     rates_since timestamptz,
     error text,
     findings text[],
+    cross_rack_bytes_per_second double precision,
+    cross_rack_cost_per_month double precision,
+    currency text,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -194,6 +201,11 @@ COMMENT ON COLUMN group_metrics.drain_seconds IS 'Seconds until its slowest memb
 COMMENT ON COLUMN group_metrics.rates_since IS 'Since when the rates are measured.';
 COMMENT ON COLUMN group_metrics.error IS 'Why it could not be read, or was withheld; then no number is known.';
 COMMENT ON COLUMN group_metrics.findings IS 'What is remarkable about it.';
+COMMENT ON COLUMN group_metrics.cross_rack_bytes_per_second IS
+    'Bytes per second of partitions read across racks, as produced; null when a rate, a size or who serves reads is unknown.';
+COMMENT ON COLUMN group_metrics.cross_rack_cost_per_month IS
+    'What that costs in 30 days at the configured price_per_gb; null without a price or when the bytes are unknown.';
+COMMENT ON COLUMN group_metrics.currency IS 'Currency of the cost, ISO 4217; null without a price.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -263,6 +275,8 @@ CREATE TABLE partition_latest (
     cross_rack boolean,
     committed_at timestamptz,
     end_at timestamptz,
+    bytes_per_record double precision,
+    bytes_per_record_basis text,
     CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
     CONSTRAINT partition_latest_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -293,6 +307,10 @@ COMMENT ON COLUMN partition_latest.member_id IS 'Its owner; null when nobody own
 COMMENT ON COLUMN partition_latest.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
 COMMENT ON COLUMN partition_latest.committed_at IS 'When the committed offset was read.';
 COMMENT ON COLUMN partition_latest.end_at IS 'When the end offset was read.';
+COMMENT ON COLUMN partition_latest.bytes_per_record IS
+    'Average bytes of a record as stored and sent, compressed; null when unknown.';
+COMMENT ON COLUMN partition_latest.bytes_per_record_basis IS
+    'How that is known: log directory, other partitions of the topic, configured, unknown.';
 
 CREATE TABLE partition_worst (
     snapshot_id text NOT NULL,
@@ -320,6 +338,8 @@ CREATE TABLE partition_worst (
     committed_at timestamptz,
     end_at timestamptz,
     place integer NOT NULL,
+    bytes_per_record double precision,
+    bytes_per_record_basis text,
     CONSTRAINT partition_worst_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
     CONSTRAINT partition_worst_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -350,6 +370,10 @@ COMMENT ON COLUMN partition_worst.cross_rack IS 'Whether no replica is in the ow
 COMMENT ON COLUMN partition_worst.committed_at IS 'When the committed offset was read.';
 COMMENT ON COLUMN partition_worst.end_at IS 'When the end offset was read.';
 COMMENT ON COLUMN partition_worst.place IS '1 for the largest lag of its group, up to 20; unknown lag comes last.';
+COMMENT ON COLUMN partition_worst.bytes_per_record IS
+    'Average bytes of a record as stored and sent, compressed; null when unknown.';
+COMMENT ON COLUMN partition_worst.bytes_per_record_basis IS
+    'How that is known: log directory, other partitions of the topic, configured, unknown.';
 
 
 -- What was proposed
@@ -386,6 +410,9 @@ CREATE TABLE candidate (
     findings text[],
     moved jsonb,
     proof text,
+    cross_rack_bytes_per_second double precision,
+    cross_rack_cost_per_month double precision,
+    currency text,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -427,6 +454,11 @@ COMMENT ON COLUMN candidate.findings IS
 COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
 COMMENT ON COLUMN candidate.proof IS
     'What is proven of the assignment: "exact", or how far from its floor it is at most; null when nothing is claimed.';
+COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS
+    'Bytes per second that would be read across racks, as produced; null when a rate, a size or who serves reads is unknown.';
+COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
+    'What that would cost in 30 days at the configured price_per_gb; null without a price or when the bytes are unknown.';
+COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
 
 
 -- What was said

@@ -1,12 +1,16 @@
-"""Findings about racks: a group that lost rack awareness, and brokers that serve reads from leaders only."""
+"""Findings about racks: awareness of them that was lost, brokers that serve reads from leaders only, unknown costs."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from engine.assignor import GroupSpec, by_leader
 from engine.errors import Infeasible
 from engine.kit.near_data import near_data
-from engine.model import GroupSnapshot, GroupType
+from engine.metrics.money import RecordSize
+from engine.model import Flags, GroupSnapshot, GroupType
 from engine.scoring import replica_crossing_of
+from engine.words import several
 
 
 def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
@@ -64,4 +68,36 @@ def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> str | None:
     return (
         f"{now:.0%} of its partitions are read across racks because brokers serve reads from leaders only; with"
         f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would:.0%}"
+    )
+
+
+def unpriced(group: GroupSnapshot, sizes: RecordSize, counted: Flags) -> str | None:
+    """
+    Why the cost of crossing racks is unknown although a price is configured, and what would tell it.
+
+    None where nothing is missing but time: rates need a second snapshot.
+
+    Args:
+        group: The group.
+        sizes: Bytes per record of its partitions.
+        counted: Which of these are inside the totals.
+    """
+    table = group.partitions
+    if not table.racks or not any(member.rack for member in group.members):
+        return None
+    if group.follower_fetching is None:
+        return (
+            "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant"
+            " DESCRIBE_CONFIGS on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
+        )
+    # an empty log holds no record to weigh, and costs nothing while nothing is written to it
+    begun = ~(table.end.known & (table.end.values == 0))
+    missing = counted & begun & np.isnan(sizes.bytes)
+    if not bool(missing.any()):
+        return None
+    names = sorted({table.topics[t] for t in table.topic[missing].tolist()})
+    return (
+        "what crosses racks cannot be priced: the size of records is unknown on"
+        f" {several(int(missing.sum()), 'partition')} ({', '.join(names[:3])}); grant DESCRIBE on the cluster, for log"
+        " directories, or set bytes_per_record in a rule (compacted topics always need that)"
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.config import Policy
 from engine.model import Score
+from engine.words import money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +18,8 @@ class Worth:
     Attributes:
         gains: Sentences about what gets better by at least the policy's threshold.
         losses: Sentences about what forbids the switch.
-        value: Relative fall of the largest member lag, plus points of cross-rack share, plus relative fall of the
-            spread: the order among candidates that pay.
+        value: Relative fall of the largest member lag, plus points of cross-rack share (relative fall of its cost
+            where `cost_gain` decides), plus relative fall of the spread: the order among candidates that pay.
     """
 
     gains: tuple[str, ...]
@@ -81,9 +82,26 @@ def _racks(live: Score, other: Score, policy: Policy) -> _Part:
         return None, None, 0.0
     fall = round(before - after, 9)  # 0.3 - 0.2 is less than 0.1 in binary
     words = f"cross-rack share {before:.0%} -> {after:.0%}"
-    if fall > 0 and fall >= policy.rack_gain:
-        return words, None, fall
-    return None, words if fall < 0 and -fall >= policy.rack_gain / 2 else None, fall
+    cost, saved = live.cross_rack_cost_per_month, _saved(live, other)
+    if saved:
+        amount = money(abs(saved), live.currency or "")
+        words += f", {amount} a month {'saved' if saved > 0 else 'more'}"
+    if policy.cost_gain is not None and cost is not None and saved is not None:
+        return _judged(saved, policy.cost_gain, words, saved / cost if cost else 0.0)
+    return _judged(fall, policy.rack_gain, words, fall)
+
+
+def _saved(live: Score, other: Score) -> float | None:
+    """What a switch would save in a month on reads across racks; None where either cost is unknown."""
+    before, after = live.cross_rack_cost_per_month, other.cross_rack_cost_per_month
+    return None if before is None or after is None else before - after
+
+
+def _judged(better: float, least: float, words: str, value: float) -> _Part:
+    """A gain when better by the least that counts, a loss when worse by half of that."""
+    if better > 0 and better >= least:
+        return words, None, value
+    return None, words if better < 0 and -better >= least / 2 else None, value
 
 
 def _spread(live: Score, other: Score, policy: Policy) -> _Part:

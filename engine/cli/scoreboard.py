@@ -19,7 +19,7 @@ from engine.cli.tables import (
     text,
 )
 from engine.model import places_tasks
-from engine.words import several
+from engine.words import byte_rate, money, several
 
 if TYPE_CHECKING:
     from engine.cli.judging import Judged
@@ -92,12 +92,31 @@ def print_group(one: Judged) -> None:
     show([numbers, strategies(one)])
     application = places_tasks(one.metrics["group_type"], one.metrics["assignor"])
     further = TASKS if application else HOW_TO_GET
-    tell(["", *advice_lines(one), *move_lines(one), "", further.format(text(one.advice.group))])
+    tell(
+        [
+            "",
+            *cost_lines(one.metrics),
+            *advice_lines(one),
+            *move_lines(one),
+            "",
+            further.format(text(one.advice.group)),
+        ]
+    )
+
+
+def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
+    """What a group reads across racks and what that costs, where it is known; it takes two snapshots."""
+    carried, cost = metrics["cross_rack_bytes_per_second"], metrics["cross_rack_cost_per_month"]
+    if carried is None:
+        return []
+    priced = "" if cost is None else f", {money(cost, metrics['currency'])} in 30 days"
+    return [f"Read across racks: {byte_rate(carried)}{priced}"]
 
 
 def strategies(one: Judged) -> Table:
     """Every strategy of one group, the live one first."""
     total = one.metrics["total_lag"]
+    currency = next((row["currency"] for row in one.candidates if row["currency"]), None)
     return Table(
         title=f"Strategies for {text(one.advice.group)}",
         headings=[
@@ -108,26 +127,29 @@ def strategies(one: Judged) -> Table:
             ">Skew",
             ">Spread\n(partitions)",
             ">Cross\nrack",
+            *([f">{currency}\na month"] if currency else []),
             ">Moves",
             ">Drain\ntime",
             "Why",
         ],
-        rows=[_strategy_row(row, total) for row in one.candidates],
+        rows=[_strategy_row(row, total, currency) for row in one.candidates],
         apart=True,
     )
 
 
-def _strategy_row(row: Mapping[str, Any], total: int | None) -> list[str]:
+def _strategy_row(row: Mapping[str, Any], total: int | None, currency: str | None) -> list[str]:
+    priced = currency is not None
     told = ". ".join(part.rstrip(".") for part in _told(row) if part)
     head = [text(row["strategy"]), text(row["reach"]), text(row["feasibility"])]
     if row["unowned"] is None:
-        return [*head, *[NOTHING] * 6, text(told)]
+        return [*head, *[NOTHING] * (6 + priced), text(told)]
     return [
         *head,
         number(row["largest_member_lag"]),
         skew(row["lag_skew"], total, None),
         number(row["partition_spread"]),
         share(row["cross_rack_share"]),
+        *[ratio(row["cross_rack_cost_per_month"])] * priced,
         number(row["moves"]),
         duration(row["drain_seconds"]),
         text(told),

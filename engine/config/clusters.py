@@ -37,13 +37,15 @@ class ClusterSettings(Strict):
 
     *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
     the connection or the environment only. Without *groups*, `PASSING_THROUGH` are left out. The timeout holds for one
-    whole snapshot.
+    whole snapshot. *follower_fetching* is whether brokers let consumers read from the nearest replica (KIP-392), for
+    brokers that do not tell it for want of the right.
     """
 
     bootstrap: str = Field(min_length=3)
     properties: dict[str, str] = Field(default_factory=dict, repr=False)
     groups: Filter = Filter(deny=PASSING_THROUGH)
     topics: Filter = Filter()
+    follower_fetching: bool | None = None
     timeout_seconds: float = Field(default=240, gt=0)
     request_timeout_seconds: float = Field(default=30, gt=0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import re
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from typing import Any, Literal
@@ -30,6 +31,7 @@ class Policy(Strict):
         reach: Which strategies may be advised, by how a user gets them.
         lag_gain: Least relative fall of the largest member lag.
         rack_gain: Least fall of the cross-rack share, in points of 1.
+        cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for `rack_gain`.
         spread_gain: Least fall of the partition spread, in partitions.
         lag_worth: A largest member lag below this many offsets is nobody's problem.
         moves_per_gain: Moves allowed, as a share of the group's partitions.
@@ -40,6 +42,7 @@ class Policy(Strict):
     reach: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
     lag_gain: Share = 0.2
     rack_gain: Share = 0.1
+    cost_gain: float | None = Field(default=None, gt=0)
     spread_gain: int = Field(default=2, ge=1)
     lag_worth: int = Field(default=100, ge=0)
     moves_per_gain: Share = 1.0
@@ -57,6 +60,9 @@ class Rule(Strict):
         auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
         isolation: `read_committed` groups are measured against the last stable offset.
         capacity_per_second: Offsets/s one member can consume.
+        bytes_per_record: Average size on the wire, for topics of which the brokers' log directories do not tell it.
+        price_per_gb: What 10^9 bytes read across racks cost in all, both directions together, in *currency*.
+        currency: Of all prices and costs, as three letters (ISO 4217).
         assignors: The members' `partition.assignment.strategy`, most preferred first: one list for all of them, or
             shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
             the wire, or Kafka's class names.
@@ -75,6 +81,9 @@ class Rule(Strict):
     auto_offset_reset: str | None = None
     isolation: Literal["read_committed", "read_uncommitted"] | None = None
     capacity_per_second: float | None = Field(default=None, gt=0)
+    bytes_per_record: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    price_per_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    currency: str = "USD"
     assignors: Assignors | None = None
     owner: str | None = None
     channel: str | None = None
@@ -93,6 +102,13 @@ class Rule(Strict):
         ):
             return value
         raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
+
+    @field_validator("currency")
+    @classmethod
+    def _three_letters(cls, value: str) -> str:
+        if re.fullmatch("[A-Z]{3}", value):
+            return value
+        raise ValueError("write three capital letters, like EUR (ISO 4217)")
 
     @field_validator("assignors", mode="before")
     @classmethod

@@ -63,6 +63,7 @@ class ClusterTables:
         self.partition = _ints(rows["partition"]).astype(np.int32)
         self.begin, self.end = _column(rows["begin_offset"]), _column(rows["end_offset"])
         self.last_stable = _column(rows["last_stable_offset"])
+        self.log_bytes = _column(rows["log_bytes"])
         self.begin_at, self.end_at = _moments(rows["begin_at"]), _moments(rows["end_at"])
         self.leader_rack = self._rack_of(_ints(pc.fill_null(rows["leader"], NONE)))
         self.replica_start, replicas = _ragged(rows["replicas"])
@@ -265,6 +266,7 @@ def _partition_table(
         begin=of_cluster(cluster.begin),
         end=of_cluster(cluster.last_stable if read_committed else cluster.end),
         committed=of_commits("committed_offset"),
+        log_bytes=of_cluster(cluster.log_bytes),
         begin_at_ms=of_cluster(cluster.begin_at),
         end_at_ms=of_cluster(cluster.end_at),
         committed_at_ms=of_commits("read_at"),

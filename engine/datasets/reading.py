@@ -25,7 +25,8 @@ class ClusterSnapshot:
 
     *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
     *notes* lists what may not be known, for want of a right that is not needed; it makes nothing partial. *requests*
-    counts protocol requests by API name.
+    counts protocol requests by API name; *bytes_sent* and *bytes_received* are those of requests and responses, without
+    what TLS adds, None where nobody counted.
     """
 
     snapshot_id: str
@@ -37,6 +38,8 @@ class ClusterSnapshot:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     requests: Mapping[str, int] = field(default_factory=dict)
+    bytes_sent: int | None = None
+    bytes_received: int | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.started_at, "started_at")
@@ -91,6 +94,8 @@ def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
         "problems": list(snapshot.problems),
         "notes": list(snapshot.notes),
         "requests": dict(snapshot.requests),
+        "bytes_sent": snapshot.bytes_sent,
+        "bytes_received": snapshot.bytes_received,
     }
 
 
@@ -108,4 +113,6 @@ def snapshot_of(
         problems=tuple(facts.get("problems", ())),
         notes=tuple(facts.get("notes", ())),
         requests=dict(facts.get("requests", {})),
+        bytes_sent=facts.get("bytes_sent"),
+        bytes_received=facts.get("bytes_received"),
     )

@@ -82,6 +82,7 @@ SNAPSHOT: Mapping[str, pa.Schema] = {
         end_at=_MOMENT,
         cleanup_policy=pa.string(),
         retention_ms=pa.int64(),
+        log_bytes=pa.int64(),
         error=pa.string(),
     ),
     "commits": _schema(
@@ -128,6 +129,9 @@ METRICS: Mapping[str, pa.Schema] = {
         rates_since=_MOMENT,
         error=pa.string(),
         findings=_TEXTS,
+        cross_rack_bytes_per_second=pa.float64(),
+        cross_rack_cost_per_month=pa.float64(),
+        currency=pa.string(),
     ),
     "member_metrics": _schema(
         **_KEY,
@@ -168,6 +172,8 @@ METRICS: Mapping[str, pa.Schema] = {
         cross_rack=pa.bool_(),
         committed_at=_MOMENT,
         end_at=_MOMENT,
+        bytes_per_record=pa.float64(),
+        bytes_per_record_basis=pa.string(),
     ),
 }
 """What `compute_metrics` writes."""
@@ -211,6 +217,9 @@ CANDIDATES: Mapping[str, pa.Schema] = {
         findings=_TEXTS,
         moved=pa.list_(MOVE),
         proof=pa.string(),
+        cross_rack_bytes_per_second=pa.float64(),
+        cross_rack_cost_per_month=pa.float64(),
+        currency=pa.string(),
     ),
 }
 """What `propose_candidates` writes: one row per group and strategy. Infinity in drain_seconds means never."""
@@ -242,7 +251,7 @@ STEPS: Mapping[str, Mapping[str, pa.Schema]] = {
 
 _ADDED = {
     *("assigned_tasks", "task_offsets", "task_end_offsets"),
-    *("follower_fetching", "cleanup_policy", "retention_ms"),
+    *("follower_fetching", "cleanup_policy", "retention_ms", "log_bytes"),
 }
 """Columns that files of this schema version may lack, since the first such files had none: nothing is known there."""
 

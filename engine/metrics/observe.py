@@ -12,6 +12,7 @@ from engine.metrics.balance import member_counts
 from engine.metrics.capacity import seen_capacity
 from engine.metrics.history import Floats, Rate, TimeLag, align, rate, time_lag, time_to_loss
 from engine.metrics.lag import Lag, LagBasis, measure_lag
+from engine.metrics.money import RecordSize, record_size
 from engine.metrics.status import statuses
 from engine.model import Flags, GroupSnapshot, Status
 from engine.words import several
@@ -40,6 +41,7 @@ class Observation:
     statuses: list[Status]
     capacity: Floats
     capacity_basis: list[str | None]
+    sizes: RecordSize
     findings: tuple[str, ...]
 
 
@@ -49,6 +51,7 @@ def observe(
     *,
     auto_offset_reset: str | None = None,
     capacity_per_second: float | None = None,
+    bytes_per_record: float | None = None,
 ) -> Observation:
     """
     Args:
@@ -56,6 +59,7 @@ def observe(
         earlier: Its earlier snapshots, newest first; unreadable ones are passed over.
         auto_offset_reset: The group's own setting, None when not configured.
         capacity_per_second: Configured capacity of a member, None when not configured.
+        bytes_per_record: Configured size of a record, None when not configured.
     """
     table = group.partitions
     before = [old for old in earlier if old.error is None]
@@ -86,6 +90,7 @@ def observe(
         statuses=statuses(table, lags, commits, rebalancing=group.rebalancing),
         capacity=capacity,
         capacity_basis=basis,
+        sizes=record_size(table, bytes_per_record),
         findings=_findings(group, lag, counted),
     )
 

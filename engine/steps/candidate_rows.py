@@ -8,8 +8,11 @@ from typing import Any
 
 from engine.advice import Judgement
 from engine.assignor import GroupSpec
+from engine.config import Rule
+from engine.metrics.money import tariff
+from engine.metrics.observe import Observation
 from engine.model import Candidate, Feasibility, Flags, GroupSnapshot, Move, Reach, Score
-from engine.scoring import Floats, Judge
+from engine.scoring import Judge
 
 
 def infeasible(strategy: str, reach: Reach, reason: str) -> Candidate:
@@ -61,20 +64,28 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
     )
 
 
-def judge_of(group: GroupSnapshot, shown: GroupSpec, capacity: Floats) -> Judge:
+def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:
     """
     Who scores the assignments of a group.
 
     Args:
-        group: The group.
+        seen: What the numbers say of the group.
         shown: Its spec, lags as they are shown.
-        capacity: (M) offsets/s each member can consume, nan unknown.
+        rule: What the configuration knows of it.
     """
+    group, table = seen.group, seen.group.partitions
+    rows = table.subscribed & table.exists
     return Judge(
         group=shown,
-        capacity=capacity,
+        capacity=seen.capacity,
         in_sync=_in_sync(group),
         leaders_only=group.follower_fetching is False,
+        tariff=tariff(
+            seen.sizes, seen.production.per_second, rows, rule.price_per_gb, rule.currency
+        )
+        # unless it is known who serves reads, what crosses is a guess: no ground for a bill
+        if group.follower_fetching is not None
+        else None,
     )
 
 

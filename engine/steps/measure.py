@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 
 from engine.advice import blocked
-from engine.advice.lost_racks import leaders_only, lost_rack_awareness
+from engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from engine.assignor import GroupSpec, spec_of
-from engine.config import Settings
+from engine.config import Rule, Settings
 from engine.datasets import METRICS, rows_to_table
 from engine.metrics.balance import member_counts, member_sums
 from engine.metrics.history import any_sum
 from engine.metrics.observe import Observation, observe
 from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from engine.metrics.status import worst
-from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
+from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Status, from_ms
 from engine.ports import History, Lake
-from engine.scoring import Judge
+from engine.steps.candidate_rows import judge_of
 from engine.steps.reading import groups_with_past, with_others
 
 Rows = list[dict[str, Any]]
@@ -73,6 +73,7 @@ def observe_group(
         earlier,
         auto_offset_reset=rule.auto_offset_reset,
         capacity_per_second=rule.capacity_per_second,
+        bytes_per_record=rule.bytes_per_record,
     )
 
 
@@ -111,27 +112,22 @@ def measure_group(
         return {"group_metrics": [row], "member_metrics": [], "partition_metrics": []}
     seen = observe_group(settings, group, earlier)
     return {
-        "group_metrics": [keys | _group_row(seen)],
+        "group_metrics": [keys | _group_row(settings, seen)],
         "member_metrics": [keys | row for row in _member_rows(seen)],
         "partition_metrics": [keys | row for row in _partition_rows(seen)],
     }
 
 
-def _live_score(seen: Observation, spec: GroupSpec) -> Score:
-    """The judge's view of what the group has now."""
-    judge = Judge(
-        group=spec, capacity=seen.capacity, leaders_only=seen.group.follower_fetching is False
-    )
-    return judge.score(Assignment(owner=spec.owner))
-
-
-def _group_row(seen: Observation) -> dict[str, Any]:
+def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
     group, counted = seen.group, seen.counted
     table, lag = group.partitions, seen.lag.shown.take(counted)
     judged = any(m.subscription for m in group.members) and not group.rebalancing
     compared = bool(counted.any()) or not bool((table.committed.known & ~table.exists).any())
     spec = spec_of(group, seen.lag.shown, seen.production.per_second) if judged else None
-    score = None if spec is None else _live_score(seen, spec)
+    rule = settings.rule(group.cluster, group.group)
+    score = None
+    if spec is not None:  # the judge's view of what the group has now
+        score = judge_of(seen, spec, rule).score(Assignment(owner=spec.owner))
     owned = member_counts(table.owner, len(group.members))
     statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
     since = seen.production.since_ms.take(counted)
@@ -166,14 +162,22 @@ def _group_row(seen: Observation) -> dict[str, Any]:
         "rates_since": from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        "findings": [*seen.findings, *(() if spec is None else _about_racks(group, spec))],
+        "findings": [*seen.findings, *(() if spec is None else _about_racks(seen, spec, rule))],
+        "cross_rack_bytes_per_second": score.cross_rack_bytes_per_second if score else None,
+        "cross_rack_cost_per_month": score.cross_rack_cost_per_month if score else None,
+        "currency": score.currency if score else None,
     }
 
 
-def _about_racks(group: GroupSnapshot, spec: GroupSpec) -> list[str]:
+def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule) -> list[str]:
+    group = seen.group
     if blocked(group) or group.places_tasks:
         return []
-    found = (lost_rack_awareness(group, spec), leaders_only(group, spec))
+    found = (
+        lost_rack_awareness(group, spec),
+        leaders_only(group, spec),
+        unpriced(group, seen.sizes, seen.counted) if rule.price_per_gb is not None else None,
+    )
     return [one for one in found if one]
 
 
@@ -247,7 +251,7 @@ def _partition_rows(seen: Observation) -> Rows:
         "topic": table.names,
         "topic_id": [table.topic_ids[t] for t in table.topic.tolist()],
         "partition": table.partition.tolist(),
-        "subscribed": table.subscribed.tolist(),
+        "subscribed": _subscribed(group),
         "begin_offset": table.begin.tolist(),
         "end_offset": table.end.tolist(),
         "committed_offset": table.committed.tolist(),
@@ -267,8 +271,16 @@ def _partition_rows(seen: Observation) -> Rows:
         ],
         "committed_at": _moments(table.committed_at_ms),
         "end_at": _moments(table.end_at_ms),
+        "bytes_per_record": _numbers(seen.sizes.bytes),
+        "bytes_per_record_basis": [basis.value for basis in seen.sizes.basis],
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _subscribed(group: GroupSnapshot) -> list[bool | None]:
+    """Whether somebody subscribes to each row's topic; unknown where a member does not tell (it rebalances)."""
+    untold = None if any(m.subscription is None for m in group.members) else False
+    return [known or untold for known in group.partitions.subscribed.tolist()]
 
 
 def _moments(column: Column) -> list[datetime | None]:

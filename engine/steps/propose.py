@@ -98,7 +98,7 @@ def propose_group(
         shown,
         lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists),
     )
-    judge = judge_of(group, shown, seen.capacity)
+    judge = judge_of(seen, shown, rule)
     assignors = rule.assignors
     rows = []
     for position, strategy in enumerate(every().values()):

@@ -56,12 +56,12 @@ def task_rows(
     """
     seen = observe_group(settings, group, earlier)
     shown = spec_of(group, seen.lag.shown, seen.production.per_second)
-    judge = judge_of(group, shown, seen.capacity)
+    rule = settings.rule(group.cluster, group.group)
+    judge = judge_of(seen, shown, rule)
     rows: list[_Row] = [(_live(shown, judge), None, [])]
-    told = settings.rule(group.cluster, group.group).streams
     found: dict[RackStrategy, Outcome | EvenkeelError]
     try:
-        live = running(group, told)
+        live = running(group, rule.streams)
     except EvenkeelError as problem:
         found = dict.fromkeys(RackStrategy, problem)
     else:

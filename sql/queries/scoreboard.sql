@@ -1,6 +1,6 @@
 -- What would each strategy do for a group? One row per group and strategy of the newest snapshot with candidates, in the
 -- order of the strategy table; "live" is what the group has now. Smaller is better everywhere: lag in offsets, shares as
--- fractions of 1, moves in partitions, drain time in seconds.
+-- fractions of 1, cost in 30 days in the configured currency, moves in partitions, drain time in seconds.
 -- proof says what is proven of an assignment, findings what is wrong with it; both are null or empty for most.
 --
 -- Parameters:
@@ -19,6 +19,8 @@ SELECT
     lag_floor,
     lag_skew,
     cross_rack_share,
+    cross_rack_cost_per_month,
+    currency,
     partition_spread,
     moves,
     drain_seconds,

@@ -1,6 +1,7 @@
 -- Are the snapshots taken, whole, and worked on? One row per snapshot, the newest first. `duration_seconds` is the whole
 -- reading, `reading_seconds` lies between its first offset and its last, `seconds_since_previous` between two snapshots.
--- The view of the same name has the requests by kind as well.
+-- `bytes_received` are those of all responses, without what TLS adds. The view of the same name has the requests by kind as
+-- well.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
@@ -14,6 +15,7 @@ SELECT
     partial,
     problems,
     request_count,
+    bytes_received,
     group_count,
     unreadable_groups,
     withheld_groups,

@@ -6,8 +6,40 @@
 DELETE FROM partition_worst
 WHERE snapshot_id = :snapshot_id;
 
-INSERT INTO partition_worst
-SELECT *
+INSERT INTO partition_worst (
+    snapshot_id, cluster, group_id, config_version, topic, topic_id, partition, subscribed, begin_offset, end_offset,
+    committed_offset, lag, lag_basis, lost_records, production_per_second, consumption_per_second, time_lag_seconds,
+    time_lag_basis, time_to_loss_seconds, status, member_id, cross_rack, committed_at, end_at, place,
+    bytes_per_record, bytes_per_record_basis
+)
+SELECT
+    snapshot_id,
+    cluster,
+    group_id,
+    config_version,
+    topic,
+    topic_id,
+    partition,
+    subscribed,
+    begin_offset,
+    end_offset,
+    committed_offset,
+    lag,
+    lag_basis,
+    lost_records,
+    production_per_second,
+    consumption_per_second,
+    time_lag_seconds,
+    time_lag_basis,
+    time_to_loss_seconds,
+    status,
+    member_id,
+    cross_rack,
+    committed_at,
+    end_at,
+    place,
+    bytes_per_record,
+    bytes_per_record_basis
 FROM (
     SELECT
         staged.*,

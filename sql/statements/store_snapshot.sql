@@ -7,14 +7,16 @@
 --   :finished_at timestamptz    When the reading ended.
 --   :problems text[]            What could not be read.
 --   :requests jsonb             Number of requests by API name.
+--   :bytes_sent bigint          Bytes of requests; null when not noted.
+--   :bytes_received bigint      Bytes of responses; null when not noted.
 --   :group_count integer        Number of groups; null when unknown.
 --   :unreadable_groups integer  Number of those that could not be read; null when unknown.
 --   :schema_version integer     Version of its tables in the lake.
 --   :config_version text        Hash of the configuration; null when unknown.
 --   :written_at timestamptz     When the lake had it.
 INSERT INTO snapshot (
-    snapshot_id, cluster, started_at, finished_at, partial, problems, requests, group_count, unreadable_groups,
-    schema_version, config_version, written_at
+    snapshot_id, cluster, started_at, finished_at, partial, problems, requests, bytes_sent, bytes_received,
+    group_count, unreadable_groups, schema_version, config_version, written_at
 )
 VALUES (
     :snapshot_id,
@@ -24,6 +26,8 @@ VALUES (
     cardinality(CAST(:problems AS text [])) > 0,
     CAST(:problems AS text []),
     CAST(:requests AS jsonb),
+    CAST(:bytes_sent AS bigint),
+    CAST(:bytes_received AS bigint),
     CAST(:group_count AS integer),
     CAST(:unreadable_groups AS integer),
     CAST(:schema_version AS integer),
@@ -36,6 +40,8 @@ ON CONFLICT (snapshot_id) DO UPDATE SET
     partial = excluded.partial,
     problems = excluded.problems,
     requests = excluded.requests,
+    bytes_sent = excluded.bytes_sent,
+    bytes_received = excluded.bytes_received,
     group_count = excluded.group_count,
     unreadable_groups = excluded.unreadable_groups,
     schema_version = excluded.schema_version,

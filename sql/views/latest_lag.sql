@@ -35,7 +35,10 @@ SELECT
     extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
     snapshot.partial,
     metrics.config_version,
-    metrics.rates_since
+    metrics.rates_since,
+    metrics.cross_rack_bytes_per_second,
+    metrics.cross_rack_cost_per_month,
+    metrics.currency
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.measured
 INNER JOIN group_metrics AS metrics ON metrics.snapshot_id = newest.measured;

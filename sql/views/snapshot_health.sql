@@ -39,6 +39,8 @@ SELECT
     snapshot.proposed_at,
     snapshot.advised_at,
     extract(epoch FROM snapshot.advised_at - snapshot.started_at)::double precision AS seconds_to_advice,
-    snapshot.unreadable_groups
+    snapshot.unreadable_groups,
+    snapshot.bytes_sent,
+    snapshot.bytes_received
 FROM snapshot
 INNER JOIN newest_snapshot AS newest ON newest.cluster = snapshot.cluster;

@@ -43,7 +43,10 @@ SELECT
     candidate.proof,
     candidate.snapshot_id,
     snapshot.started_at AS taken_at,
-    candidate.config_version
+    candidate.config_version,
+    candidate.cross_rack_bytes_per_second,
+    candidate.cross_rack_cost_per_month,
+    candidate.currency
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.proposed
 INNER JOIN candidate ON candidate.snapshot_id = newest.proposed

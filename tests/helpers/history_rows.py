@@ -112,6 +112,7 @@ def candidates(
             "reach": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
             "largest_member_lag": 10,
+            "cross_rack_share": 0.5,
             "drain_seconds": float("inf"),
             "findings": [],
             "moved": [] if strategy == "live" else [move],

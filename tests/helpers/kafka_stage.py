@@ -190,6 +190,6 @@ class Row:
     basis: str
     lost: int | None = 0
     status: str
-    subscribed: bool = False
+    subscribed: bool | None = False
     member: str | None = None
     cross_rack: bool | None = None

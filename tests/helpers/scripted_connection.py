@@ -49,7 +49,7 @@ class ScriptedConnection:
     async def ask(self, request: Any, node: int | None = None) -> Any:
         """What the script answers; who leads the offsets topic is not part of it."""
         topics = getattr(request, "topics", None) or ()
-        if [topic.name for topic in topics] == ["__consumer_offsets"]:
+        if [getattr(topic, "name", None) for topic in topics] == ["__consumer_offsets"]:
             return self._offsets_topic()
         self.asked.append((type(request).__name__.removesuffix("Request"), node))
         return self.answer(request, node)

@@ -61,6 +61,9 @@ def test_a_connection_completes_a_cluster_of_the_file(write):
         ('[clusters."EU West"]\nbootstrap = "b:1"', "clusters.EU West"),
         ('[[rules]]\nauto_offset_reset = "newest"', "rules.0.auto_offset_reset: use latest"),
         ("[[rules]]\npolicy = {lag_gain = 2}", "rules.0.policy.lag_gain"),
+        ("[[rules]]\nprice_per_gb = -1", "rules.0.price_per_gb"),
+        ("[[rules]]\nbytes_per_record = 0", "rules.0.bytes_per_record"),
+        ('[[rules]]\ncurrency = "euro"', "rules.0.currency: write three capital letters, like EUR"),
         ("lake = ", "cannot be read"),
     ],
 )

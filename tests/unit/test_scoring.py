@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine.assignor import spec
+from engine.metrics.money import Tariff
 from engine.model import NONE, Assignment
 from engine.scoring import Judge, moves
 
@@ -96,8 +97,6 @@ def test_members_without_an_existing_topic_do_not_count():
 )
 def test_drain_time(situation, lags, rates, capacity, expected):
     """Lag over spare capacity; never and unknown are different answers."""
-    from dataclasses import replace
-
     group = spec(
         {"a": ["t"], "b": ["t"]},
         {"t": 2},
@@ -112,8 +111,6 @@ def test_drain_time(situation, lags, rates, capacity, expected):
 
 def test_racks_weighted_by_traffic():
     """A crossing partition that carries three quarters of the traffic costs three quarters."""
-    from dataclasses import replace
-
     group = replace(GROUP, rate=np.array([1.0, 1.0, 6.0, 0.0]))
 
     assert _judge(group).score(Assignment(owner=GROUP.owner)).cross_rack_rate_share == 0.875
@@ -140,3 +137,36 @@ def test_where_leaders_alone_serve_reads_their_racks_decide():
 
     assert (near.cross_rack_share, near.cross_leader_share) == (0, 0.5)
     assert (led.cross_rack_share, led.cross_leader_share) == (0.5, 0.5)
+
+
+def test_what_crosses_racks_is_weighed_and_priced():
+    """Bytes of the crossing partitions, over 30 days at the price; a smaller one carries less."""
+    prices = Tariff(
+        bytes_per_second=np.array([0.0, 1e6, 3e6, 1e6]), price_per_gb=0.02, currency="EUR"
+    )
+    judge = replace(_judge(GROUP), tariff=prices)
+    live, near = judge.score(Assignment(owner=GROUP.owner)), judge.score(_owners(0, 0, 1, 1))
+
+    assert live.cross_rack_bytes_per_second == 4e6
+    assert live.cross_rack_cost_per_month == pytest.approx(4e6 * 86_400 * 30 / 1e9 * 0.02)
+    assert (near.cross_rack_bytes_per_second, near.cross_rack_cost_per_month) == (0, 0)
+    assert {live.currency, near.currency} == {"EUR"}
+
+
+def test_where_only_leaders_serve_their_racks_are_priced():
+    """The same bytes cross or do not, by who serves them."""
+    group = replace(
+        spec(
+            {"a": ["t"], "b": ["t"]},
+            {"t": 1},
+            racks={"a": "r1", "b": "r2"},
+            replicas={"t": [["r1", "r2"]]},
+            owned={"a": [("t", 0)]},
+        ),
+        leader_rack=np.array([1], np.int32),
+    )
+    judge = replace(_judge(group), tariff=Tariff(bytes_per_second=np.array([5.0])))
+    led = replace(judge, leaders_only=True)
+
+    found = [one.score(_owners(0)).cross_rack_bytes_per_second for one in (judge, led)]
+    assert found == [0, 5]

@@ -1,5 +1,6 @@
 """
-What brokers and topics are configured to: whether followers serve reads, what is compacted, how long it is kept.
+What brokers and topics are configured to: whether followers serve reads, what is compacted, how long it is kept and
+where.
 
 It takes the right DESCRIBE_CONFIGS, which a reader need not have: without it all of this is unknown, and said once. It
 is asked in batches, topics of any broker, each broker of itself.
@@ -16,6 +17,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 
 from engine.adapters.kafka.connection import Connection, Unanswered
 from engine.adapters.kafka.groups import error_text
+from engine.words import several
 
 _BATCH = 2_000
 """Topics per request."""
@@ -24,16 +26,20 @@ _TOPIC, _BROKER = 2, 4
 _NOT_ALLOWED = frozenset({29, 31})
 
 _SELECTOR = "replica.selector.class"
-_CLEANUP, _RETENTION = "cleanup.policy", "retention.ms"
+_CLEANUP, _RETENTION, _REMOTE = "cleanup.policy", "retention.ms", "remote.storage.enable"
 _LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 
 
 @dataclass(frozen=True, slots=True)
 class TopicConfig:
-    """A topic's `cleanup.policy`, sorted, and `retention.ms` (-1: for ever)."""
+    """
+    A topic's `cleanup.policy`, sorted, `retention.ms` (-1: for ever), and whether older parts of its logs are in remote
+    storage (KIP-405).
+    """
 
     cleanup_policy: str | None
     retention_ms: int | None
+    remote_storage: bool | None
 
 
 @dataclass(slots=True)
@@ -65,7 +71,8 @@ async def read_configs(
     names = sorted(topics)
     for start in range(0, len(names), _BATCH):
         batch = names[start : start + _BATCH]
-        for result in await _ask(connection, _TOPIC, batch, [_CLEANUP, _RETENTION], None, failed):
+        keys = [_CLEANUP, _RETENTION, _REMOTE]
+        for result in await _ask(connection, _TOPIC, batch, keys, None, failed):
             configs.topics[result.resource_name] = _topic(_values(result))
 
     async def ask_broker(node: int) -> None:
@@ -75,7 +82,7 @@ async def read_configs(
 
     await connection.on_each(list(brokers), ask_broker)
     configs.unknown += [
-        f"configurations of {count} {kind}{'' if count == 1 else 's'}: {cause}"
+        f"configurations of {several(count, kind)}: {cause}"
         for (kind, cause), count in sorted(failed.items())
     ]
     return configs
@@ -127,4 +134,6 @@ def _topic(values: dict[str, str | None]) -> TopicConfig:
     return TopicConfig(
         cleanup_policy=None if policy is None else ",".join(sorted(policy.split(","))),
         retention_ms=None if retention is None else int(retention),
+        # brokers before 2.8 do not know this setting
+        remote_storage=values.get(_REMOTE) == "true",
     )

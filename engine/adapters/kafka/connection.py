@@ -12,6 +12,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -56,11 +57,22 @@ class Unanswered(Exception):
         self.passing = passing
 
 
-class _Manager(KafkaConnectionManager):  # type: ignore[misc]
-    """kafka-python's connections, which also remember why a broker could not be connected to."""
+@dataclass(slots=True)
+class Traffic:
+    """Bytes of requests and responses over one conversation, before and after TLS."""
 
-    def __init__(self, net: NetworkSelector, **arguments: Any) -> None:
+    sent: int = 0
+    received: int = 0
+
+
+class _Manager(KafkaConnectionManager):  # type: ignore[misc]
+    """
+    kafka-python's connections, which also remember why a broker could not be connected to, and count what they carry.
+    """
+
+    def __init__(self, net: NetworkSelector, traffic: Traffic, **arguments: Any) -> None:
         self.failures: dict[Any, BaseException] = {}
+        self.traffic = traffic
         super().__init__(net, **arguments)
 
     def get_connection(self, node_id: Any, *args: Any, **options: Any) -> Any:
@@ -76,27 +88,33 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
         """The library's, which would wait for the other side of a TLS handshake for ever."""
         left = CONNECT_SECONDS if timeout_at is None else timeout_at - time.monotonic()
         building = self.call_soon(super()._build_transport, node, timeout_at)
-        return _heard_out(await self.wait_for(building, max(left, 0) * 1000))
+        return _heard_out(await self.wait_for(building, max(left, 0) * 1000), self.traffic)
 
 
-def _heard_out(transport: Any) -> Any:
+def _heard_out(transport: Any, traffic: Traffic) -> Any:
     """
-    Let a transport hand on what it receives together with the end of the connection.
+    Let a transport hand on what it receives together with the end of the connection, and count its bytes.
 
     The library drops that, and it is how brokers refuse a login: they answer and hang up.
     """
-    receive, ends = transport._sock_recv, list[BaseException]()
+    receive, send, ends = transport._sock_recv, transport._sock_send, list[BaseException]()
 
     def receive_all() -> tuple[bytes, BaseException | None]:
         if ends:
             return b"", ends.pop()
         data, end = receive()
+        traffic.received += len(data)
         if data and end is not None:
             ends.append(end)
             return data, None
         return data, end
 
-    transport._sock_recv = receive_all
+    def send_all() -> tuple[int, BaseException | None]:
+        count, end = send()
+        traffic.sent += count
+        return count, end
+
+    transport._sock_recv, transport._sock_send = receive_all, send_all
     return transport
 
 
@@ -116,6 +134,7 @@ class Connection:
         arguments = client_arguments(settings.properties, f"cluster {name!r}")
         self.name, self._settings = name, settings
         self.requests: Counter[str] = Counter()
+        self.traffic = Traffic()
         self.retry_seconds = RETRY_SECONDS
         self._arguments = arguments
         self._deadline = time.monotonic() + settings.timeout_seconds
@@ -139,7 +158,9 @@ class Connection:
         error: ClusterUnreachable | None = None
         for address in reachable(self.name, self._settings.bootstrap, CONNECT_SECONDS):
             self._net = NetworkSelector(**arguments)
-            self._manager = _Manager(self._net, bootstrap_servers=address, **arguments)
+            self._manager = _Manager(
+                self._net, self.traffic, bootstrap_servers=address, **arguments
+            )
             self._net.start()
             try:
                 self._manager.bootstrap(round(seconds * 1000))

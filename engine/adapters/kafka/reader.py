@@ -19,6 +19,7 @@ from engine.adapters.kafka.groups import (
 )
 from engine.adapters.kafka.health import Health, check
 from engine.adapters.kafka.listing import list_groups
+from engine.adapters.kafka.log_dirs import LogSizes, read_log_sizes
 from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
 from engine.adapters.kafka.properties import client_arguments
 from engine.adapters.kafka.topics import (
@@ -33,7 +34,7 @@ from engine.config import ClusterSettings
 from engine.datasets import SNAPSHOT, ClusterSnapshot
 from engine.model import GroupType, utc_now
 
-_UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None)
+_UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class _Reading:
     commits: Commits
     topics: Topics
     configs: Configs
+    sizes: LogSizes
     problems: list[str]
 
 
@@ -82,11 +84,14 @@ class KafkaClusterReader:
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
+            traffic = connection.traffic
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
-            "brokers": _brokers(reading.nodes, reading.configs, key),
+            "brokers": _brokers(
+                reading.nodes, reading.configs, self._settings.follower_fetching, key
+            ),
             **self._group_tables(reading, key),
-            "partitions": _partitions(reading.topics, reading.configs, key),
+            "partitions": _partitions(reading.topics, reading.configs, reading.sizes, key),
             "commits": _commits(reading.commits, key),
         }
         return ClusterSnapshot(
@@ -97,8 +102,10 @@ class KafkaClusterReader:
             finished_at=utc_now(),
             tables={name: tables[name] for name in SNAPSHOT},
             problems=tuple(_problems(reading)),
-            notes=tuple(reading.configs.unknown),
+            notes=(*reading.configs.unknown, *reading.sizes.unknown),
             requests=requests,
+            bytes_sent=traffic.sent,
+            bytes_received=traffic.received,
         )
 
     def ping(self) -> Health:
@@ -124,6 +131,7 @@ class KafkaClusterReader:
         topics = await read_topics(connection, settings.topics, used)
         alive = [node.id for node in nodes if node.alive]
         configs = await read_configs(connection, topics.counts, alive)
+        sizes = await read_log_sizes(connection, [p for p in topics.partitions if p.topic in used])
         reader = Reader(topics.counts, settings.topics, self._rack_for)
         members = [row for group in groups.values() for row in reader.rows(group)]
         unseen = _unseen(groups, members, topics)
@@ -132,7 +140,7 @@ class KafkaClusterReader:
         )
         _note_hidden(groups, unseen, hidden)
         return _Reading(
-            kafka_cluster_id, nodes, groups, members, commits, topics, configs, problems
+            kafka_cluster_id, nodes, groups, members, commits, topics, configs, sizes, problems
         )
 
     def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
@@ -227,18 +235,24 @@ def _filled(
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _brokers(nodes: list[Node], configs: Configs, key: Mapping[str, str]) -> pa.Table:
+def _brokers(
+    nodes: list[Node], configs: Configs, fetching: bool | None, key: Mapping[str, str]
+) -> pa.Table:
+    """*fetching* is what is configured of brokers that do not tell it."""
+    told = configs.follower_fetching
     columns = {
         "node_id": [node.id for node in nodes],
         "host": [node.host for node in nodes],
         "port": [node.port for node in nodes],
         "rack": [node.rack for node in nodes],
-        "follower_fetching": [configs.follower_fetching.get(node.id) for node in nodes],
+        "follower_fetching": [told.get(node.id, fetching) for node in nodes],
     }
     return _filled("brokers", columns, len(nodes), key)
 
 
-def _partitions(topics: Topics, configs: Configs, key: Mapping[str, str]) -> pa.Table:
+def _partitions(
+    topics: Topics, configs: Configs, sizes: LogSizes, key: Mapping[str, str]
+) -> pa.Table:
     rows = topics.partitions
     told = [configs.topics.get(row.topic, _UNKNOWN) for row in rows]
     columns = {
@@ -255,6 +269,11 @@ def _partitions(topics: Topics, configs: Configs, key: Mapping[str, str]) -> pa.
         "end_at": [row.end_at for row in rows],
         "cleanup_policy": [one.cleanup_policy for one in told],
         "retention_ms": [one.retention_ms for one in told],
+        # a log of which a part is in remote storage is larger than what is on the disk
+        "log_bytes": [
+            None if one.remote_storage else sizes.bytes.get((row.topic, row.number))
+            for row, one in zip(rows, told, strict=True)
+        ],
         "error": [row.error for row in rows],
     }
     return _filled("partitions", columns, len(rows), key)

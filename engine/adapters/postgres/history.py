@@ -84,6 +84,8 @@ class PostgresHistory:
                 finished_at=facts["finished_at"],
                 problems=list(facts.get("problems", ())),
                 requests=dict(facts.get("requests", {})),
+                bytes_sent=facts.get("bytes_sent"),
+                bytes_received=facts.get("bytes_received"),
                 group_count=manifest.rows.get("groups"),
                 unreadable_groups=facts.get("unreadable_groups"),
                 schema_version=manifest.schema_version,

@@ -63,6 +63,7 @@ RULES = """
 [[rules]]
 groups = "*"
 auto_offset_reset = "earliest"
+price_per_gb = 0.02
 
 [[rules]]
 groups = "never-committed"

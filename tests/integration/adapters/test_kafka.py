@@ -15,9 +15,10 @@ from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
 from engine.adapters.kafka import KafkaClusterReader
 from engine.adapters.replay import Recording, write_recording
-from engine.config import ClusterSettings, Filter
+from engine.config import ClusterSettings, Filter, Rule, Settings
 from engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
 from engine.model import REBALANCING, GroupSnapshot, utc_now
+from engine.steps.measure import measure_group
 from engine.streams.compare import outcome, present
 from engine.streams.live import running
 from engine.streams.settings import RackStrategy
@@ -195,6 +196,38 @@ def test_what_is_configured_is_read(stage: Stage, kafka_cluster: ClusterInUse) -
     assert found.notes == ()
     if kafka_cluster.owned:
         assert {row["follower_fetching"] for row in rows(found, "brokers")} == {True}
+
+
+def test_the_size_of_logs_tells_what_a_record_weighs(
+    stage: Stage, kafka_cluster: ClusterInUse
+) -> None:
+    """Of topics that groups use, as each leader's disk has them; an empty log takes nothing."""
+    if not kafka_cluster.owned:
+        pytest.skip("a foreign cluster may not let us see its log directories")
+    topic = stage.topic("weighed", [500, 0])
+    stage.commit("reader", topic, {0: 0})
+    stage.topic("unused", [10])
+
+    found = take(stage.bootstrap, stage.prefix)
+
+    sizes = {
+        (r["topic"].removeprefix(stage.prefix), r["partition"]): r["log_bytes"]
+        for r in rows(found, "partitions")
+    }
+    assert sizes == {("weighed", 0): sizes["weighed", 0], ("weighed", 1): 0, ("unused", 0): None}
+    assert 500 < sizes["weighed", 0] < 500 * 200
+    settings = Settings(rules=(Rule(bytes_per_record=7),))
+    [group] = groups_of(found.tables, found.started_at)
+    measured = measure_group(settings, group, [])["partition_metrics"]
+    assert [row["bytes_per_record_basis"] for row in measured] == ["log directory"]
+    assert measured[0]["bytes_per_record"] == sizes["weighed", 0] / 500
+
+
+def test_bytes_are_counted_both_ways(snapshot: ClusterSnapshot) -> None:
+    """Responses hold every partition and commit, requests only their names."""
+    assert snapshot.bytes_sent is not None
+    assert snapshot.bytes_received is not None
+    assert 1_000 < snapshot.bytes_sent < snapshot.bytes_received < 10_000_000
 
 
 def test_each_reading_has_its_time_and_requests_are_few(snapshot: ClusterSnapshot) -> None:

@@ -252,6 +252,7 @@ def test_a_group_in_mid_rebalance(stage: Stage) -> None:
     seen = watch.until(lambda seen: seen.group.rebalancing, "the rebalance")
     row = seen["t", 0]
     assert (row.committed, row.lag, row.status, row.member) == (4, 6, "UNKNOWN", None)
+    assert (row.subscribed, seen["old", 0].subscribed) == (None, None)
     assert {one.subscription for one in seen.group.members} == {None}
     assert totals(seen, "state", "status", "total_lag", "lag_skew") == (
         "PreparingRebalance",

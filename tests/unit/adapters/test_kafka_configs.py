@@ -50,18 +50,24 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
     """Policies sorted; each broker is asked of itself."""
     told: Told = {
         "orders": {"cleanup.policy": "delete,compact", "retention.ms": "604800000"},
-        "state": {"cleanup.policy": "compact", "retention.ms": "-1"},
+        "state": {
+            "cleanup.policy": "compact",
+            "retention.ms": "-1",
+            "remote.storage.enable": "false",
+        },
+        "clicks": {"retention.ms": "1", "remote.storage.enable": "true"},
         "1": {"replica.selector.class": RACK_AWARE},
         "2": {"replica.selector.class": LEADER},
         "3": {"replica.selector.class": None},
     }
     connection = ScriptedConnection(answering(told), nodes=(1, 2, 3))
 
-    found = run(read_configs(connection, ["state", "orders"], [1, 2, 3]))
+    found = run(read_configs(connection, ["state", "orders", "clicks"], [1, 2, 3]))
 
     assert found.topics == {
-        "orders": TopicConfig("compact,delete", 604_800_000),
-        "state": TopicConfig("compact", -1),
+        "orders": TopicConfig("compact,delete", 604_800_000, remote_storage=False),
+        "state": TopicConfig("compact", -1, remote_storage=False),
+        "clicks": TopicConfig(None, 1, remote_storage=True),
     }
     assert found.follower_fetching == {1: True, 2: False, 3: False}
     assert found.unknown == []

@@ -280,3 +280,53 @@ def test_unknown_scores_are_neither_gain_nor_loss():
     advice = _decide(_live(largest_member_lag=None), _candidate(largest_member_lag=500))
 
     assert advice.verdict is Verdict.STAY
+
+
+PRICED = {"currency": "EUR", "cross_rack_bytes_per_second": 1.0}
+
+
+def _priced(share, cost):
+    return {"cross_rack_share": share, "cross_rack_cost_per_month": cost, **PRICED}
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (20.0, "cross-rack share 80% -> 10%, 100.50 EUR a month saved"),
+        (120.501, "cross-rack share 80% -> 10%, less than 0.01 EUR a month more"),
+        (None, "cross-rack share 80% -> 10%"),
+    ],
+)
+def test_what_a_switch_saves_is_said_where_it_is_known(cost, words):
+    """Money stands beside the share; without both costs nothing is said of it."""
+    told = _decide(_live(**_priced(0.8, 120.5)), _candidate(**_priced(0.1, cost)))
+
+    assert (told.verdict, told.reason) == (Verdict.SWITCH, words)
+
+
+@pytest.mark.parametrize(
+    ("live", "other", "verdict"),
+    [
+        ((0.8, 120.0), (0.1, 60.0), Verdict.SWITCH),
+        ((0.8, 120.0), (0.1, 100.0), Verdict.STAY),
+        ((0.8, 120.0), (0.79, 60.0), Verdict.SWITCH),
+        ((0.8, None), (0.1, None), Verdict.SWITCH),
+    ],
+)
+def test_with_cost_gain_money_decides_where_it_is_known(live, other, verdict):
+    """50 a month must be saved, whatever the share; unknown costs leave it to the share."""
+    policy = Policy(confirmations=1, cost_gain=50)
+
+    assert _decide(
+        _live(**_priced(*live)), _candidate(**_priced(*other)), policy=policy
+    ).verdict is (verdict)
+
+
+def test_what_costs_more_by_half_of_cost_gain_forbids_a_switch():
+    """A better spread does not pay for it."""
+    live = _live(partition_spread=6, **_priced(0.1, 20.0))
+    other = _candidate(partition_spread=0, **_priced(0.12, 50.0))
+    told = _decide(live, other, policy=Policy(confirmations=1, cost_gain=50))
+
+    assert told.verdict is Verdict.STAY
+    assert "10% -> 12%, 30.00 EUR a month more" in told.reason

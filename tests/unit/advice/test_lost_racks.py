@@ -6,7 +6,7 @@ import pytest
 
 from engine.advice.lost_racks import leaders_only, lost_rack_awareness
 from engine.assignor import spec_of
-from engine.config import Settings
+from engine.config import Rule, Settings
 from engine.model import Column
 from engine.steps.measure import measure_group
 from engine.steps.propose import propose_group
@@ -17,7 +17,14 @@ ACROSS = {"a": [1, 2], "b": [0, 3]}
 NEAR = {"a": [0, 2], "b": [1, 3]}
 
 
-def _group(owned, racks=ON, replicas=((0,), (1,), (0,), (1,)), follower_fetching=None, **columns):
+def _group(
+    owned,
+    racks=ON,
+    replicas=((0,), (1,), (0,), (1,)),
+    follower_fetching=None,
+    topic_columns=None,
+    **columns,
+):
     """Two members on four partitions; unless told otherwise 0 and 2 lie on rack a, 1 and 3 on rack b."""
     members = [
         member(name, ["t"], {"t": owned[name]}, **where)
@@ -25,7 +32,7 @@ def _group(owned, racks=ON, replicas=((0,), (1,), (0,), (1,)), follower_fetching
     ]
     snapshot = make_snapshot(
         follower_fetching=follower_fetching,
-        topics=[topic("t", 4, replicas=[list(each) for each in replicas])],
+        topics=[topic("t", 4, replicas=[list(each) for each in replicas], **topic_columns or {})],
         groups=[
             group(
                 "g", members=members, **{"group_type": "consumer", "assignor": "uniform"} | columns
@@ -102,3 +109,27 @@ def test_shares_count_what_is_read_where_only_leaders_serve():
     assert [row["cross_rack_partitions"] for row in tables["member_metrics"]] == [1, 1]
     rows = {row["strategy"]: row for row in propose_group(Settings(), one, [])}
     assert (rows["live"]["cross_rack_share"], rows["min_traffic"]["cross_rack_share"]) == (0.5, 0)
+
+
+@pytest.mark.parametrize(
+    ("fetching", "log_bytes", "rule", "told"),
+    [
+        (
+            None,
+            900,
+            {"price_per_gb": 0.02},
+            "whether brokers serve reads from followers is unknown",
+        ),
+        (True, None, {"price_per_gb": 0.02}, "size of records is unknown on 4 partitions (t)"),
+        (True, None, {"price_per_gb": 0.02, "bytes_per_record": 100}, None),
+        (True, 900, {"price_per_gb": 0.02}, None),
+        (None, None, {}, None),
+    ],
+)
+def test_why_a_cost_is_unknown_is_told_to_whom_set_a_price(fetching, log_bytes, rule, told):
+    """With what would tell it; without a price nobody asked."""
+    one = _group(NEAR, follower_fetching=fetching, topic_columns={"log_bytes": log_bytes})
+    [row] = measure_group(Settings(rules=(Rule(**rule),)), one, [])["group_metrics"]
+
+    found = [text for text in row["findings"] if "priced" in text]
+    assert [told in text for text in found] == [True] * (told is not None)

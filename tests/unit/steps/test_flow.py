@@ -139,6 +139,8 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "problems",
         "notes",
         "requests",
+        "bytes_sent",
+        "bytes_received",
         "kafka_cluster_id",
         "listings",
         "unreadable_groups",

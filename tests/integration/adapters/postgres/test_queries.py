@@ -11,9 +11,9 @@ import pytest
 
 import sql
 from engine.adapters.postgres import PostgresHistory
-from engine.datasets import METRICS, rows_to_table
+from engine.datasets import CANDIDATES, METRICS, rows_to_table
 from engine.errors import InputError
-from tests.helpers.history_rows import FIRST, fill, manifest, metrics
+from tests.helpers.history_rows import FIRST, candidates, fill, manifest, metrics
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -233,3 +233,46 @@ def test_snapshot_health_counts_groups_that_could_not_be_read(history: PostgresH
 
     counted = [row["unreadable_groups"] for row in history.query("snapshot_health")]
     assert counted == [0, 2, None]
+
+
+def priced(history: PostgresHistory, group: str, **costs: tuple[str, float | None]) -> list[Any]:
+    """The newest snapshot of a group whose strategies can or cannot run, at these costs a month; its candidates."""
+    taken = manifest(0)
+    history.store_snapshot(taken, {})
+    rows = candidates(taken.snapshot_id, group, list(costs)).to_pylist()
+    for row in rows:
+        row["feasibility"], cost = costs[row["strategy"]]
+        row["cross_rack_cost_per_month"] = cost
+        row["cross_rack_bytes_per_second"] = None if cost is None else cost * 1000
+        row["currency"] = "EUR"
+    history.store_candidates(taken.snapshot_id, rows_to_table(rows, CANDIDATES["candidates"]))
+    return history.query("cross_rack_cost", group=group)
+
+
+CHEAPEST = ("cheapest_strategy", "cross_rack_cost_per_month", "cheapest_cost_per_month")
+
+
+def test_the_cheapest_strategy_that_could_run_stands_beside_what_is_paid_now(
+    history: PostgresHistory,
+) -> None:
+    """A yardstick does not count, however cheap; the saving has its currency."""
+    (row,) = priced(
+        history,
+        "app",
+        live=("can run", 50.0),
+        range=("could run", 20.0),
+        sticky=("can run", 30.0),
+        balanced=("yardstick", 1.0),
+    )
+    assert [row[name] for name in CHEAPEST] == ["range", 50.0, 20.0]
+    assert (row["saved_per_month"], row["currency"]) == (30.0, "EUR")
+
+
+@pytest.mark.parametrize("paid", [10.0, None])
+def test_nothing_cheaper_or_nothing_known_is_nothing_said(
+    history: PostgresHistory, paid: float | None
+) -> None:
+    """A strategy at the same cost saves nothing; an unknown cost is compared with none."""
+    (row,) = priced(history, "app", live=("can run", paid), range=("can run", 10.0))
+    assert [row[name] for name in CHEAPEST] == [None, paid, None]
+    assert row["saved_per_month"] is None

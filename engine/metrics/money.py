@@ -1,0 +1,131 @@
+"""
+What crosses racks in bytes, and what that costs.
+
+A record weighs what it takes on its leader's disk: brokers send batches as they keep them, compressed. On average over
+what a log holds, that is its size over its offsets. Compaction thins a log out without closing its gaps, so of a
+compacted topic this says nothing about new records.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.metrics.racks import Crossing
+from engine.model import Flags, PartitionTable
+
+Floats = npt.NDArray[np.float64]
+
+SECONDS_PER_MONTH = 30 * 24 * 3600
+BYTES_PER_GB = 10**9
+
+
+class SizeBasis(enum.StrEnum):
+    """How the size of a record is known."""
+
+    LOG = "log directory"
+    TOPIC = "other partitions of the topic"
+    CONFIGURED = "configured"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordSize:
+    """(n) bytes per record of each partition, nan where unknown, and how it is known."""
+
+    bytes: Floats
+    basis: list[SizeBasis]
+
+
+def record_size(table: PartitionTable, configured: float | None = None) -> RecordSize:
+    """
+    The average size of a record in each partition of a table.
+
+    From its own log; where that is empty or unknown, from the other logs of its topic; else as configured.
+
+    Args:
+        table: The partitions.
+        configured: Bytes per record where logs do not tell; None when not configured.
+    """
+    offsets = np.where(
+        table.end.known & table.begin.known, table.end.values - table.begin.values, 0
+    )
+    told = table.log_bytes.known & (offsets > 0) & ~table.compacted
+    held = np.where(told, table.log_bytes.values, 0).astype(np.float64)
+    count = np.where(told, offsets, 0).astype(np.float64)
+    of_topic = _ratio(_by_topic(table, held), _by_topic(table, count))[table.topic]
+    sizes, basis = _ratio(held, count), np.where(told, SizeBasis.LOG, SizeBasis.UNKNOWN)
+    for kind, other in ((SizeBasis.TOPIC, of_topic), (SizeBasis.CONFIGURED, configured or np.nan)):
+        filled = np.isnan(sizes) & table.exists & ~np.isnan(other)
+        sizes = np.where(filled, other, sizes)
+        basis = np.where(filled, kind, basis)
+    return RecordSize(bytes=sizes, basis=[SizeBasis(one) for one in basis.tolist()])
+
+
+def _by_topic(table: PartitionTable, values: Floats) -> Floats:
+    """(topics) the sum over each topic's partitions."""
+    sums: Floats = np.bincount(table.topic, values, minlength=len(table.topics)).astype(np.float64)
+    return sums
+
+
+def _ratio(dividend: Floats, divisor: Floats) -> Floats:
+    """nan where there is nothing to divide by."""
+    nothing = np.full(len(dividend), np.nan)
+    ratio: Floats = np.divide(dividend, divisor, out=nothing, where=divisor > 0)
+    return ratio
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tariff:
+    """
+    What reading some partitions across racks carries and costs.
+
+    Attributes:
+        bytes_per_second: (P) what is produced to each, nan where unknown.
+        price_per_gb: What 10^9 bytes cost, in *currency*; None where nobody said.
+    """
+
+    bytes_per_second: Floats
+    price_per_gb: float | None = None
+    currency: str | None = None
+
+    def carried(self, crossing: Crossing) -> float | None:
+        """
+        Bytes/s read across racks, by the partitions of which that is known.
+
+        None where it is known of none, or where the size or rate of one that crosses is unknown.
+        """
+        total = float(self.bytes_per_second[crossing.crosses].sum())
+        return total if bool(crossing.known.any()) and not np.isnan(total) else None
+
+    def cost_per_month(self, bytes_per_second: float | None) -> float | None:
+        """What a steady stream across racks costs in 30 days."""
+        if bytes_per_second is None or self.price_per_gb is None:
+            return None
+        return bytes_per_second * SECONDS_PER_MONTH / BYTES_PER_GB * self.price_per_gb
+
+
+def tariff(
+    sizes: RecordSize,
+    rate: Floats,
+    rows: Flags,
+    price_per_gb: float | None = None,
+    currency: str | None = None,
+) -> Tariff:
+    """
+    Args:
+        sizes: Bytes per record of the partitions of a table.
+        rate: Records/s produced to each, nan where unknown.
+        rows: Which of them count.
+        price_per_gb, currency: As in `Tariff`; a currency without price is left out.
+    """
+    # nothing produced weighs nothing, whatever a record would weigh
+    carried = np.where(rate == 0, 0.0, sizes.bytes * rate)
+    return Tariff(
+        bytes_per_second=carried[rows],
+        price_per_gb=price_per_gb,
+        currency=None if price_per_gb is None else currency,
+    )
