@@ -1,4 +1,7 @@
-"""Security against a real broker: TLS, certificates, logins, rights, and secrets that stay secret."""
+"""
+Security against a real broker: TLS, certificates, logins, rights, secrets that stay secret, and all
+of it through connections of a real Airflow.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,28 @@ import base64
 import json
 import logging
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as Pair
 from confluent_kafka.admin import AclOperation, ResourceType
+from cryptography.fernet import Fernet
 from kafka import TopicPartition
 from kafka.structs import OffsetAndMetadata
 
 from engine import wiring
 from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.lake import FileLake
 from engine.adapters.replay import write_recording
 from engine.config import ClusterSettings
 from engine.datasets import ClusterSnapshot
@@ -49,6 +58,17 @@ DENIED = "GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
 EVERYTHING = {"app", "hidden", "secret"}
 AT_ONCE = 5.0
 """Seconds; what is tried again takes six."""
+ROOT = Path(__file__).resolve().parents[3]
+
+AIRFLOW = """
+import json, sys
+from airflow.cli.cli_parser import get_parser
+
+for words in json.loads(sys.argv[1]):
+    wanted = get_parser().parse_args(words)
+    wanted.func(wanted)
+"""
+"""Several of Airflow's commands in one process, for each would be importing for seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -386,7 +406,7 @@ def _command(command: str, name: str, broker: SecuredBroker, login: Properties) 
     environment = {"EVENKEEL_CLUSTERS": json.dumps(described), "EVENKEEL_DEBUG": "1"}
     done = subprocess.run(
         [sys.executable, "-c", "from engine.cli import main; main()", command, "--cluster", name],
-        env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        env=os.environ | environment | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -394,3 +414,128 @@ def _command(command: str, name: str, broker: SecuredBroker, login: Properties) 
     )
     assert name in done.stdout + done.stderr, "it speaks of the cluster"
     return done.stdout + done.stderr
+
+
+@dataclass(frozen=True)
+class DagRun:
+    """What a run of the DAG `snapshot_offsets` left behind."""
+
+    log: str
+    home: Path
+    database_url: str
+
+    @property
+    def states(self) -> dict[str, str]:
+        """Cluster -> state in which Airflow's task for it ended."""
+        query = (
+            "select rendered_map_index, state from task_instance where task_id = 'take_snapshot'"
+        )
+        with closing(sqlite3.connect(self.home / "airflow.db")) as session:
+            return dict(session.execute(query).fetchall())
+
+    def error(self, cluster: str) -> str:
+        """What the history was told of a failed task; the same stands in the task's log."""
+        query = "select distinct error from step_run where cluster = %s and outcome = 'failed'"
+        with psycopg.connect(self.database_url) as session:
+            [(error,)] = session.execute(query, [cluster]).fetchall()
+        assert f"AirflowException: {error}\n" in self.log
+        return str(error)
+
+
+@pytest.fixture(scope="module")
+def dag_run(
+    broker: SecuredBroker, module_database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> DagRun:
+    """
+    `airflow dags test` on four Kafka connections to the broker: two of Airflow's own database, of
+    which one has a property that librdkafka does not know, and two of the environment, of which
+    one has a wrong password.
+    """
+    home, elsewhere = tmp_path_factory.mktemp("airflow"), tmp_path_factory.mktemp("connections")
+    login = {"bootstrap.servers": broker.address("login")} | broker.by_password("SCRAM-SHA-512")
+    stored = {"eu": login, "typo": login | {"sasl.pasword": READER_PASSWORD}}
+    given = {"us": login, "refused": _wrong(login)}
+    file = elsewhere / "connections.json"
+    file.write_text(json.dumps({f"evenkeel_{name}": _kafka(stored[name]) for name in stored}))
+    environment = {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+        "AIRFLOW__CORE__FERNET_KEY": Fernet.generate_key().decode(),
+        # its masks would hide what we tell
+        "AIRFLOW__CORE__HIDE_SENSITIVE_VAR_CONN_FIELDS": "False",
+        "AIRFLOW_CONN_EVENKEEL_POSTGRES": module_database_url,
+        "EVENKEEL_CLUSTERS": json.dumps({name: {} for name in stored | given}),
+        "EVENKEEL_LAKE": str(home / "lake"),
+        "EVENKEEL_SCHEDULE": "2m",  # the second try of a task then comes after six seconds
+        "PYTHONPATH": str(ROOT),
+    } | {f"AIRFLOW_CONN_EVENKEEL_{n.upper()}": json.dumps(_kafka(given[n])) for n in given}
+    commands = [
+        ["db", "migrate"],
+        ["connections", "import", str(file)],
+        ["dags", "test", "snapshot_offsets"],
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", AIRFLOW, json.dumps(commands)],
+        env=os.environ | environment,
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert "DagRun Finished" in done.stdout, done.stdout
+    return DagRun(done.stdout, home, module_database_url)
+
+
+def _kafka(properties: Properties) -> dict[str, object]:
+    """A connection as Airflow writes it in JSON."""
+    return {"conn_type": "kafka", "extra": properties}
+
+
+@pytest.mark.airflow
+@pytest.mark.timeout(600)
+def test_a_dag_run_reads_the_cluster_of_an_airflow_connection(dag_run: DagRun) -> None:
+    """Stored in Airflow or given by the environment: what the reader may see is in the lake."""
+    assert dag_run.states == {
+        "eu": "success",
+        "us": "success",
+        "typo": "failed",
+        "refused": "failed",
+    }
+    lake = FileLake(dag_run.home / "lake")
+    assert set(lake.clusters()) == {"eu", "us"}
+    for name in ("eu", "us"):
+        rows = lake.read("groups", lake.snapshots(name)).to_pylist()
+        errors = {row["group_id"]: row["error"] for row in rows}
+        assert (errors["app"], errors["hidden"]) == (None, None)
+        assert DENIED in errors["secret"], "it was logged in, with the rights of the reader"
+
+
+@pytest.mark.airflow
+@pytest.mark.timeout(600)
+def test_a_dag_run_says_what_is_wrong_with_an_airflow_connection(
+    dag_run: DagRun, broker: SecuredBroker
+) -> None:
+    """The unknown property by its name; a refused login with the properties to look at."""
+    assert dag_run.error("typo") == (
+        "cluster 'typo': property sasl.pasword is not supported. Did you mean sasl.password?"
+    )
+    refused = dag_run.error("refused")
+    where = f"cluster 'refused' at {broker.address('login')} refused the login: "
+    assert refused.startswith(f"{where}SaslAuthenticationFailedError: ")
+    assert refused.endswith(
+        "Check sasl.mechanism, sasl.username and sasl.password of its connection."
+    )
+
+
+@pytest.mark.airflow
+@pytest.mark.timeout(600)
+def test_a_dag_run_writes_no_password(dag_run: DagRun) -> None:
+    """Not into the log of its tasks, Airflow's files and database, the lake or the history."""
+    places = {str(path): file_text(path) for path in dag_run.home.rglob("*") if path.is_file()}
+    assert {Path(place).suffix for place in places} >= {".parquet", ".db"}
+    places |= {"log": dag_run.log, "history": history_text(dag_run.database_url)}
+    assert [place for place, text in places.items() if READER_PASSWORD in text] == []
