@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -29,6 +29,7 @@ from pydantic_settings import (
 )
 
 from engine.config.base import Share
+from engine.config.book import RuleBook
 from engine.config.clusters import ClusterSettings, Filter
 from engine.config.rules import Assignors, MemberData, Policy, Rule
 from engine.config.streams import StreamsSettings
@@ -80,6 +81,8 @@ class Settings(BaseSettings):
     clusters: dict[Slug, ClusterSettings] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
 
+    _book: RuleBook = PrivateAttr(default_factory=lambda: RuleBook(()))
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -121,17 +124,14 @@ class Settings(BaseSettings):
 
     def rule(self, cluster: str, group: str) -> Rule:
         """What is known of one group: the matching rules, later over earlier."""
-        merged: dict[str, Any] = {}
-        for rule in self.rules:
-            if fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(
-                group, rule.groups
-            ):
-                known = _given(rule)
-                below = merged.get("policy")
-                if below is not None and rule.policy is not None:
-                    known["policy"] = below.model_copy(update=_given(rule.policy))
-                merged |= known
-        return Rule(**merged)
+        return self._opened().of(cluster, group)
+
+    def _opened(self) -> RuleBook:
+        """The book of these very rules: a copy with other rules was handed that of the original."""
+        book, rules = self._book, self.rules
+        if book.rules is not rules:
+            book = self._book = RuleBook(rules)
+        return book
 
     def listings(self, cluster: str) -> list[dict[str, Any]]:
         """The rules that say what a cluster's members list, as plain values to keep with a snapshot."""
@@ -151,11 +151,6 @@ class Settings(BaseSettings):
 def _ordered(value: Any) -> Any:
     """A table whose order says which pattern counts, as pairs in that order."""
     return list(value.items()) if isinstance(value, dict) else value
-
-
-def _given(model: BaseModel) -> dict[str, Any]:
-    """The keys that were written down, without the defaults."""
-    return {key: getattr(model, key) for key in model.model_fields_set}
 
 
 def load(

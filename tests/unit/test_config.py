@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
-from engine.config import ClusterSettings, Filter, Rule, Settings, load
+from engine.config import ClusterSettings, Filter, Rule, Settings, book, load
 from engine.errors import ConfigError
 
 
@@ -135,6 +138,47 @@ def test_later_rules_override_earlier_ones_key_by_key(write):
 
     assert ("payments", "earliest") == (special.owner, special.auto_offset_reset)
     assert other.owner == "platform"
+
+
+def test_what_is_known_of_groups_is_worked_out_once(write, monkeypatch):
+    """A thousand groups, each asked about many times, are a handful of kinds: as many rules are built, no more."""
+    write(
+        '[[rules]]\nowner = "platform"\n[[rules]]\ngroups = "pay-*"\nowner = "payments"\n'
+        '[[rules]]\nclusters = "us"\nauto_offset_reset = "latest"\n'
+    )
+    settings = load()
+    built = []
+    monkeypatch.setattr(book, "Rule", lambda **keys: built.append(keys) or Rule(**keys))
+    for _ in range(3):
+        for number in range(1000):
+            assert settings.rule("eu", f"pay-{number}").owner == "payments"
+            assert settings.policy("us", f"orders-{number}").confirmations == 2
+
+    assert len(built) == 2
+
+
+def test_what_was_asked_of_settings_changes_nothing_about_them():
+    """Equality, hash of the configuration, text and pickle are as before; a copy with other rules goes by those."""
+    asked, fresh = (Settings(rules=(Rule(groups="a*", owner="one"),)) for _ in range(2))
+    assert asked.rule("eu", "app").owner == "one"
+
+    assert (asked, asked.version, repr(asked)) == (fresh, fresh.version, repr(fresh))
+    assert b"app" not in pickle.dumps(asked)
+    copied = asked.model_copy(update={"rules": (Rule(owner="two"),)})
+    assert copied.rule("eu", "app").owner == "two"
+    assert pickle.loads(pickle.dumps(copied)).rule("eu", "app").owner == "two"
+    assert copy.deepcopy(asked).rule("eu", "app").owner == asked.rule("eu", "app").owner == "one"
+
+
+def test_settings_that_remember_go_by_their_own_rules():
+    """What was worked out for the settings below does not show through; what they say beats what is remembered."""
+    settings = Settings(rules=(Rule(groups="a*", assignors=("range",)),))
+    assert settings.rule("eu", "b").assignors is None
+    told = settings.remembering([{"groups": "*", "assignors": ("sticky",)}])
+
+    assert told.rule("eu", "b").assignors == ("sticky",)
+    assert told.rule("eu", "a").assignors == ("range",)
+    assert settings.rule("eu", "b").assignors is None
 
 
 def test_the_version_changes_with_what_shapes_results_only(write):

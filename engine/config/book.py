@@ -1,0 +1,67 @@
+"""The rules as they are asked: what is known of one group, worked out once."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import Any
+
+from pydantic import BaseModel
+
+from engine.config.rules import Rule
+
+
+class RuleBook:
+    """
+    Some rules, and what was worked out of them so far.
+
+    A cluster has thousands of groups and few kinds of them: groups to which the same rules apply share one `Rule`.
+    What was asked so far changes nothing in what a book says: it makes no two settings differ, and it stays behind
+    when they are pickled.
+    """
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        """Open a book of these rules."""
+        self.rules = rules
+        self._asked: dict[tuple[str, str], Rule] = {}
+        self._merged: dict[tuple[int, ...], Rule] = {}
+
+    def of(self, cluster: str, group: str) -> Rule:
+        """The rules that match a group as one, later over earlier."""
+        known = self._asked.get((cluster, group))
+        if known is None:
+            fits = tuple(n for n, rule in enumerate(self.rules) if _is_meant(rule, cluster, group))
+            if fits not in self._merged:
+                self._merged[fits] = _merge([self.rules[n] for n in fits])
+            known = self._asked[cluster, group] = self._merged[fits]
+        return known
+
+    def __eq__(self, other: object) -> bool:
+        """Every book is as good as another: settings that hold one are told apart by their rules."""
+        return isinstance(other, RuleBook)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The rules are what a copy needs."""
+        return RuleBook, (self.rules,)
+
+
+def _given(model: BaseModel) -> dict[str, Any]:
+    """The keys that were written down, without the defaults."""
+    return {key: getattr(model, key) for key in model.model_fields_set}
+
+
+def _is_meant(rule: Rule, cluster: str, group: str) -> bool:
+    return fnmatch.fnmatchcase(cluster, rule.clusters) and fnmatch.fnmatchcase(group, rule.groups)
+
+
+def _merge(rules: list[Rule]) -> Rule:
+    """These rules as one, later over earlier, key by key, policies too."""
+    merged: dict[str, Any] = {}
+    for rule in rules:
+        known = _given(rule)
+        below = merged.get("policy")
+        if below is not None and rule.policy is not None:
+            known["policy"] = below.model_copy(update=_given(rule.policy))
+        merged |= known
+    return Rule(**merged)
