@@ -11,7 +11,6 @@ Airflow connection (handed in by the DAGs), which beats the file. Secrets never 
 from __future__ import annotations
 
 import fnmatch
-import hashlib
 import json
 import os
 import re
@@ -57,9 +56,6 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 SECRET_KEYS = frozenset({"database_url", "slack_token"})
 """Top-level keys the file must not hold."""
 
-UNSHAPING = {"owner", "channel"}
-"""Keys of a rule that say who hears of a result, not what it is."""
-
 SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauthbearer.config")
 """Parts of librdkafka property names whose values are secrets."""
 
@@ -98,16 +94,7 @@ class Settings(BaseSettings):
     @property
     def version(self) -> str:
         """Hash of all that shapes results; addresses, secrets and channels are left out."""
-        shaping = {
-            "lookback": self.lookback,
-            "withhold_share": self.withhold_share,
-            "rules": [
-                {key: _ordered(value) for key, value in rule.model_dump(exclude=UNSHAPING).items()}
-                for rule in self.rules
-            ],
-        }
-        text = json.dumps(shaping, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self._opened().version(lookback=self.lookback, withhold_share=self.withhold_share)
 
     def cluster(self, name: str) -> ClusterSettings:
         """
@@ -146,11 +133,6 @@ class Settings(BaseSettings):
     def policy(self, cluster: str, group: str) -> Policy:
         """When advice pays for one group."""
         return self.rule(cluster, group).policy or Policy()
-
-
-def _ordered(value: Any) -> Any:
-    """A table whose order says which pattern counts, as pairs in that order."""
-    return list(value.items()) if isinstance(value, dict) else value
 
 
 def load(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
+import json
 from typing import Any
 
 from pydantic import BaseModel
 
 from engine.config.rules import Rule
+
+UNSHAPING = {"owner", "channel"}
+"""Keys of a rule that say who hears of a result, not what it is."""
 
 
 class RuleBook:
@@ -24,6 +29,7 @@ class RuleBook:
         self.rules = rules
         self._asked: dict[tuple[str, str], Rule] = {}
         self._merged: dict[tuple[int, ...], Rule] = {}
+        self._versions: dict[tuple[float, ...], str] = {}
 
     def of(self, cluster: str, group: str) -> Rule:
         """The rules that match a group as one, later over earlier."""
@@ -34,6 +40,19 @@ class RuleBook:
                 self._merged[fits] = _merge([self.rules[n] for n in fits])
             known = self._asked[cluster, group] = self._merged[fits]
         return known
+
+    def version(self, *, lookback: int, withhold_share: float) -> str:
+        """Hash of these rules and of what else shapes results."""
+        key = (lookback, withhold_share)
+        if key not in self._versions:
+            shaping = {"lookback": lookback, "withhold_share": withhold_share}
+            text = json.dumps(
+                shaping | {"rules": [_shaping(rule) for rule in self.rules]},
+                sort_keys=True,
+                default=str,
+            )
+            self._versions[key] = hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self._versions[key]
 
     def __eq__(self, other: object) -> bool:
         """Every book is as good as another: settings that hold one are told apart by their rules."""
@@ -65,3 +84,13 @@ def _merge(rules: list[Rule]) -> Rule:
             known["policy"] = below.model_copy(update=_given(rule.policy))
         merged |= known
     return Rule(**merged)
+
+
+def _shaping(rule: Rule) -> dict[str, Any]:
+    """
+    What of a rule shapes results.
+
+    The order of a table says which pattern counts, so tables are pairs in that order.
+    """
+    said = rule.model_dump(exclude=UNSHAPING)
+    return {k: list(v.items()) if isinstance(v, dict) else v for k, v in said.items()}

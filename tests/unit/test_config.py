@@ -157,6 +157,19 @@ def test_what_is_known_of_groups_is_worked_out_once(write, monkeypatch):
     assert len(built) == 2
 
 
+def test_the_version_is_worked_out_once(monkeypatch):
+    """Every row of every group is stored with it; other rules, and other numbers beside them, have their own."""
+    settings = Settings(rules=(Rule(capacity_per_second=5),))
+    read = []
+    dump = Rule.model_dump
+    monkeypatch.setattr(Rule, "model_dump", lambda *a, **k: read.append(a) or dump(*a, **k))
+
+    assert len({settings.version for _ in range(1000)}) == len(read) == 1
+    copies = [{"lookback": 3}, {"withhold_share": 0.1}, {"rules": ()}]
+    versions = {settings.model_copy(update=each).version for each in copies}
+    assert len({settings.version, *versions}) == 4
+
+
 def test_what_was_asked_of_settings_changes_nothing_about_them():
     """Equality, hash of the configuration, text and pickle are as before; a copy with other rules goes by those."""
     asked, fresh = (Settings(rules=(Rule(groups="a*", owner="one"),)) for _ in range(2))
