@@ -19,6 +19,7 @@ class LagBasis(enum.StrEnum):
     RESET_LATEST = "no commit, reset latest"
     RESET_BEGIN = "no commit, reset to log start"
     NO_COMMIT = "no commit"
+    NOTHING_TO_READ = "no commit, nothing to read"
     UNREAD = "commit unread"
     NO_END = "end unknown"
 
@@ -48,7 +49,7 @@ def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
     Args:
         table: The group's partitions.
         auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed);
-            None when not configured.
+            None when not configured. Where there is nothing to read either, the lag is 0 whatever it is.
 
     Source: DESIGN section 3; KIP-169 for the case without a commit.
     """
@@ -64,13 +65,17 @@ def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
     without = ~committed.known & ~table.commit_unread
     latest, resets = auto_offset_reset == "latest", auto_offset_reset is not None
     values = np.where(without, 0 if latest or not resets else backlog, values)
-    known_without = end.known & latest if latest or not resets else since_begin
+    # Wherever the group would begin in an empty log, it is at the end.
+    empty = without & since_begin & (backlog == 0)
+    known_without = empty | (end.known & latest if latest or not resets else since_begin)
     shown = Column(values, np.where(without, known_without, known))
     by_default = without & end.known & (not resets)
     return Lag(
         shown=shown,
         for_strategies=Column(np.where(by_default, 0, values), shown.known | by_default),
-        basis=_bases(end.known, table.commit_unread, within, below, beyond, auto_offset_reset),
+        basis=_bases(
+            end.known, table.commit_unread, within, below, beyond, empty, auto_offset_reset
+        ),
         lost=Column(np.maximum(begin.values - committed.values, 0), committed.known & begin.known),
     )
 
@@ -81,6 +86,7 @@ def _bases(
     within: Flags,
     below: Flags,
     beyond: Flags,
+    empty: Flags,
     reset: str | None,
 ) -> list[LagBasis]:
     if reset is None:
@@ -88,13 +94,14 @@ def _bases(
     else:
         otherwise = LagBasis.RESET_LATEST if reset == "latest" else LagBasis.RESET_BEGIN
     chosen = np.select(
-        [~end_known, unread, within, below, beyond],
+        [~end_known, unread, within, below, beyond, empty],
         [
             LagBasis.NO_END,
             LagBasis.UNREAD,
             LagBasis.COMMITTED,
             LagBasis.BELOW_BEGIN,
             LagBasis.BEYOND_END,
+            LagBasis.NOTHING_TO_READ,
         ],
         otherwise,
     )

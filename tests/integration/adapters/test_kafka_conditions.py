@@ -76,6 +76,26 @@ def test_no_commit(
     )
 
 
+def test_partitions_nobody_ever_wrote_to_hide_no_lag(stage: Stage) -> None:
+    """A client that commits only what it consumed leaves them without a commit: nothing is behind there."""
+    topic = stage.topic("t", [5, 0])
+    commit(stage.member("app", [topic], owned=2), topic, 2)
+    seen = Watch(stage, "app").look()
+    assert seen["t", 1] == Row(
+        begin=0,
+        end=0,
+        committed=None,
+        lag=0,
+        basis="no commit, nothing to read",
+        lost=None,
+        status="OK",
+        subscribed=True,
+        member="app-client",
+    )
+    known = totals(seen, "total_lag", "unknown_lag_partitions", "largest_member_lag", "lag_skew")
+    assert known == (3, 0, 3, 1)
+
+
 def test_a_commit_of_minus_one_is_no_commit(stage: Stage) -> None:
     """Kafka's "no offset" is never taken for a number."""
     topic = stage.topic("t", [5, 5])

@@ -49,15 +49,28 @@ def test_without_commit_the_configured_reset_decides(reset, expected):
     assert expected == _lag(reset, committed=None)[:2]
 
 
+@pytest.mark.parametrize("reset", [None, "latest", "earliest", "none", "by_duration:PT1H"])
+def test_without_commit_and_records_nothing_is_behind_whatever_the_reset(reset):
+    """Wherever the group would begin in a log that is empty, it would be at its end."""
+    assert _lag(reset, begin=7, end=7, committed=None) == (0, LagBasis.NOTHING_TO_READ, None, 0)
+
+
+def test_an_empty_log_is_one_whose_two_ends_are_known():
+    """One end alone does not say that there is nothing between them."""
+    assert _lag(None, begin=None, end=0, committed=None)[:2] == (None, LagBasis.NO_COMMIT)
+    assert _lag(None, begin=0, end=None, committed=None)[:2] == (None, LagBasis.NO_END)
+
+
 @pytest.mark.parametrize("reset", [None, "latest", "earliest"])
 def test_a_commit_that_could_not_be_read_is_unknown_whatever_the_reset(reset):
     """An error is not the absence of a commit."""
-    described = group("g", members=1, committed={"t": [7]}, commit_errors={("t", 0): "UNSTABLE"})
-    found = groups(make_snapshot(topics=[topic("t", 1)], groups=[described]))[0]
+    unread = {("t", 0): "UNSTABLE", ("t", 1): "UNSTABLE"}
+    described = group("g", members=1, committed={"t": [7, 0]}, commit_errors=unread)
+    found = groups(make_snapshot(topics=[topic("t", 2, end=[1000, 0])], groups=[described]))[0]
     lag = measure_lag(found.partitions, reset)
 
-    assert (lag.shown.tolist(), lag.for_strategies.tolist()) == ([None], [None])
-    assert lag.basis == [LagBasis.UNREAD]
+    assert (lag.shown.tolist(), lag.for_strategies.tolist()) == ([None, None], [None, None])
+    assert lag.basis == [LagBasis.UNREAD, LagBasis.UNREAD]
 
 
 def test_lag_from_the_log_start_is_unknown_while_the_log_start_is():

@@ -182,6 +182,27 @@ def test_no_partition_that_could_be_read_is_no_lag_of_zero(tmp_path):
     assert (rows["g"]["total_lag"], rows["new"]["total_lag"]) == (None, 0)
 
 
+def test_partitions_nobody_ever_wrote_to_hide_no_lag(tmp_path):
+    """Clients that commit only what they consumed leave them without a commit: all they have to read is known."""
+    lake = FileLake(tmp_path / "lake")
+    topics = [topic("t", 4, end=[100, 0, 0, 0])]
+    described = group("g", members=2, topics=["t"], committed={"t": [40, None, None, None]})
+    snapshots = [make_snapshot(number=n, topics=topics, groups=[described]) for n in range(5)]
+    [*_, newest] = store(lake, *snapshots)
+
+    metrics = steps.compute_metrics(lake, SETTINGS, newest)
+    [row] = metrics["group_metrics"].to_pylist()
+    assert (row["total_lag"], row["unknown_lag_partitions"]) == (60, 0)
+    assert (row["largest_member_lag"], row["lag_skew"]) == (60, 2)
+    assert [one["lag"] for one in metrics["member_metrics"].to_pylist()] == [60, 0]
+    assert [one["status"] for one in metrics["partition_metrics"].to_pylist()] == [
+        "STALL",
+        "OK",
+        "OK",
+        "OK",
+    ]
+
+
 def test_a_group_that_tells_no_subscription_has_no_idle_members(tmp_path):
     """Of a Connect worker's share nothing is known: the judge's numbers are null, not 0."""
     lake = FileLake(tmp_path / "lake")
