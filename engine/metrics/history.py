@@ -18,6 +18,12 @@ from engine.model import NONE, Column, Flags, Ints, PartitionTable
 
 Floats = npt.NDArray[np.float64]
 
+EVEN = 0.01
+"""
+Log start and commit move equally fast when their speeds differ by no more than this share: they are read at different
+moments, and a few minutes of history then give either of them a little too much.
+"""
+
 
 class TimeLagBasis(enum.StrEnum):
     """How a time lag was found."""
@@ -169,8 +175,9 @@ def time_to_loss(
     Seconds until what the group has not read yet begins to be removed; infinity if it never would be; nan unknown.
 
     Seen from the log start as it moves, and, where `retention.ms` is known, from the age of the record at the commit;
-    the earlier counts. The group's own consumption carries its commit away from both and is taken into account. 0 where
-    records are lost already; infinity where all is read, so that nothing is left to lose.
+    the earlier counts. The group's own consumption carries its commit away from both and is taken into account; a
+    commit that keeps pace with the log start (within `EVEN`) is never reached. 0 where records are lost already;
+    infinity where all is read, so that nothing is left to lose.
     """
     return np.fmin(
         _until_log_start(table, log_start, consumption),
@@ -185,7 +192,8 @@ def _until_log_start(table: PartitionTable, log_start: Rate, consumption: Rate) 
     lost = known & (committed.values < begin.values)
     all_read = end.known & (committed.values >= end.values)
     closing = log_start.per_second - np.nan_to_num(consumption.per_second)
-    never = known & ~lost & (all_read | ~(closing > 0))
+    gains = closing > EVEN * log_start.per_second
+    never = known & ~lost & (all_read | ~gains)
     seconds: Floats = np.where(known & ~never, margin / np.where(closing > 0, closing, 1), np.nan)
     return np.where(never, np.inf, seconds)
 

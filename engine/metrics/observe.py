@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def observe(
     commits = [table.committed, *(past.column("committed", s) for s in range(len(before)))]
     production = rate(table, past, "end", "end_at_ms")
     consumption = rate(table, past, "committed", "committed_at_ms")
-    log_start = rate(table, past, "begin", "begin_at_ms")
+    log_start = _by_retention(group, rate(table, past, "begin", "begin_at_ms"))
     age = time_lag(table, past, production)
     counted = _counted(group, before)
     capacity = seen_capacity(group, before, past, lags)
@@ -93,6 +93,20 @@ def observe(
         sizes=record_size(table, bytes_per_record),
         findings=_findings(group, lag, counted),
     )
+
+
+def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
+    """
+    How fast retention moves the log starts: not at all where the group does so itself.
+
+    A Kafka Streams application removes what it has read from its repartition topics, which keep the rest for ever.
+    """
+    if not group.places_tasks:
+        return log_start
+    table, prefix = group.partitions, f"{group.group}-"
+    own = [name.startswith(prefix) and name.endswith("-repartition") for name in table.topics]
+    speeds = np.where(np.array(own, np.bool_)[table.topic], 0.0, log_start.per_second)
+    return replace(log_start, per_second=speeds)
 
 
 def _counted(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> Flags:

@@ -134,6 +134,23 @@ def test_a_log_start_that_does_not_gain_never_arrives():
     assert _loss(still, still) == math.inf
 
 
+@pytest.mark.parametrize(
+    ("situation", "gained", "seconds"),
+    [
+        ("the commit is faster", 1005, math.inf),
+        ("as fast", 1000, math.inf),
+        ("half a percent slower: read at other moments", 995, math.inf),
+        ("a fiftieth slower", 980, 0),
+    ],
+)
+def test_a_commit_that_keeps_pace_with_the_log_start_is_never_reached(situation, gained, seconds):
+    """Two readings a moment apart do not tell which of two equal speeds is the larger, however near they are."""
+    old = {"begin": 0, "end": 5000, "committed": 1000 - gained}
+    new = {"begin": 1000, "end": 5000, "committed": 1000}
+
+    assert _loss(old, new) == seconds, situation
+
+
 def _kept(committed, policy="delete", retention_seconds=1000, end=300):
     """A log that gained 300 offsets in 300 s, of a topic whose records are kept for so long."""
     told = {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from engine.metrics.observe import observe
-from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
+from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
 
@@ -132,3 +134,40 @@ def test_idle_members_are_told_of_partitions_they_could_own():
     findings = observe(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings
 
     assert findings[0] == "1 of 2 members own none of the 2 partitions"
+
+
+NEARING = 100 / (900 / EVERY.total_seconds())
+"""Seconds to loss of a commit 100 ahead of a log start that gained 900 on it."""
+
+
+@pytest.mark.parametrize(
+    ("situation", "name", "columns", "seconds"),
+    [
+        ("its own", "app-KSTREAM-MAP-repartition", {"assignor": "stream"}, math.inf),
+        ("by the newer protocol", "app-x-repartition", {"group_type": "streams"}, math.inf),
+        ("another application's", "other-x-repartition", {"assignor": "stream"}, NEARING),
+        ("one it only reads", "app-orders", {"assignor": "stream"}, NEARING),
+        ("no application", "app-x-repartition", {"assignor": "range"}, NEARING),
+    ],
+)
+def test_what_an_application_purges_itself_is_not_taken_by_retention(
+    situation, name, columns, seconds
+):
+    """Kafka Streams removes what it has read from its repartition topics: their log start follows the commit."""
+    samples = []
+    for number, begin in enumerate((0, 1000)):
+        described = group("app", members=1, committed={name: [1000 + begin // 10]}, **columns)
+        topics = [topic(name, 1, begin=begin, end=5000)]
+        samples += groups(make_snapshot(number=number, topics=topics, groups=[described]))
+
+    found = observe(samples[1], samples[:1]).time_to_loss.tolist()
+    assert found == [pytest.approx(seconds)], situation
+
+
+def test_what_an_application_lost_is_not_never():
+    """Records removed before it read them are lost in its own topics too."""
+    described = group("app", members=1, assignor="stream", committed={"app-x-repartition": [4]})
+    topics = [topic("app-x-repartition", 1, begin=10, end=100)]
+    found = groups(make_snapshot(topics=topics, groups=[described]))[0]
+
+    assert observe(found, []).time_to_loss.tolist() == [0]
