@@ -9,6 +9,8 @@ Airflow as one line (`AirflowException`); a failed step is also a row of `step_r
 from __future__ import annotations
 
 import logging
+import math
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from engine.adapters.postgres import PostgresHistory
 
 log = logging.getLogger(__name__)
+
+READING_SHARE = 0.75
+"""Share of a task's time limit in which the cluster has to be read; the rest is for writing it down."""
 
 REPEATS = 3
 """How often a snapshot without advice is run again before a person has to look."""
@@ -158,28 +163,56 @@ def list_clusters(only: str | None = None) -> list[str]:
         return sorted(ports.settings.clusters)
 
 
-def take_snapshot(name: str, *, run: str) -> str:
+def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str:
     """
     Take a snapshot of a cluster, or find the one that an earlier try of this run has stored.
 
     Args:
         name: The cluster.
         run: Id of the Airflow run, kept in the snapshot's manifest.
+        limit: When Airflow ends the task, counted from now; None where it does not.
     """
+    since = time.monotonic()
     with running("take_snapshot", cluster=name) as ports, _only_one(ports, name):
-        snapshot_id = _stored_by(ports.lake, name, run) or _take(ports, name, run)
+        snapshot_id = _stored_by(ports.lake, name, run)
+        if snapshot_id is None:
+            settings = ports.settings
+            if limit is not None:
+                settings = _in_time(settings, name, limit, time.monotonic() - since)
+            snapshot_id = _take(ports, settings, name, run)
         _note_missed(ports, name)
     return snapshot_id
 
 
-def _take(ports: Ports, name: str, run: str) -> str:
-    cluster = wiring.cluster(ports.settings, name)
+def _take(ports: Ports, settings: Settings, name: str, run: str) -> str:
+    cluster = wiring.cluster(settings, name)
     try:
         return steps.take_snapshot(
-            cluster, ports.lake, ports.history, ports.settings, name, facts={"run": run}
+            cluster, ports.lake, ports.history, settings, name, facts={"run": run}
         )
     finally:
         cluster.close()
+
+
+def _in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Settings:
+    """
+    These settings, with a time limit of the cluster that ends before the task's own does.
+
+    A cluster that is slow then gives a snapshot with what could be read and why the rest is missing; a task that
+    Airflow ends gives none.
+
+    Args:
+        settings: The configuration.
+        name: The cluster.
+        limit: What the task has in all.
+        gone: Seconds of it that are over.
+    """
+    cluster = settings.cluster(name)
+    left = max(math.floor(READING_SHARE * limit.total_seconds() - gone), 1)
+    if cluster.timeout_seconds <= left:
+        return settings
+    capped = cluster.model_copy(update={"timeout_seconds": left})
+    return settings.model_copy(update={"clusters": {**settings.clusters, name: capped}})
 
 
 def _stored_by(lake: Lake, name: str, run: str) -> str | None:

@@ -10,8 +10,9 @@ nothing.
 its log names the address, what happened and the fix: *did not answer* (brokers, listener,
 firewall), *not authorized* (the connection `evenkeel_<cluster>`), *another Kafka cluster answers
 under this name* (a changed bootstrap address). A snapshot in which single groups could not be read
-is kept and marked `partial`. A skipped instance means that the previous snapshot of this cluster is
-still being taken.
+is kept and marked `partial`; so is one of a cluster that was too slow (`timeout_seconds`, three
+quarters of the task's own limit at most), with what was read until then. A skipped instance means
+that the previous snapshot of this cluster is still being taken.
 
 **How to run it again.** Clear the failed instance, or trigger the DAG with `cluster` set. What was
 missed cannot be caught up: the next run simply reads what is there now. A retry takes a new
@@ -69,7 +70,9 @@ def snapshot_offsets() -> None:
     def take_snapshot(cluster: str, **context: Any) -> str:
         from dags import runtime
 
-        snapshot_id = runtime.take_snapshot(cluster, run=context["run_id"])
+        snapshot_id = runtime.take_snapshot(
+            cluster, run=context["run_id"], limit=context["task"].execution_timeout
+        )
         context["outlet_events"][defaults.SNAPSHOT].add_partitions([snapshot_id])
         return snapshot_id
 

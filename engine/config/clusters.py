@@ -46,7 +46,7 @@ class ClusterSettings(Strict):
     groups: Filter = Filter(deny=PASSING_THROUGH)
     topics: Filter = Filter()
     follower_fetching: bool | None = None
-    timeout_seconds: float = Field(default=240, gt=0)
+    timeout_seconds: float = Field(default=90, gt=0)
     request_timeout_seconds: float = Field(default=30, gt=0)
 
     @field_validator("bootstrap")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from dags import defaults, runtime, snapshot_offsets
+from engine.config import ClusterSettings
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 
@@ -76,6 +79,24 @@ def test_a_hanging_cluster_is_given_up_before_the_next_snapshot(
     task = loaded["dags"]["snapshot_offsets"]["tasks"]["take_snapshot"]
     tries, waits = task["retries"] + 1, task["retries"]
     assert tries * task["timeout"] + waits * task["retry_delay"] < seconds
+
+
+def test_a_snapshot_is_taken_within_the_limit_of_its_own_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The task hands on when Airflow ends it; at the default schedule the default time limit of a cluster fits in."""
+    mapped: Any = snapshot_offsets.snapshot_offsets().task_dict["take_snapshot"]
+    task = mapped.unmap({"op_kwargs": {"cluster": "eu"}})
+    own = task.execution_timeout
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(runtime, "take_snapshot", lambda name, **more: asked.append(more) or "eu-1")
+    events = {defaults.SNAPSHOT: SimpleNamespace(add_partitions=lambda ids: None)}
+    context = {"run_id": "scheduled__1", "task": task, "outlet_events": events}
+
+    assert task.python_callable("eu", **context) == "eu-1"
+    assert asked == [{"run": "scheduled__1", "limit": own}]
+    default = ClusterSettings(bootstrap="b:9092").timeout_seconds
+    assert default <= runtime.READING_SHARE * own.total_seconds()
 
 
 def test_a_person_can_run_one_cluster_or_some_groups(loaded: dict[str, Any]) -> None:

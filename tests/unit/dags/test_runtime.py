@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from airflow.sdk.exceptions import (
 
 from dags import runtime
 from engine.adapters.lake import FileLake
-from engine.config import load
+from engine.config import Settings, load
 from engine.datasets import SNAPSHOT
 from engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
 from engine.ports import Lake, Manifest
@@ -205,6 +206,44 @@ def test_snapshots_that_the_history_missed_are_noted_by_the_next(
     history.down = False
     runtime.take_snapshot("eu", run="scheduled__2")
     assert sorted(history.stored) == sorted(lake.snapshots("eu", limit=9))
+
+
+@pytest.mark.parametrize(
+    ("configured", "limit", "gone", "seconds"),
+    [
+        (90, 120, 0, 90),
+        (400, 120, 0, 90),
+        (400, 120, 20.5, 69),
+        (400, 120, 300, 1),
+        (40, 120, 0, 40),
+        (400, 16, 0, 12),
+        (400, None, 0, 400),
+    ],
+)
+def test_a_slow_cluster_is_given_up_before_airflow_ends_the_task(
+    configured: float,
+    limit: float | None,
+    gone: float,
+    seconds: float,
+    lake: FileLake,
+    history: History,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A quarter of the task's limit is left for writing, and what waiting for the lock took is counted."""
+    eu = CLUSTERS["clusters"]["eu"] | {"timeout_seconds": configured}
+    clusters = {"clusters": {**CLUSTERS["clusters"], "eu": eu}}
+    monkeypatch.setattr(runtime, "settings", lambda: load(connections=clusters))
+    clock = iter([1000, 1000 + gone])
+    monkeypatch.setattr(runtime, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    given: list[Settings] = []
+    monkeypatch.setattr(
+        runtime.wiring, "cluster", lambda settings, name: given.append(settings) or Cluster()
+    )
+    task_limit = None if limit is None else timedelta(seconds=limit)
+    runtime.take_snapshot("eu", run="scheduled__1", limit=task_limit)
+    (settings,) = given
+    assert settings.cluster("eu").timeout_seconds == seconds
+    assert settings.cluster("us").timeout_seconds == 90
 
 
 class Runs:
