@@ -11,7 +11,7 @@ import numpy as np
 from engine.metrics.balance import member_counts
 from engine.metrics.capacity import seen_capacity
 from engine.metrics.history import Floats, Rate, TimeLag, align, rate, time_lag, time_to_loss
-from engine.metrics.lag import Lag, LagBasis, measure_lag
+from engine.metrics.lag import Lag, LagBasis, measure_lag, trusted
 from engine.metrics.money import RecordSize, record_size
 from engine.metrics.status import statuses
 from engine.model import Flags, GroupSnapshot, Status
@@ -24,6 +24,7 @@ class Observation:
     A group and what its numbers say; arrays follow the group's partition table, nan is unknown.
 
     Attributes:
+        group: As the snapshot saw it, but for log starts and ends that contradict each other: those are unknown.
         counted: Partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
             (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
             last known to subscribe to counts.
@@ -61,8 +62,9 @@ def observe(
         capacity_per_second: Configured capacity of a member, None when not configured.
         bytes_per_record: Configured size of a record, None when not configured.
     """
+    group = _trusted(group)
     table = group.partitions
-    before = [old for old in earlier if old.error is None]
+    before = [_trusted(old) for old in earlier if old.error is None]
     past = align(table, [old.partitions for old in before])
     lag = measure_lag(table, auto_offset_reset)
     lags = [lag.shown]
@@ -93,6 +95,11 @@ def observe(
         sizes=record_size(table, bytes_per_record),
         findings=_findings(group, lag, counted),
     )
+
+
+def _trusted(group: GroupSnapshot) -> GroupSnapshot:
+    table = trusted(group.partitions)
+    return group if table is group.partitions else replace(group, partitions=table)
 
 
 def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:

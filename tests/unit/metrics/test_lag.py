@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.metrics.lag import LagBasis, measure_lag
+from tests.helpers import strategies  # noqa: F401 its profile: no deadline
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 
@@ -27,6 +30,12 @@ def _lag(reset=None, *, begin=10, end=100, committed):
         ("beyond the end", {"committed": 101}, (0, LagBasis.BEYOND_END, 0, 0)),
         ("no commit, reset unknown", {"committed": None}, (None, LagBasis.NO_COMMIT, None, 0)),
         ("end unknown", {"committed": 40, "end": None}, (None, LagBasis.NO_END, 0, None)),
+        ("begin beyond end", {"committed": 40, "end": 4}, (None, LagBasis.NO_END, None, None)),
+        (
+            "begin beyond end, no commit",
+            {"committed": None, "end": 4},
+            (None, LagBasis.NO_END, None, None),
+        ),
         ("begin unknown", {"committed": 40, "begin": None}, (60, LagBasis.COMMITTED, None, 60)),
     ],
 )
@@ -76,6 +85,23 @@ def test_a_commit_that_could_not_be_read_is_unknown_whatever_the_reset(reset):
 def test_lag_from_the_log_start_is_unknown_while_the_log_start_is():
     """A reset to the log start needs the log start."""
     assert _lag("earliest", begin=None, committed=None)[0] is None
+
+
+OFFSETS = st.none() | st.integers(0, 20) | st.integers(0, 2**62)
+
+
+@given(
+    begin=OFFSETS,
+    end=OFFSETS,
+    committed=OFFSETS,
+    reset=st.sampled_from([None, "latest", "earliest", "none"]),
+)
+def test_no_number_is_ever_negative(begin, end, committed, reset):
+    """Whatever was read, in whatever order: a lag and a loss are at least 0, or unknown."""
+    shown, basis, lost, for_strategies = _lag(reset, begin=begin, end=end, committed=committed)
+
+    assert all(number is None or number >= 0 for number in (shown, lost, for_strategies))
+    assert (end is None or (begin is not None and begin > end)) == (basis is LagBasis.NO_END)
 
 
 def test_read_committed_groups_end_at_the_last_stable_offset():

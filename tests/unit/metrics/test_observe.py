@@ -6,7 +6,9 @@ import math
 
 import pytest
 
+from engine.metrics.history import TimeLagBasis
 from engine.metrics.observe import observe
+from engine.model import Status
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
@@ -171,3 +173,22 @@ def test_what_an_application_lost_is_not_never():
     found = groups(make_snapshot(topics=topics, groups=[described]))[0]
 
     assert observe(found, []).time_to_loss.tolist() == [0]
+
+
+def test_nothing_is_made_of_a_log_start_beyond_the_end():
+    """A topic recreated between two readings has no lag, loss, age, pace or danger for that moment."""
+    samples = []
+    for number, begin in enumerate((100, 0, 100)):
+        described = group("g", members=1, committed={"t": [50]})
+        topics = [topic("t", 1, begin=begin, end=4 if begin else 60)]
+        samples += groups(make_snapshot(number=number, topics=topics, groups=[described]))
+    torn = observe(samples[2], samples[1::-1])
+    after = observe(samples[1], samples[:1])
+
+    assert (torn.lag.shown.tolist(), torn.lag.lost.tolist()) == ([None], [None])
+    assert torn.time_lag.basis == [TimeLagBasis.UNKNOWN]
+    for unknown in (torn.time_lag.seconds, torn.production.per_second, torn.time_to_loss):
+        assert math.isnan(unknown[0])
+    assert (torn.statuses, torn.findings) == ([Status.UNKNOWN], ())
+    assert after.lag.shown.tolist() == [10]
+    assert math.isnan(after.production.per_second[0])
