@@ -89,7 +89,9 @@ def observe(
         consumption=consumption,
         time_lag=age,
         time_to_loss=time_to_loss(table, log_start, consumption, production, age),
-        statuses=statuses(table, lags, commits, rebalancing=group.rebalancing),
+        statuses=statuses(
+            table, lags, commits, rebalancing=[one.rebalancing for one in (group, *before)]
+        ),
         capacity=capacity,
         capacity_basis=basis,
         sizes=record_size(table, bytes_per_record),

@@ -10,7 +10,7 @@ themselves). They are tried in this order:
 | 2 | the lag is unknown now | UNKNOWN |
 | 3 | lag was 0 at some sample of the window | OK |
 | 4 | fewer than three samples | UNKNOWN |
-| 5 | the commit never moved while the group is rebalancing | UNKNOWN |
+| 5 | the commit never moved, and the group is rebalancing, though not all through the window | UNKNOWN |
 | 6 | the commit never moved, and nobody owns the partition | STOP |
 | 7 | the commit never moved, though a member owns it | STALL |
 | 8 | the commit moves, and the lag grew at every step | WARN |
@@ -18,6 +18,9 @@ themselves). They are tried in this order:
 
 A first commit is a move: where an earlier sample has a lag without a commit (it would begin at the log start), the
 group has begun since.
+
+A rebalance excuses a commit that stands still only while it is one that ends: of a group that rebalances in all four
+samples rules 6 and 7 are true, whatever the reason is.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ def statuses(
     lags: Sequence[Column],
     commits: Sequence[Column],
     *,
-    rebalancing: bool = False,
+    rebalancing: Sequence[bool] = (),
 ) -> list[Status]:
     """
     The status of each partition.
@@ -46,7 +49,8 @@ def statuses(
         table: The present partitions.
         lags: Their lag, newest first: now, then the earlier samples (unknown where there was none).
         commits: Their committed offsets, in the same order.
-        rebalancing: Whether ownership is in motion now, so that nobody can be said to own anything.
+        rebalancing: Whether ownership was in motion at each of these samples, so that nobody could be said to own
+            anything; without it at none.
     """
     lags, commits = lags[:WINDOW], commits[:WINDOW]
     count = len(table)
@@ -65,13 +69,15 @@ def statuses(
         rising &= ~(last_known & lag.known) | (last > lag.values)
         last, last_known = np.where(lag.known, lag.values, last), last_known | lag.known
     owned = table.owner != NONE
+    window = rebalancing[:WINDOW]
+    excused = any(window[:1]) and not (len(window) == WINDOW and all(window))
     chosen = np.select(
         [
             rewound,
             ~lags[0].known,
             ~never_zero,
             seen < 3,
-            ~moved & rebalancing,
+            ~moved & excused,
             ~moved & ~owned,
             ~moved & owned,
             rising,

@@ -1,5 +1,6 @@
--- How does every group fare now? One row per group of the newest measured snapshot, the worst first, with the newest
--- advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1; null is unknown.
+-- How does every group fare now? One row per group of the newest measured snapshot, the worst first: REWIND, STOP, STALL,
+-- WARN, groups that could not be read (error is not null), UNKNOWN, OK; the larger lag first where that is equal. With the
+-- newest advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1; null is unknown.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
@@ -32,7 +33,8 @@ WHERE
     (CAST(:cluster AS text) IS NULL OR lag.cluster = CAST(:cluster AS text))
     AND (CAST(:pattern AS text) IS NULL OR lag.group_id LIKE CAST(:pattern AS text))
 ORDER BY
-    array_position(ARRAY['REWIND', 'STOP', 'STALL', 'WARN', 'OK', 'UNKNOWN'], lag.status),
+    array_position(ARRAY['REWIND', 'STOP', 'STALL', 'WARN', 'UNKNOWN', 'OK'], lag.status),
+    lag.error IS NULL,
     lag.total_lag DESC NULLS LAST,
     lag.cluster,
     lag.group_id;

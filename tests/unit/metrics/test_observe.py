@@ -192,3 +192,23 @@ def test_nothing_is_made_of_a_log_start_beyond_the_end():
     assert (torn.statuses, torn.findings) == ([Status.UNKNOWN], ())
     assert after.lag.shown.tolist() == [10]
     assert math.isnan(after.production.per_second[0])
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        (["PreparingRebalance"] * 4, Status.STOP),
+        (["Stable", *["PreparingRebalance"] * 3], Status.UNKNOWN),
+        (["PreparingRebalance"] * 3, Status.UNKNOWN),
+    ],
+)
+def test_a_rebalance_without_end_does_not_look_harmless(states, expected):
+    """A group whose lag grows while it does nothing but rebalance is not one of which nothing is known."""
+    samples = []
+    for number, state in enumerate(states):
+        members = REBALANCING["members"] if state != "Stable" else [member("m", owned={"t": [0]})]
+        described = group("g", members=members, state=state, committed={"t": [50]})
+        topics = [topic("t", 1, end=100 + 1000 * number)]
+        samples += groups(make_snapshot(number=number, topics=topics, groups=[described]))
+
+    assert observe(samples[-1], samples[-2::-1]).statuses == [expected]

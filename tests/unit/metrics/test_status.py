@@ -9,7 +9,7 @@ from engine.model import Column, Status
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 
-def _status(lags, commits, owned=True, rebalancing=False):
+def _status(lags, commits, owned=True, rebalancing=()):
     """The status of one partition from its samples, oldest first."""
     snapshot = make_snapshot(
         topics=[topic("t", 1)], groups=[group("g", members=1 if owned else 0, committed={"t": 1})]
@@ -19,7 +19,7 @@ def _status(lags, commits, owned=True, rebalancing=False):
         [Column.of([lag]) for lag in reversed(lags)],
         [Column.of([c]) for c in reversed(commits)],
     )
-    return statuses(table, *newest, rebalancing=rebalancing)[0]
+    return statuses(table, *newest, rebalancing=[*reversed(rebalancing)])[0]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,29 @@ def test_rules(situation, lags, commits, owned, expected):
     assert expected is _status(lags, commits, owned), situation
 
 
-def test_nobody_is_accused_while_the_group_rebalances():
-    """Without owners a commit that stands still may be anybody's, or about to move."""
-    assert _status([3, 6, 9], [5, 5, 5], rebalancing=True) is Status.UNKNOWN
-    assert _status([3, 6, 9], [5, 6, 7], rebalancing=True) is Status.WARN
+@pytest.mark.parametrize(
+    ("situation", "lags", "commits", "rebalancing", "owned", "expected"),
+    [
+        ("since now", [3, 4, 6, 9], [5] * 4, [0, 0, 0, 1], False, Status.UNKNOWN),
+        ("since a while", [3, 4, 6, 9], [5] * 4, [0, 1, 1, 1], False, Status.UNKNOWN),
+        ("again and again", [3, 4, 6, 9], [5] * 4, [1, 0, 1, 1], False, Status.UNKNOWN),
+        ("in all of three", [3, 6, 9], [5] * 3, [1] * 3, False, Status.UNKNOWN),
+        ("no longer", [3, 4, 6, 9], [5] * 4, [1, 1, 1, 0], False, Status.STOP),
+        ("all the time", [3, 4, 6, 9], [5] * 4, [1] * 4, False, Status.STOP),
+        ("all the time, members told", [3, 4, 6, 9], [5] * 4, [1] * 4, True, Status.STALL),
+        ("all the time, no traffic", [3] * 4, [5] * 4, [1] * 4, False, Status.STOP),
+        ("all the time, nothing to read", [0] * 4, [5] * 4, [1] * 4, False, Status.OK),
+        ("all the time, behind now", [0, 0, 0, 9], [5] * 4, [1] * 4, False, Status.OK),
+        ("all the time, never committed", [9] * 4, [None] * 4, [1] * 4, False, Status.STOP),
+        ("all the time, it moves", [3, 4, 6, 9], [5, 6, 7, 8], [1] * 4, False, Status.WARN),
+        ("older than the window", [3] * 5, [5] * 5, [0, 1, 1, 1, 1], False, Status.STOP),
+    ],
+)
+def test_a_rebalance_excuses_standing_still_while_it_is_one_that_ends(
+    situation, lags, commits, rebalancing, owned, expected
+):
+    """Without owners a commit that stands may be about to move; after a whole window it is not."""
+    assert expected is _status(lags, commits, owned, rebalancing), situation
 
 
 def test_a_group_has_its_worst_partitions_status():

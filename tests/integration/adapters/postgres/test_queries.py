@@ -99,16 +99,34 @@ def test_every_statement_fits_the_schema(module_database_url: str, name: str) ->
 
 
 def test_groups_are_sorted_with_the_worst_first(history: PostgresHistory) -> None:
-    """A stopped group comes before an idle one with more lag; a pattern selects groups."""
+    """Trouble, then what could not be read or judged, then what is fine; the larger lag first; a pattern selects."""
     taken = manifest()
     history.store_snapshot(taken, {})
-    tables = metrics(taken.snapshot_id, {"busy": [9], "idle": [1], "stuck": [5]})
-    status = tables["group_metrics"].schema.get_field_index("status")
-    tables["group_metrics"] = tables["group_metrics"].set_column(
-        status, "status", [["OK", "OK", "STOP"]]
-    )
+    told: dict[str, tuple[str, int | None]] = {
+        "idle": ("OK", 1),
+        "busy": ("OK", 9),
+        "unjudged": ("UNKNOWN", None),
+        "new": ("UNKNOWN", 70),
+        "broken": ("UNKNOWN", None),
+        "behind": ("WARN", 2),
+        "halted": ("STALL", 3),
+        "stuck": ("STOP", 5),
+        "rewound": ("REWIND", 0),
+    }
+    tables = metrics(taken.snapshot_id, {name: [lag or 0] for name, (_, lag) in told.items()})
+    rows = [
+        row
+        | dict(zip(("status", "total_lag"), told[row["group_id"]], strict=True))
+        | ({"error": "not authorized"} if row["group_id"] == "broken" else {})
+        for row in tables["group_metrics"].to_pylist()
+    ]
+    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
     history.store_metrics(taken.snapshot_id, tables)
-    assert [row["group_id"] for row in history.query("groups")] == ["stuck", "busy", "idle"]
+    assert [row["group_id"] for row in history.query("groups")] == [
+        *("rewound", "stuck", "halted", "behind"),
+        *("broken", "new", "unjudged"),
+        *("busy", "idle"),
+    ]
     assert [row["group_id"] for row in history.query("groups", pattern="%u%y")] == ["busy"]
 
 
