@@ -122,8 +122,9 @@ def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
     group, counted = seen.group, seen.counted
     table, lag = group.partitions, seen.lag.shown.take(counted)
     judged = any(m.subscription for m in group.members) and not group.rebalancing
-    compared = bool(counted.any()) or not bool((table.committed.known & ~table.exists).any())
-    spec = spec_of(group, seen.lag.shown, seen.production.per_second) if judged else None
+    some = bool(counted.any())  # none to look at is no lag of 0: they may be hidden from us
+    shown, rates = seen.lag.shown, seen.production.per_second
+    spec = spec_of(group, shown, rates) if judged and some else None
     rule = settings.rule(group.cluster, group.group)
     score = None
     if spec is not None:  # the judge's view of what the group has now
@@ -143,7 +144,7 @@ def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
         "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum())
         if any(m.subscription for m in group.members)
         else None,
-        "total_lag": lag.total() if compared else None,
+        "total_lag": lag.total() if some else None,
         "unknown_lag_partitions": int((~lag.known).sum()),
         "largest_partition_lag": lag.max(),
         "largest_member_lag": score.largest_member_lag if score else None,

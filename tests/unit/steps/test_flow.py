@@ -170,16 +170,31 @@ def test_metrics_of_every_kind_of_group(lake):
     assert (rows["moving"]["total_lag"], rows["moving"]["largest_member_lag"]) == (20, None)
 
 
-def test_no_partition_that_could_be_read_is_no_lag_of_zero(tmp_path):
-    """A group with commits of which none can be compared with an end has an unknown lag."""
+def test_no_partition_to_look_at_is_no_lag_of_zero(tmp_path):
+    """Where none counts (topics deleted, hidden, not there yet), lag, skew and floor are unknown."""
     lake = FileLake(tmp_path / "lake")
-    store(lake, make_snapshot(groups=[group("g", committed={"gone": [5]}), group("new")]))
+    described = [
+        group("deleted", committed={"gone": [5]}),
+        group("hidden"),
+        group("waiting", members=[member("m", ["not-there-yet"])]),
+        group("nothing-written", members=1, topics=["empty"]),
+    ]
+    store(lake, make_snapshot(topics=[topic("empty", 1, end=0)], groups=described))
     rows = _by(
         steps.compute_metrics(lake, SETTINGS, snapshot_id(0))["group_metrics"].to_pylist(),
         "group_id",
     )
 
-    assert (rows["g"]["total_lag"], rows["new"]["total_lag"]) == (None, 0)
+    names = ("total_lag", "largest_partition_lag", "largest_member_lag", "lag_skew", "lag_floor")
+    assert {name: tuple(row[n] for n in names) for name, row in rows.items()} == {
+        "deleted": (None,) * 5,
+        "hidden": (None,) * 5,
+        "waiting": (None,) * 5,
+        "nothing-written": (0, 0, 0, None, 0),
+    }
+    assert {name: row["status"] for name, row in rows.items() if row["status"] != "UNKNOWN"} == {
+        "nothing-written": "OK"
+    }
 
 
 def test_partitions_nobody_ever_wrote_to_hide_no_lag(tmp_path):
