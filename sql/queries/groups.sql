@@ -1,6 +1,7 @@
 -- How does every group fare now? One row per group of the newest measured snapshot, the worst first: REWIND, STOP, STALL,
 -- WARN, groups that could not be read (error is not null), UNKNOWN, OK; the larger lag first where that is equal. With the
--- newest advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag in seconds, cross_rack_share a fraction of 1; null is unknown.
+-- newest advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag
+-- in seconds, cross_rack_share a fraction of 1; null is unknown.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
