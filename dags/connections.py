@@ -20,10 +20,12 @@ def settings() -> Settings:
     The configuration, with what the Airflow connections say laid over the file, and the environment
     over both.
 
+    A connection that makes no sense holds up its own cluster only: asked for it, the settings say why.
+
     Raises:
-        ConfigError: A key is wrong.
+        ConfigError: A key of the file or the environment is wrong.
     """
-    return wiring.settings(from_connections(_connection, cluster_names()))
+    return wiring.settings(*from_connections(_connection, cluster_names()))
 
 
 def _connection(name: str) -> Connection | None:
@@ -35,7 +37,7 @@ def _connection(name: str) -> Connection | None:
 
 def from_connections(
     find: Callable[[str], Connection | None], clusters: list[str]
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], dict[str, str]]:
     """
     Values for the settings, from `evenkeel_postgres`, `evenkeel_slack` and one `evenkeel_<cluster>`
     each.
@@ -43,14 +45,23 @@ def from_connections(
     Args:
         find: The connection of a name, None when there is none.
         clusters: Names of the configured clusters.
+
+    Returns:
+        The values, and the clusters whose connection makes no sense: name -> what is wrong with it.
     """
     values: dict[str, Any] = {}
     if postgres := find("evenkeel_postgres"):
         values["database_url"] = _database_url(postgres)
     if slack := find("evenkeel_slack"):
         values |= _slack(slack)
-    kafka = {name: _kafka(found) for name in clusters if (found := find(f"evenkeel_{name}"))}
-    return values | ({"clusters": kafka} if kafka else {})
+    kafka, refused = {}, {}
+    for name in clusters:
+        if found := find(f"evenkeel_{name}"):
+            try:
+                kafka[name] = _kafka(found)
+            except ConfigError as problem:
+                refused[name] = f"connection evenkeel_{name}: {problem}"
+    return values | ({"clusters": kafka} if kafka else {}), refused
 
 
 def _database_url(connection: Connection) -> str:
@@ -78,6 +89,11 @@ def _slack(connection: Connection) -> dict[str, Any]:
 
 def _kafka(connection: Connection) -> dict[str, Any]:
     extra = connection.extra_dejson
+    if not isinstance(extra, dict):
+        raise ConfigError(
+            f"its extra is a {type(extra).__name__}, not a JSON object.",
+            fix="Write properties and their values into it.",
+        )
     properties = {key: _text(key, value) for key, value in extra.items() if value is not None}
     bootstrap = properties.pop("bootstrap.servers", None)
     return {"properties": properties} | ({"bootstrap": bootstrap} if bootstrap else {})

@@ -19,14 +19,20 @@ if TYPE_CHECKING:
     from engine.adapters.postgres import PostgresHistory
 
 
-def settings(connections: Mapping[str, Any] | None = None) -> Settings:
+def settings(
+    connections: Mapping[str, Any] | None = None, refused: Mapping[str, str] | None = None
+) -> Settings:
     """
     The validated configuration: environment over connections over file.
+
+    Args:
+        connections: Values from Airflow connections.
+        refused: Clusters whose connection makes no sense, and why.
 
     Raises:
         ConfigError: A key is wrong.
     """
-    return load(connections=connections)
+    return load(connections=connections, refused=refused)
 
 
 def cluster(settings: Settings, name: str) -> KafkaClusterReader:
@@ -34,7 +40,7 @@ def cluster(settings: Settings, name: str) -> KafkaClusterReader:
     A reader of a configured cluster.
 
     Raises:
-        ConfigError: It is not configured, or a property is not supported.
+        ConfigError: It is not configured, its connection makes no sense, or a property is not supported.
     """
     from engine.adapters.kafka import KafkaClusterReader
 

@@ -29,7 +29,7 @@ from pydantic_settings import (
 
 from engine.config.base import Share
 from engine.config.book import RuleBook
-from engine.config.clusters import ClusterSettings, Filter
+from engine.config.clusters import ClusterSettings, Filter, RefusedCluster
 from engine.config.rules import Assignors, MemberData, Policy, Rule
 from engine.config.streams import StreamsSettings
 from engine.errors import ConfigError
@@ -42,6 +42,7 @@ __all__ = [
     "Filter",
     "MemberData",
     "Policy",
+    "RefusedCluster",
     "Rule",
     "Settings",
     "Share",
@@ -99,7 +100,7 @@ class Settings(BaseSettings):
     def cluster(self, name: str) -> ClusterSettings:
         """
         Raises:
-            ConfigError: No cluster of that name is configured.
+            ConfigError: No cluster of that name is configured, or its connection makes no sense.
         """
         if name not in self.clusters:
             known = ", ".join(sorted(self.clusters)) or "none"
@@ -107,7 +108,10 @@ class Settings(BaseSettings):
                 f"cluster {name!r} is not configured (configured: {known}).",
                 fix=f"Add [clusters.{name}] with bootstrap to evenkeel.toml.",
             )
-        return self.clusters[name]
+        found = self.clusters[name]
+        if isinstance(found, RefusedCluster):
+            raise ConfigError(found.why)
+        return found
 
     def rule(self, cluster: str, group: str) -> Rule:
         """What is known of one group: the matching rules, later over earlier."""
@@ -136,14 +140,21 @@ class Settings(BaseSettings):
 
 
 def load(
-    path: str | Path | None = None, *, connections: Mapping[str, Any] | None = None
+    path: str | Path | None = None,
+    *,
+    connections: Mapping[str, Any] | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> Settings:
     """
     Read and validate the configuration.
 
+    The file is right or refused as a whole. A connection that makes no sense costs its own cluster only, which then is
+    a `RefusedCluster`.
+
     Args:
         path: The file; without it `EVENKEEL_CONFIG`, else `evenkeel.toml` if there is one.
         connections: Values from Airflow connections, in the shape of the settings; they beat the file.
+        refused: Clusters whose connection makes no sense, and why.
 
     Raises:
         ConfigError: With every wrong key, what is wrong with it, and where the file is.
@@ -151,7 +162,7 @@ def load(
     file = _config_file(path)
     content = _read(file) if file else {}
     try:
-        return Settings(**_merge(content, connections or {}))
+        return _build(content, connections, refused or {})
     except ValidationError as problem:
         raise ConfigError(_explain(problem, file), fix="Correct it and try again.") from None
     except SettingsError as problem:
@@ -160,6 +171,44 @@ def load(
             f"the environment variable EVENKEEL_{key[1].upper() if key else '...'} is not JSON.",
             fix="Write it as JSON, or put the value into evenkeel.toml.",
         ) from None
+
+
+def _build(
+    content: Mapping[str, Any], connections: Mapping[str, Any] | None, refused: Mapping[str, str]
+) -> Settings:
+    """The settings, clusters that are refused among them; one whose connection gives no address is another."""
+    stand_ins = {name: RefusedCluster(why=why) for name, why in refused.items()}
+    addresses = {name: {"bootstrap": one.bootstrap} for name, one in stand_ins.items()}
+    values = _merge(content, connections or {})
+    if addresses:
+        values = _merge(values, {"clusters": addresses})
+    try:
+        settings = Settings(**values)
+    except ValidationError as problem:
+        more = {} if connections is None else _without_address(problem, content, connections)
+        if more.keys() <= refused.keys():
+            raise
+        return _build(content, connections, {**refused, **more})
+    return settings.model_copy(update={"clusters": {**settings.clusters, **stand_ins}})
+
+
+def _without_address(
+    problem: ValidationError, content: Mapping[str, Any], connections: Mapping[str, Any]
+) -> dict[str, str]:
+    """The clusters whose address is wrong and not the file's: name -> what is wrong with it."""
+    found = {}
+    for error in problem.errors(include_input=False, include_url=False):
+        where = [str(part) for part in error["loc"]]
+        if len(where) != 3 or (where[0], where[2]) != ("clusters", "bootstrap"):
+            continue
+        in_file, told = (_table(_table(c, "clusters"), where[1]) for c in (content, connections))
+        if "bootstrap" in told or "bootstrap" not in in_file:
+            reason = error["msg"].removeprefix("Value error, ")
+            found[where[1]] = (
+                f"bootstrap of cluster {where[1]!r}: {reason}. "
+                f"Correct bootstrap.servers of the Airflow connection evenkeel_{where[1]}."
+            )
+    return found
 
 
 def cluster_names(path: str | Path | None = None) -> list[str]:

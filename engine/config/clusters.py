@@ -59,3 +59,14 @@ class ClusterSettings(Strict):
                     f"{address.strip()!r} is not host:port; write for example broker1:9092"
                 )
         return value
+
+
+class RefusedCluster(ClusterSettings):
+    """
+    A cluster of which Airflow's connection makes no sense: there is one of this name, which cannot be read.
+
+    It keeps its place among the clusters, so that whoever watches them misses it.
+    """
+
+    bootstrap: str = "refused.invalid:9092"
+    why: str

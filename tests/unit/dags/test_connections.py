@@ -17,8 +17,8 @@ pytestmark = pytest.mark.airflow
 
 def settings(**connections: Connection) -> Settings:
     """The settings that these connections give, for the clusters eu and us."""
-    found = from_connections(connections.get, ["eu", "us"])
-    return load(connections=found)
+    found, refused = from_connections(connections.get, ["eu", "us"])
+    return load(connections=found, refused=refused)
 
 
 def kafka(**properties: Any) -> Connection:
@@ -56,8 +56,79 @@ def test_values_that_are_no_text_are_written_as_librdkafka_does() -> None:
         conn_id="kafka", conn_type="kafka", extra=json.dumps({"sasl.password": {"is": "hidden"}})
     )
     with pytest.raises(ConfigError, match=r"sasl\.password .* dict") as told:
-        settings(evenkeel_eu=nested)
+        settings(evenkeel_eu=nested).cluster("eu")
     assert "hidden" not in str(told.value)
+
+
+NO_SENSE = [
+    ('{"bootstrap.servers": "b:1", "client.id": ["a", "b"]}', r"client\.id .* list"),
+    ('{"bootstrap.servers": ["b:1"]}', r"bootstrap\.servers .* list"),
+    ('{"bootstrap.servers": "broker"}', r"bootstrap .*'us'.* 'broker' is not host:port.* evenkeel_us"),
+    ('{"security.protocol": "SSL"}', r"bootstrap .*'us'.* required.* bootstrap\.servers .* evenkeel_us"),
+    ('["b:1"]', r"evenkeel_us: its extra is a list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("extra", "named"), NO_SENSE)
+def test_a_connection_that_makes_no_sense_costs_its_own_cluster_only(
+    extra: str, named: str
+) -> None:
+    """The other's settings are whole; whoever asks for the one is told what is wrong and where."""
+    bad = Connection(conn_id="kafka", conn_type="kafka", extra=extra)
+    found = settings(
+        evenkeel_eu=kafka(bootstrap_servers="a:9092", security_protocol="SSL"), evenkeel_us=bad
+    )
+    assert found.cluster("eu").properties == {"security.protocol": "SSL"}
+    assert sorted(found.clusters) == ["eu", "us"]
+    with pytest.raises(ConfigError, match=named):
+        found.cluster("us")
+
+
+def test_a_connection_that_is_gone_costs_its_own_cluster_only(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file has filters of a cluster and leaves its address to a connection that somebody removed."""
+    file = tmp_path / "evenkeel.toml"
+    file.write_text('[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\ntimeout_seconds = 9\n')
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    found = settings()
+    assert found.cluster("eu").bootstrap == "a:9092"
+    with pytest.raises(ConfigError, match="evenkeel_us"):
+        found.cluster("us")
+
+
+def test_a_wrong_address_of_a_connection_is_not_the_files_fault(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file has an address that would do, the connection beats it with one that is none."""
+    file = tmp_path / "evenkeel.toml"
+    file.write_text('[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\nbootstrap = "c:9092"\n')
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    found = settings(evenkeel_us=kafka(bootstrap_servers="broker"))
+    assert found.cluster("eu").bootstrap == "a:9092"
+    with pytest.raises(ConfigError, match=r"'broker' is not host:port.* evenkeel_us"):
+        found.cluster("us")
+
+
+@pytest.mark.parametrize("wrong", ['bootstrap = "b"', 'bootstrap = "b:1"\ntimeout = 9'])
+def test_a_file_that_is_wrong_is_refused_as_a_whole(
+    wrong: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one file, validated before it is put in place: nothing runs on half of it."""
+    file = tmp_path / "evenkeel.toml"
+    file.write_text(f'[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\n{wrong}\n')
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    with pytest.raises(ConfigError, match=r"clusters\.us\."):
+        settings(evenkeel_us=kafka(security_protocol="SSL"))
+
+
+def test_a_spark_step_runs_whatever_a_connection_says() -> None:
+    """Spark's environment names the refused cluster with an address that is one, so that its program can start."""
+    found = settings(
+        evenkeel_eu=kafka(bootstrap_servers="a:9092"), evenkeel_us=kafka(bootstrap_servers="b")
+    )
+    told = environment(found)["EVENKEEL_CLUSTERS"]
+    assert set(load(connections={"clusters": json.loads(told)}).clusters) == {"eu", "us"}
 
 
 def test_a_connection_adds_to_what_the_file_says(

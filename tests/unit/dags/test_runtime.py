@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,18 +11,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.sdk import Connection
 from airflow.sdk.exceptions import (
     AirflowException,
     AirflowSkipException,
     AirflowTaskTimeout,
 )
 
+from dags import connections as airflow_connections
 from dags import runtime
 from engine.adapters.lake import FileLake
 from engine.config import Settings, load
 from engine.datasets import SNAPSHOT
-from engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+from engine.errors import ClusterBusy, ClusterUnreachable, ConfigError, HistoryUnreachable
 from engine.ports import Lake, Manifest
+from tests.helpers.outbox import OutboxHistory
 
 pytestmark = pytest.mark.airflow
 
@@ -244,6 +248,78 @@ def test_a_slow_cluster_is_given_up_before_airflow_ends_the_task(
     (settings,) = given
     assert settings.cluster("eu").timeout_seconds == seconds
     assert settings.cluster("us").timeout_seconds == 90
+
+
+@pytest.fixture
+def refused(history: History, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The connection of the cluster `us` makes no sense; this is what is wrong with it."""
+    connections = {
+        name: Connection(conn_id=name, conn_type="kafka", extra=json.dumps(extra))
+        for name, extra in {
+            "evenkeel_eu": {"bootstrap.servers": "a:9092"},
+            "evenkeel_us": {"bootstrap.servers": "b"},
+        }.items()
+    }
+    monkeypatch.setenv("EVENKEEL_CLUSTERS", '{"eu": {}, "us": {}}')
+    monkeypatch.setattr(airflow_connections, "_connection", connections.get)
+    monkeypatch.setattr(runtime, "settings", airflow_connections.settings)
+    with pytest.raises(ConfigError) as told:
+        airflow_connections.settings().cluster("us")
+    return str(told.value)
+
+
+def test_a_connection_that_makes_no_sense_leaves_the_other_cluster_whole(
+    lake: FileLake, history: History, refused: str
+) -> None:
+    """Both are listed; the one is read, the other's own task fails and is noted as failed, with exactly its error."""
+    assert runtime.list_clusters() == ["eu", "us"]
+    taken = runtime.take_snapshot("eu", run="scheduled__1")
+    with pytest.raises(AirflowException) as raised:
+        runtime.take_snapshot("us", run="scheduled__1", limit=timedelta(seconds=120))
+    assert str(raised.value) == refused
+    assert lake.snapshots("eu", limit=9) == history.stored == [taken]
+    assert [(n["step"], n["cluster"], n["outcome"], n["error"]) for n in history.notes] == [
+        ("list_clusters", None, "ok", None),
+        ("take_snapshot", "eu", "ok", None),
+        ("take_snapshot", "us", "failed", refused),
+    ]
+
+
+def test_a_connection_that_makes_no_sense_is_watched_like_any_cluster(
+    history: History, refused: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its failing step opens an incident that quotes the error and stays open while it lasts."""
+    now = datetime.now(tz=UTC)
+    step = {"cluster": "us", "step": "take_snapshot", "failures": 3, "error": refused}
+    step |= {"failing_since": now - timedelta(minutes=20), "last_failed_at": now}
+    seen = OutboxHistory()
+    seen.watched["steps"] = [step]
+    monkeypatch.setattr(OutboxHistory, "record_step", lambda *_, **note: None, raising=False)
+    monkeypatch.setattr(runtime.wiring, "history", lambda settings: seen)
+    runtime.watch()
+    runtime.watch()
+    (incident,) = seen.incidents
+    assert (incident["cluster"], incident["closed_at"]) == ("us", None)
+    assert incident["facts"]["error"] == refused
+
+
+def test_a_cluster_that_does_not_answer_leaves_the_other_whole(
+    lake: FileLake, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One task fails with its cluster's error, the other's snapshot is stored, in whichever order they run."""
+
+    def connect(settings: Settings, name: str) -> Cluster:
+        if name == "us":
+            raise ClusterUnreachable("no broker of b:9092 answered.", fix="Check it.")
+        return Cluster()
+
+    monkeypatch.setattr(runtime.wiring, "cluster", connect)
+    for run in ("scheduled__1", "scheduled__2"):
+        with pytest.raises(AirflowException, match="no broker of b:9092"):
+            runtime.take_snapshot("us", run=run)
+        assert runtime.take_snapshot("eu", run=run) == lake.snapshots("eu", limit=1)[0]
+    assert sorted(history.stored) == sorted(lake.snapshots("eu", limit=9))
+    assert [n["outcome"] for n in history.notes] == ["failed", "ok"] * 2
 
 
 class Runs:
