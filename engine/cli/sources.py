@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from engine import wiring
 from engine.cli.running import NothingFound, complain, spare_pandas
-from engine.config import ClusterSettings, Settings
+from engine.config import ClusterSettings, Filter, Settings
 from engine.datasets import split_snapshot_id
 from engine.errors import InputError
 from engine.ports import Lake, Manifest
@@ -29,12 +29,17 @@ SHORTEST = 1.1
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Snapshots of one cluster in some lake; *newest* is the one that is asked about."""
+    """
+    Snapshots of one cluster in some lake; *newest* is the one that is asked about.
+
+    *groups* is what was read of it, known where it was read just now.
+    """
 
     settings: Settings
     lake: Lake
     cluster: str
     newest: str
+    groups: Filter | None = None
 
     @property
     def manifest(self) -> Manifest:
@@ -76,7 +81,8 @@ def open_source(
     settings, name = live(settings, bootstrap, cluster)
     lake = wiring.scratch()
     ids = take(settings, name, lake, samples=samples, every=every)
-    return Source(settings=settings, lake=lake, cluster=name, newest=ids[-1])
+    groups = settings.cluster(name).groups
+    return Source(settings=settings, lake=lake, cluster=name, newest=ids[-1], groups=groups)
 
 
 def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -> Source:
@@ -228,8 +234,16 @@ def matching(source: Source, pattern: str, found: int) -> None:
         return
     count = source.manifest.rows.get("groups", 0)
     _, moment = split_snapshot_id(source.newest)
-    raise NothingFound(
+    told = (
         f"no group of cluster {source.cluster} matches {pattern!r} "
-        f"({count:,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC).",
-        fix="`evenkeel lag` without --group lists them." if count else None,
+        f"({count:,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC)"
+    )
+    denied = source.groups and source.groups.denying(pattern)
+    if denied:
+        raise NothingFound(
+            f"{told}: the cluster's filter leaves out {denied!r}.",
+            fix=f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
+        )
+    raise NothingFound(
+        f"{told}.", fix="`evenkeel lag` without --group lists them." if count else None
     )

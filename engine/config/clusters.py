@@ -21,14 +21,41 @@ class Filter(Strict):
             return False
         return not self.allow or any(fnmatch.fnmatchcase(name, p) for p in self.allow)
 
+    def denying(self, names: str) -> str | None:
+        """
+        The pattern of *deny* that leaves out whatever these names are; None where none does so for certain.
+
+        Args:
+            names: A name, or a shell pattern of names.
+
+        >>> Filter(deny=("web-*",)).denying("web-1"), Filter(deny=("web-*",)).denying("we*")
+        ('web-*', None)
+        """
+        patterns = "*" in names or "?" in names
+        for denied in () if "[" in names else self.deny:
+            # of two patterns one covers the other for certain where all that it leaves open is `*`
+            if fnmatch.fnmatchcase(names, denied) and not (patterns and set("?[") & set(denied)):
+                return denied
+        return None
+
+
+_HEALTH_CHECKS = ("healthcheck", "health-check", "health_check")
 
 PASSING_THROUGH = (
     "console-consumer-*",
     "console-share-consumer-*",
-    "*-healthcheck-*",
-    "*-health-check-*",
+    *(
+        f"{before}{word}{after}"
+        for word in _HEALTH_CHECKS
+        for before in ("", "*-")
+        for after in ("", "-*")
+    ),
 )
-"""Groups that nobody answers for: those of Kafka's console consumers, and of health checks."""
+"""
+Groups that nobody answers for: those of Kafka's console consumers, and of health checks.
+
+A health check is one by a word of its name: `*healthcheck*` would leave `healthcheckers-orders` out.
+"""
 
 
 class ClusterSettings(Strict):
@@ -36,9 +63,9 @@ class ClusterSettings(Strict):
     One Kafka cluster.
 
     *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
-    the connection or the environment only. Without *groups*, `PASSING_THROUGH` are left out. The timeout holds for one
-    whole snapshot. *follower_fetching* is whether brokers let consumers read from the nearest replica (KIP-392), for
-    brokers that do not tell it for want of the right.
+    the connection or the environment only. Unless *groups* says whom to deny, `PASSING_THROUGH` are left out. The
+    timeout holds for one whole snapshot. *follower_fetching* is whether brokers let consumers read from the nearest
+    replica (KIP-392), for brokers that do not tell it for want of the right.
     """
 
     bootstrap: str = Field(min_length=3)
@@ -48,6 +75,12 @@ class ClusterSettings(Strict):
     follower_fetching: bool | None = None
     timeout_seconds: float = Field(default=90, gt=0)
     request_timeout_seconds: float = Field(default=30, gt=0)
+
+    @field_validator("groups")
+    @classmethod
+    def _denies_as_usual(cls, value: Filter) -> Filter:
+        said = "deny" in value.model_fields_set
+        return value if said else value.model_copy(update={"deny": PASSING_THROUGH})
 
     @field_validator("bootstrap")
     @classmethod

@@ -355,16 +355,53 @@ def test_data_of_members_is_part_of_the_version(write):
     assert load().version != base
 
 
-def test_passing_groups_are_left_out_unless_asked_for():
-    """Console consumers and health checks; whoever says which groups to read decides himself."""
-    usual, own = (
-        ClusterSettings(bootstrap="b:9092", **given)
-        for given in ({}, {"groups": {"allow": ["console-*"]}})
-    )
+@pytest.mark.parametrize(
+    ("groups", "admitted"),
+    [
+        ("", ["orders", "pay-app"]),
+        ("groups = {}", ["orders", "pay-app"]),
+        ('groups = {allow = ["pay-*", "console-*"]}', ["pay-app"]),
+        ("groups = {deny = []}", ["console-consumer-123", "orders", "pay-app", "pay-healthcheck"]),
+        ('groups = {deny = ["pay-*"]}', ["console-consumer-123", "orders"]),
+    ],
+)
+def test_passing_groups_are_left_out_unless_it_is_said_whom_to_deny(write, groups, admitted):
+    """To allow some groups is not to ask for console consumers; a list of those to deny, even an empty one, is."""
+    write(f'[clusters.eu]\nbootstrap = "b:1"\n{groups}\n')
+    found = load().cluster("eu").groups
 
-    names = ["console-consumer-123", "orders", "orders-healthcheck-1"]
-    assert [usual.groups.admits(name) for name in names] == [False, True, False]
-    assert [own.groups.admits(name) for name in names] == [True, False, False]
+    names = ["console-consumer-123", "orders", "pay-app", "pay-healthcheck"]
+    assert [name for name in names if found.admits(name)] == admitted
+    assert load().cluster("eu").topics.admits("console-consumer-123")
+
+
+@pytest.mark.parametrize("word", ["healthcheck", "health-check", "health_check"])
+def test_a_health_check_is_one_by_a_word_of_its_name(word):
+    """Alone, at the beginning, the end or in the middle; not where the word is part of another."""
+    groups = ClusterSettings(bootstrap="b:9092").groups
+    checks = [word, f"{word}-1", f"app-{word}", f"app-{word}-1"]
+
+    assert not any(groups.admits(name) for name in checks)
+    others = [f"{word}ers-orders", f"app-{word}er", f"un{word}", f"app-un{word}-1"]
+    assert all(groups.admits(name) for name in others)
+
+
+@pytest.mark.parametrize(
+    ("deny", "names", "by"),
+    [
+        ("console-*", "console-consumer-1", "console-*"),
+        ("console-*", "console-consumer-?", "console-*"),
+        ("console-*", "console-*", "console-*"),
+        ("console-*", "conso*", None),
+        ("a?c", "abc", "a?c"),
+        ("a?c", "a*c", None),
+        ("*]b", "[a]b", None),
+        ("a[*]", "a*", None),
+    ],
+)
+def test_a_filter_says_which_of_its_patterns_leaves_names_out(deny, names, by):
+    """Only where it leaves out every name that is meant."""
+    assert Filter(deny=("x", deny)).denying(names) == by
 
 
 def test_a_rack_comes_from_the_first_pattern_or_network_that_fits():

@@ -98,6 +98,20 @@ def test_no_matching_group_is_exit_code_1(run, recording):
     )
 
 
+def test_a_group_that_the_filter_leaves_out_is_told_as_that(run, kafka, recording):
+    """The pattern that denies it and how to admit it; what a recording's filter was is not known, so not told."""
+    live = run("lag", "--bootstrap", "h:1", "--group", "console-consumer-1")
+    assert live.exit_code == 1
+    assert "leaves out 'console-consumer-*'" in live.stderr
+    assert "groups = {deny = []}` under [clusters.h-1] in evenkeel.toml" in live.stderr
+    for other in (
+        run("lag", "--bootstrap", "h:1", "--group", "nobody"),
+        run("lag", "--from", recording, "--group", "console-consumer-1"),
+    ):
+        assert other.exit_code == 1
+        assert "leaves out" not in other.stderr
+
+
 def test_a_name_cannot_drive_the_terminal(run, recording):
     """An escape sequence in a group id is printed as text; JSON escapes it."""
     result = run("lag", "--from", recording, "--group", "bad*")
