@@ -24,7 +24,8 @@ class ClusterSnapshot:
     One reading of one cluster: the five tables and how the reading went.
 
     *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
-    *notes* lists what may not be known, for want of a right that is not needed; it makes nothing partial. *requests*
+    *notes* lists what cannot be known, for want of a right that is not needed or of newer brokers; it makes nothing
+    partial. *requests*
     counts protocol requests by API name; *bytes_sent* and *bytes_received* are those of requests and responses, without
     what TLS adds, None where nobody counted.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-from kafka.protocol.metadata import MetadataResponse
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from engine.adapters.kafka.connection import Unanswered
 
@@ -49,7 +49,8 @@ class ScriptedConnection:
     async def ask(self, request: Any, node: int | None = None) -> Any:
         """What the script answers; who leads the offsets topic is not part of it."""
         topics = getattr(request, "topics", None) or ()
-        if [getattr(topic, "name", None) for topic in topics] == ["__consumer_offsets"]:
+        looked_up = isinstance(request, MetadataRequest)
+        if looked_up and [topic.name for topic in topics] == ["__consumer_offsets"]:
             return self._offsets_topic()
         self.asked.append((type(request).__name__.removesuffix("Request"), node))
         return self.answer(request, node)

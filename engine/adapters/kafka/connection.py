@@ -34,6 +34,8 @@ CONNECT_SECONDS = 5.0
 """How long a broker may take to accept a connection, identify itself and check the login."""
 RETRY_SECONDS = 15.0
 """How long one conversation waits in all for what passes: Kafka notices a dead broker after 9 s."""
+SILENT_SECONDS = 2.0
+"""How long a broker may take that let an earlier request run into its time limit."""
 _LARGEST_RESPONSE = 500_000_000
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
 
@@ -42,6 +44,9 @@ _LASTING = (
     kafka_errors.IncompatibleBrokerVersion,
     kafka_errors.KafkaProtocolError,
 )
+
+
+_TIMED_OUT = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 
 
 class Unanswered(Exception):
@@ -119,7 +124,14 @@ def _heard_out(transport: Any, traffic: Traffic) -> Any:
 
 
 class Connection:
-    """An open conversation; use it as a context."""
+    """
+    An open conversation; use it as a context.
+
+    Attributes:
+        requests: How many were sent, by API name.
+        traffic: What they carried.
+        waited: Seconds spent on pauses and on requests that failed.
+    """
 
     def __init__(self, name: str, settings: ClusterSettings) -> None:
         """
@@ -135,10 +147,12 @@ class Connection:
         self.name, self._settings = name, settings
         self.requests: Counter[str] = Counter()
         self.traffic = Traffic()
+        self.waited = 0.0
         self.retry_seconds = RETRY_SECONDS
         self._arguments = arguments
         self._deadline = time.monotonic() + settings.timeout_seconds
         self._given_up: dict[int, str] = {}
+        self._silent: set[int] = set()
         _silence_library()
         arguments |= {
             "request_timeout_ms": round(settings.request_timeout_seconds * 1000),
@@ -233,12 +247,19 @@ class Connection:
         if node in self._given_up:
             raise Unanswered(self._given_up[node])
         self.requests[type(request).__name__.removesuffix("Request")] += 1
-        limit = round(min(self._settings.request_timeout_seconds, left) * 1000)
+        limit = SILENT_SECONDS if node in self._silent else self._settings.request_timeout_seconds
+        milliseconds, since = round(min(limit, left) * 1000), time.monotonic()
         try:
-            return await self._manager.send(request, node_id=node, request_timeout_ms=limit)
+            answer = await self._manager.send(request, node, request_timeout_ms=milliseconds)
         except kafka_errors.KafkaError as problem:
+            self.waited += time.monotonic() - since
+            if node is not None and isinstance(problem, _TIMED_OUT):
+                self._silent.add(node)
             passing = not isinstance(problem, _LASTING)
             raise Unanswered(self._why(node, problem), passing=passing) from problem
+        if node is not None:
+            self._silent.discard(node)
+        return answer
 
     async def ask_any(self, request: Any) -> Any:
         """
@@ -248,12 +269,18 @@ class Connection:
             Unanswered: None does; with the last one's cause.
         """
         last = Unanswered("no broker is known to be alive")
-        for node in [None, *self.brokers]:
+        for node in self._any():
             try:
                 return await self.ask(request, node)
             except Unanswered as problem:
                 last = problem
         raise last
+
+    def _any(self) -> list[int]:
+        """All brokers, first the one with least to do, last those that were silent."""
+        idle = self._manager.least_loaded_node()
+        nodes = dict.fromkeys(node for node in (idle, *self.brokers) if node is not None)
+        return sorted(nodes, key=self._silent.__contains__)
 
     async def on_each(self, keys: Iterable[K], work: Callable[[K], Awaitable[None]]) -> None:
         """Do the same for several keys at once and wait for all."""
@@ -267,12 +294,14 @@ class Connection:
 
         Args:
             attempt: 0 for the first pause.
-            since: `time.monotonic()` when the attempt that failed began; it counts as waiting too.
+            since: `time.monotonic()` when the attempt that failed began; it counts as waiting too, up to
+                `SILENT_SECONDS`: one broker that hangs shall not use up what others need.
         """
         seconds = min(_FIRST_PAUSE_SECONDS * 2**attempt, _LONGEST_PAUSE_SECONDS)
-        self.retry_seconds -= time.monotonic() - since + seconds
+        self.retry_seconds -= min(time.monotonic() - since, SILENT_SECONDS) + seconds
         if self.retry_seconds < 0 or time.monotonic() + seconds > self._deadline:
             return False
+        self.waited += seconds
         await self._net.sleep(seconds)
         return True
 
@@ -283,7 +312,7 @@ class Connection:
     async def refresh(self) -> None:
         """Ask the cluster again which brokers are alive."""
         try:
-            await self._manager.cluster.refresh_metadata()
+            await self._manager.cluster.refresh_metadata(next(iter(self._any()), None))
         except kafka_errors.KafkaError as problem:
             raise Unanswered(self._why(None, problem)) from problem
 

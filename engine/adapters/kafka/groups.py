@@ -32,6 +32,10 @@ _BATCH = 500
 PASSING = frozenset({14, 15, 16})
 """Coordinator loading, not available, not this one any more: ask again."""
 _NOT_FOUND = 69
+_OF_ANOTHER_KIND = "is not a"
+"""Part of what a broker says of a group that it does not find, but finds under another protocol."""
+_COMMITS = "committed offsets"
+"""What errors of commits begin with."""
 
 _HINTS = {
     29: "grant this client DESCRIBE on the topic",
@@ -78,7 +82,10 @@ async def describe_groups(connection: Connection, groups: Mapping[str, Group]) -
         for answer in response.groups:
             group = groups[answer.group_id]
             if answer.error_code == _NOT_FOUND:
-                group.state = "Dead"
+                if _OF_ANOTHER_KIND in (answer.error_message or ""):
+                    group.errors.append("members: the group changed its protocol while it was read")
+                else:
+                    group.state = "Dead"
                 continue
             if not answer.error_code:
                 group.described, group.state = answer, answer.group_state or group.state
@@ -97,8 +104,14 @@ async def describe_groups(connection: Connection, groups: Mapping[str, Group]) -
 async def fetch_commits(
     connection: Connection, groups: Mapping[str, Group], topics: Filter
 ) -> Commits:
-    """The committed offsets of all groups but share groups, of the topics the filter admits."""
+    """
+    The committed offsets of all groups but share groups, of the topics the filter admits.
+
+    Asked for once more, errors of the first time are forgotten.
+    """
     commits = Commits()
+    for group in groups.values():
+        group.errors = [error for error in group.errors if not error.startswith(_COMMITS)]
     batched = connection.supports(OffsetFetchRequest, 8)
 
     def ask(batch: list[Group]) -> Any:
@@ -122,7 +135,7 @@ async def fetch_commits(
     asked_at: dict[int, int] = {}
     wanted = [group for group in groups.values() if group.type != GroupType.SHARE]
     size = _BATCH if batched else 1
-    await _of_coordinators(connection, wanted, ask, keep, "committed offsets", size, asked_at)
+    await _of_coordinators(connection, wanted, ask, keep, _COMMITS, size, asked_at)
     return commits
 
 

@@ -28,11 +28,17 @@ from engine.adapters.kafka.topics import (
     Topics,
     describe_cluster,
     hidden_topics,
-    read_topics,
+    read_begins,
+    read_ends,
 )
+from engine.adapters.kafka.versions import untold
 from engine.config import ClusterSettings
 from engine.datasets import SNAPSHOT, ClusterSnapshot
 from engine.model import GroupType, utc_now
+
+_TRIES = 3
+_LATE_SECONDS = 1.0
+"""How long brokers may be waited for between commits and ends."""
 
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
 
@@ -73,7 +79,7 @@ class KafkaClusterReader:
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
         """
-        Read everything once: groups and commits first, then the partitions' offsets.
+        Read everything once: groups, where logs begin, commits, then where logs end.
 
         What cannot be read has its cause in its row, and in *problems* one line for each.
 
@@ -84,7 +90,7 @@ class KafkaClusterReader:
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
-            traffic = connection.traffic
+            traffic, notes = connection.traffic, untold(connection)
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
             "brokers": _brokers(
@@ -102,7 +108,7 @@ class KafkaClusterReader:
             finished_at=utc_now(),
             tables={name: tables[name] for name in SNAPSHOT},
             problems=tuple(_problems(reading)),
-            notes=(*reading.configs.unknown, *reading.sizes.unknown),
+            notes=(*notes, *reading.configs.unknown, *reading.sizes.unknown),
             requests=requests,
             bytes_sent=traffic.sent,
             bytes_received=traffic.received,
@@ -126,9 +132,10 @@ class KafkaClusterReader:
         kafka_cluster_id, nodes = await describe_cluster(connection)
         groups = await list_groups(connection, settings.groups, problems)
         await describe_groups(connection, groups)
-        commits = await fetch_commits(connection, groups, settings.topics)
+        topics = await read_begins(connection, settings.topics)
+        commits = await self._read_offsets(connection, groups, topics)
         used = {*commits.topic, *used_topics(groups)}
-        topics = await read_topics(connection, settings.topics, used)
+        topics.settle(used)
         alive = [node.id for node in nodes if node.alive]
         configs = await read_configs(connection, topics.counts, alive)
         sizes = await read_log_sizes(connection, [p for p in topics.partitions if p.topic in used])
@@ -142,6 +149,29 @@ class KafkaClusterReader:
         return _Reading(
             kafka_cluster_id, nodes, groups, members, commits, topics, configs, sizes, problems
         )
+
+    async def _read_offsets(
+        self, connection: Connection, groups: Mapping[str, Group], topics: Topics
+    ) -> Commits:
+        """
+        Commits, then ends: as close together as the brokers let us.
+
+        Whatever is produced between the two looks like lag of every group. So when a broker had to be waited for, both
+        are read again: by then it is known to be silent, or its partitions and groups have moved.
+        """
+        late = 0.0
+        for _ in range(_TRIES):
+            before = connection.waited
+            commits = await fetch_commits(connection, groups, self._settings.topics)
+            await read_ends(connection, topics)
+            late = connection.waited - before
+            if late < _LATE_SECONDS:
+                return commits
+        topics.problems.append(
+            f"ends were read up to {late:.0f} s later than commits, for brokers that had to be waited for: lag counts"
+            " what was produced in between"
+        )
+        return commits
 
     def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
         groups = [_group_row(group) for group in reading.groups.values()]

@@ -3,13 +3,18 @@ What the brokers say of topics: partitions with replicas, then begin and end off
 
 Offsets are asked of each partition's leader in batches. A partition whose leader moved is asked
 again at its new leader; one without a leader, or that cannot be read, keeps its row and says why.
+One whose topic is deleted meanwhile loses its row.
+
+Begins are read before commits and ends after them: then neither is a record called lost, nor a
+commit beyond the end, for what happened in between.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -37,6 +42,14 @@ REFUSED = 29
 """The error code of a topic that is there and not for this client to see."""
 
 NO_LEADER = "the partition has no leader"
+RECREATED = "the topic was deleted and made again while it was read"
+
+_GONE = 3
+"""The error code of a topic that a broker does not know."""
+_TIMES_GONE = 2
+"""How often brokers must say so: one alone may not have heard of a new topic yet."""
+_NAMES = 2_000
+"""Topics per request by name."""
 
 
 @dataclass(slots=True)
@@ -55,6 +68,8 @@ class Partition:
     end: int | None = None
     end_at: int | None = None
     error: str | None = None
+    internal: bool = False
+    times_gone: int = 0
 
 
 @dataclass(slots=True)
@@ -82,6 +97,20 @@ class Topics:
         for partition in self.partitions:
             counts[partition.topic] += 1
         return dict(counts)
+
+    def settle(self, used: set[str]) -> None:
+        """
+        Drop what is gone, and say what could not be read.
+
+        Args:
+            used: Topics that groups use: of Kafka's internal ones only these are kept.
+        """
+        self.partitions = [
+            row
+            for row in self.partitions
+            if row.times_gone < _TIMES_GONE and (not row.internal or row.topic in used)
+        ]
+        self.problems += _summary(self.partitions)
 
 
 async def describe_cluster(connection: Connection) -> tuple[str | None, list[Node]]:
@@ -123,8 +152,18 @@ async def read_topics(connection: Connection, admits: Filter, used: set[str]) ->
     All topics the filter admits, with begin, last stable and end offsets, read in this order.
 
     Args:
-        used: Topics that groups use: of Kafka's internal ones only these are taken.
+        connection: The conversation.
+        admits: Which topics.
+        used: As in `Topics.settle`.
     """
+    topics = await read_begins(connection, admits)
+    await read_ends(connection, topics)
+    topics.settle(used)
+    return topics
+
+
+async def read_begins(connection: Connection, admits: Filter) -> Topics:
+    """All topics the filter admits, with the begins of their partitions."""
     topics = Topics()
     try:
         answer = await connection.ask_any(
@@ -135,14 +174,37 @@ async def read_topics(connection: Connection, admits: Filter, used: set[str]) ->
         return topics
     topics.problems += _lost_groups(answer.topics)
     for topic in sorted(answer.topics, key=lambda topic: topic.name):
-        if not admits.admits(topic.name) or (topic.is_internal and topic.name not in used):
+        if not admits.admits(topic.name):
             continue
         if topic.error_code and not topic.partitions:
             topics.problems.append(f"topic {topic.name}: {error_text(topic.error_code)}")
         topics.partitions += _partitions(topic)
-    await _read_offsets(connection, topics.partitions)
-    topics.problems += _summary(topics.partitions)
+
+    def begin(row: Partition, offset: int, moment: int) -> None:
+        row.begin, row.begin_at = offset, moment
+
+    await _ask_leaders(connection, topics.partitions, begin, _EARLIEST, _READ_UNCOMMITTED)
     return topics
+
+
+async def read_ends(connection: Connection, topics: Topics) -> None:
+    """
+    Last stable and end offsets of all partitions with a begin, in place of what was read before.
+
+    The last stable offset comes first, so that it is never above the end.
+    """
+    for row in topics.partitions:
+        row.last_stable = row.end = row.end_at = None
+        row.error = row.error if row.begin is None else None
+
+    def stable(row: Partition, offset: int, moment: int) -> None:
+        row.last_stable = offset
+
+    def end(row: Partition, offset: int, moment: int) -> None:
+        row.end, row.end_at = offset, moment
+
+    for keep, isolation in ((stable, _READ_COMMITTED), (end, _READ_UNCOMMITTED)):
+        await _ask_leaders(connection, topics.partitions, keep, _LATEST, isolation)
 
 
 async def hidden_topics(connection: Connection, names: Iterable[str]) -> set[str]:
@@ -152,16 +214,22 @@ async def hidden_topics(connection: Connection, names: Iterable[str]) -> set[str
     Asked for all topics, brokers leave such a one out without a word; asked for it by name, they refuse it. One that is
     gone they do not know.
     """
+    told = await _by_name(connection, names)
+    return {topic.name for topic in told if topic.error_code == REFUSED}
+
+
+async def _by_name(connection: Connection, names: Iterable[str]) -> list[Any]:
+    """What any broker says of some topics, as far as one answers."""
     wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(names)]
-    if not wanted:
-        return set()
-    try:
-        answer = await connection.ask_any(
-            MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
-        )
-    except Unanswered:
-        return set()
-    return {topic.name for topic in answer.topics if topic.error_code == REFUSED}
+    told: list[Any] = []
+    for start in range(0, len(wanted), _NAMES):
+        batch = wanted[start : start + _NAMES]
+        request = MetadataRequest(topics=batch, allow_auto_topic_creation=False)
+        try:
+            told += (await connection.ask_any(request)).topics
+        except Unanswered:
+            break
+    return told
 
 
 def _lost_groups(topics: Iterable[Any]) -> list[str]:
@@ -192,30 +260,11 @@ def _partitions(topic: Any) -> list[Partition]:
             replicas=list(one.replica_nodes),
             in_sync=list(one.isr_nodes),
             error=NO_LEADER if one.leader_id < 0 else None,
+            internal=bool(topic.is_internal),
         )
         for one in topic.partitions
     ]
     return sorted(rows, key=lambda row: row.number)
-
-
-async def _read_offsets(connection: Connection, partitions: Sequence[Partition]) -> None:
-    def begin(row: Partition, offset: int, moment: int) -> None:
-        row.begin, row.begin_at = offset, moment
-
-    def stable(row: Partition, offset: int, moment: int) -> None:
-        row.last_stable = offset
-
-    def end(row: Partition, offset: int, moment: int) -> None:
-        row.end, row.end_at = offset, moment
-
-    # the last stable offset before the end, so that it is never above it
-    passes = (
-        (begin, _EARLIEST, _READ_UNCOMMITTED),
-        (stable, _LATEST, _READ_COMMITTED),
-        (end, _LATEST, _READ_UNCOMMITTED),
-    )
-    for keep, timestamp, isolation in passes:
-        await _ask_leaders(connection, partitions, keep, timestamp, isolation)
 
 
 async def _ask_leaders(
@@ -247,7 +296,7 @@ async def _ask_leaders(
                 elif not code and offset >= 0:
                     keep(row, offset, moment)
 
-    attempt, left = 0, [row for row in partitions if row.error is None]
+    attempt, left = 0, [row for row in partitions if row.error is None and _is_there(row)]
     while left:
         since = time.monotonic()
         again.clear()
@@ -257,7 +306,13 @@ async def _ask_leaders(
             return
         attempt += 1
         await _find_leaders(connection, left)
-        left = [row for row in left if row.leader is not None]
+        left = [row for row in left if _is_there(row)]
+
+
+def _is_there(row: Partition) -> bool:
+    """Whether a partition is worth asking for again."""
+    there = row.times_gone < _TIMES_GONE and row.error != RECREATED
+    return there and row.leader is not None
 
 
 def _request(batch: Iterable[Partition], timestamp: int, isolation: int) -> ListOffsetsRequest:
@@ -287,23 +342,25 @@ def _answers(batch: Iterable[Partition], response: Any) -> Iterable[tuple[Partit
                 yield row, one.error_code, one.offset
 
 
-async def _find_leaders(connection: Connection, rows: Iterable[Partition]) -> None:
-    """Look up who leads these partitions now."""
-    by_key: Mapping[tuple[str, int], Partition] = {(row.topic, row.number): row for row in rows}
-    names = sorted({topic for topic, _ in by_key})
-    wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
-    try:
+async def _find_leaders(connection: Connection, rows: Sequence[Partition]) -> None:
+    """Look up who leads these partitions now, and whether they are still there; else the leaders known so far stay."""
+    by_topic: dict[str, dict[int, Partition]] = defaultdict(dict)
+    for row in rows:
+        by_topic[row.topic][row.number] = row
+    with suppress(Unanswered):
         await connection.refresh()
-        answer = await connection.ask_any(
-            MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
-        )
-    except Unanswered:
-        return  # the leaders known so far are asked again
-    for topic in answer.topics:
-        for fresh in _partitions(topic):
-            row = by_key.get((fresh.topic, fresh.number))
-            if row is not None:
-                row.leader, row.in_sync, row.error = fresh.leader, fresh.in_sync, fresh.error
+    for topic in await _by_name(connection, by_topic):
+        known = by_topic[topic.name]
+        if topic.error_code == _GONE:
+            for row in known.values():
+                row.times_gone += 1
+        fresh = {row.number: row for row in _partitions(topic)}
+        for number, row in known.items() if fresh else ():
+            now = fresh.get(number)
+            if now is None or now.topic_id != row.topic_id:
+                row.begin, row.error = None, RECREATED
+            else:
+                row.leader, row.in_sync, row.error = now.leader, now.in_sync, now.error
 
 
 def _summary(partitions: Iterable[Partition]) -> list[str]:

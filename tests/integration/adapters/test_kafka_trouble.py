@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -20,6 +22,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata
 
 from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.kafka import reader as reader_module
 from engine.adapters.kafka.topics import NO_LEADER
 from engine.config import ClusterSettings, Settings
 from engine.datasets import ClusterSnapshot, groups_of
@@ -175,18 +178,25 @@ def without_broker_3(guarded: KafkaCluster) -> tuple[ClusterSnapshot, ClusterSna
         finally:
             guarded.restart(3)
         _healed(guarded.bootstrap)
-        admin.delete_groups([HALF_BLIND])
+
+        def forgotten() -> bool:
+            admin.delete_groups([HALF_BLIND])  # its coordinator may just be moving back
+            return HALF_BLIND not in {group["group_id"] for group in admin.list_groups()}
+
+        wait_until(forgotten, 30, "the group to be gone")
     return whole, hurt
 
 
 def _healed(bootstrap: str) -> ClusterSnapshot:
-    """A snapshot in which only what is forbidden is missing."""
+    """A snapshot in which only what is forbidden is missing, with every replica in sync."""
 
     def whole() -> ClusterSnapshot | None:
         snapshot = take(bootstrap)
         allowed = {*GROUPS, "described-only"}
+        rows = snapshot.tables["partitions"].to_pylist()
+        in_sync = all(set(row["in_sync"]) == set(row["replicas"]) for row in rows)
         healthy = allowed == _commits(snapshot) and len(snapshot.problems) == 2
-        return snapshot if healthy else None
+        return snapshot if healthy and in_sync else None
 
     snapshot = wait_until(whole, 60, "the cluster to be whole")
     assert snapshot is not None
@@ -268,13 +278,74 @@ def test_a_broker_that_stops_and_starts_costs_no_snapshot(guarded: KafkaCluster)
         if number == 5:
             guarded.restart(2)
         snapshots.append(take(guarded.bootstrap))
-    forbidden = {line for line in snapshots[0].problems if "secret" in line}
+    everybody = {*GROUPS, "described-only"}
     for number, snapshot in enumerate(snapshots):
-        groups = {row["group_id"] for row in snapshot.tables["groups"].to_pylist()}
-        said = set(snapshot.problems) - forbidden
-        assert {*GROUPS, "described-only", "secret"} <= groups or said, number
-        assert _commits(snapshot) == {*GROUPS, "described-only"} or said, number
-        unread = [row for row in snapshot.tables["partitions"].to_pylist() if row["error"]]
-        assert not unread or said, number
+        rows = snapshot.tables["groups"].to_pylist()
+        listed = {row["group_id"] for row in rows}
+        if missing := {*everybody, "secret"} - listed:
+            assert any("groups" in line and "missing" in line for line in snapshot.problems), (
+                missing
+            )
+        unread = everybody & listed - _commits(snapshot)
+        assert unread <= _errors(snapshot).keys(), number
+        for row in snapshot.tables["partitions"].to_pylist():
+            known = row["begin_offset"] is not None and row["end_offset"] is not None
+            assert known != any(str(row["error"]) in line for line in snapshot.problems), number
     whole = _healed(guarded.bootstrap)
-    assert _commits(whole) == {*GROUPS, "described-only"}
+    assert _commits(whole) == everybody
+
+
+def test_a_broker_that_hangs_makes_no_lag_and_loses_no_group(
+    guarded: KafkaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It accepts and never answers: others take over its groups, and what was read before that is read again."""
+    described = reader_module.describe_groups
+
+    async def then_hang(*args: Any) -> None:
+        await described(*args)
+        os.kill(guarded.pids[2], signal.SIGSTOP)
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(reader_module, "describe_groups", then_hang)
+            snapshot = take(guarded.bootstrap)
+    finally:
+        os.kill(guarded.pids[2], signal.SIGCONT)
+    listed = snapshot.tables["groups"].to_pylist()
+    assert 2 not in {row["coordinator"] for row in listed if not row["error"]}
+    assert set(_errors(snapshot)) == {"secret"}
+    assert _commits(snapshot) == {*GROUPS, "described-only"}
+    commits = [row for row in snapshot.tables["commits"].to_pylist() if row["error"] is None]
+    ends = [row for row in snapshot.tables["partitions"].to_pylist() if row["end_at"]]
+    apart = max(row["end_at"] for row in ends) - min(row["read_at"] for row in commits)
+    waited_for = ClusterSettings(bootstrap=guarded.bootstrap).request_timeout_seconds
+    assert apart.total_seconds() < waited_for / 2
+    _healed(guarded.bootstrap)
+
+
+def test_a_topic_deleted_while_it_is_read_costs_nothing(
+    guarded: KafkaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no row, nothing is waited for, and the snapshot is as whole as before."""
+    fetch = reader_module.fetch_commits
+    with closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as admin:
+        admin.create_topics({"passing": {"num_partitions": 3}})
+        wait_until(lambda: _has_topic(guarded, "passing"), 30, "the topic to appear")
+
+        async def then_delete(*args: Any) -> Any:
+            commits = await fetch(*args)
+            admin.delete_topics(["passing"])
+            return commits
+
+        monkeypatch.setattr(reader_module, "fetch_commits", then_delete)
+        snapshot = take(guarded.bootstrap)
+    assert not _has_topic(guarded, "passing", snapshot)
+    assert {line.split(":")[0] for line in snapshot.problems} == {"group secret"}
+    assert snapshot.requests["ListOffsets"] <= 3 * 3 + 6
+
+
+def _has_topic(cluster: KafkaCluster, name: str, snapshot: ClusterSnapshot | None = None) -> bool:
+    """Whether all of a topic was read."""
+    rows = (snapshot or take(cluster.bootstrap)).tables["partitions"].to_pylist()
+    own = [row for row in rows if row["topic"] == name]
+    return bool(own) and all(row["end_offset"] is not None for row in own)

@@ -16,7 +16,7 @@ import pytest
 from engine.adapters.kafka import KafkaClusterReader
 from engine.adapters.kafka import connection as connection_module
 from engine.adapters.kafka.addresses import reachable
-from engine.adapters.kafka.connection import Connection
+from engine.adapters.kafka.connection import Connection, Traffic
 from engine.adapters.kafka.refusals import brief, explain, is_lasting, speaks_tls
 from engine.config import ClusterSettings
 from engine.errors import ClusterUnreachable
@@ -224,9 +224,14 @@ def test_a_port_that_speaks_no_tls_is_known() -> None:
 
 
 def test_what_a_broker_says_before_it_hangs_up_is_heard() -> None:
-    """Answer and end may come in one piece; the end is told next, and once."""
+    """Answer and end may come in one piece; the end is told next, and once. Bytes are counted both ways."""
     end = kafka_errors.KafkaConnectionError("socket disconnected")
     received = [(b"hello", None), (b"refused", end), (b"", None)]
-    transport = connection_module._heard_out(SimpleNamespace(_sock_recv=lambda: received.pop(0)))
+    traffic = Traffic()
+    transport = connection_module._heard_out(
+        SimpleNamespace(_sock_recv=lambda: received.pop(0), _sock_send=lambda: (3, None)), traffic
+    )
+    assert transport._sock_send() == (3, None)
     heard = [transport._sock_recv() for _ in range(4)]
     assert heard == [(b"hello", None), (b"refused", None), (b"", end), (b"", None)]
+    assert traffic == Traffic(sent=3, received=len("hello") + len("refused"))

@@ -199,3 +199,25 @@ def test_codes_have_names() -> None:
     assert error_text(15) == "COORDINATOR_NOT_AVAILABLE"
     assert error_text(15, "try later.") == "COORDINATOR_NOT_AVAILABLE (try later)"
     assert error_text(4711) == "error code 4711"
+
+
+def test_a_group_that_changed_its_protocol_meanwhile_is_not_called_dead() -> None:
+    """The broker does not find it under the old one, and says that it is there under another."""
+    told = described(("g", NOT_FOUND))
+    told.groups[0].error_message = "Group g is not a classic group."
+    wanted = groups("g")
+
+    run(describe_groups(ScriptedConnection(lambda *_: told), wanted))
+
+    assert wanted["g"].state != "Dead"
+    assert wanted["g"].errors == ["members: the group changed its protocol while it was read"]
+
+
+def test_commits_asked_for_again_forget_the_errors_of_the_first_time() -> None:
+    """What was refused once and told then is whole; what concerns members stays."""
+    wanted = groups("g")
+    wanted["g"].errors = ["members: no", "committed offsets: no"]
+
+    run(fetch_commits(ScriptedConnection(lambda *_: committed("g", {0: (5, 0)})), wanted, ALL))
+
+    assert wanted["g"].errors == ["members: no"]

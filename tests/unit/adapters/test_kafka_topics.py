@@ -11,8 +11,17 @@ from kafka.protocol.admin import DescribeClusterResponse
 from kafka.protocol.consumer import ListOffsetsResponse
 from kafka.protocol.metadata import MetadataResponse
 
+from engine.adapters.kafka import topics as topics_module
 from engine.adapters.kafka.connection import Unanswered
-from engine.adapters.kafka.topics import NO_LEADER, describe_cluster, read_topics
+from engine.adapters.kafka.topics import (
+    NO_LEADER,
+    RECREATED,
+    describe_cluster,
+    hidden_topics,
+    read_begins,
+    read_ends,
+    read_topics,
+)
 from engine.config import Filter
 from engine.errors import ClusterUnreachable
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
@@ -154,7 +163,9 @@ def test_groups_that_no_broker_can_list_are_missed_aloud() -> None:
     """Groups live in partitions of an internal topic; one without a leader hides its groups."""
 
     def answer(request: Any, node: int | None) -> Any:
-        return metadata({"__consumer_offsets": [1, -1]}, internal=["__consumer_offsets"])
+        if is_metadata(request):
+            return metadata({"__consumer_offsets": [1, -1]}, internal=["__consumer_offsets"])
+        return offsets(request, 1)
 
     topics = run(read_topics(ScriptedConnection(answer), ALL, set()))
     assert topics.problems == [
@@ -274,3 +285,109 @@ def test_a_cluster_nobody_describes_is_unreachable() -> None:
 
     with pytest.raises(ClusterUnreachable, match=r"connection refused.*advertised\.listeners"):
         run(describe_cluster(ScriptedConnection(answer)))
+
+
+GONE = 3
+OTHER_ID = UUID("0e5f8a4c-7b1a-4a52-9d57-0a2f8f1f4a11")
+
+
+def refused(name: str, error: int) -> MetadataResponse:
+    """A topic that cannot be told."""
+    topic = MetadataResponse.MetadataResponseTopic
+    return MetadataResponse(
+        topics=[topic(error_code=error, name=name, topic_id=ID, is_internal=False, partitions=[])]
+    )
+
+
+@pytest.mark.parametrize("deleted_after", [1, 2, 3])
+def test_a_topic_deleted_meanwhile_leaves_no_row_and_no_complaint(deleted_after: int) -> None:
+    """Whether begins, last stable offsets or ends meet it; what is gone is not unread, and costs no patience."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if is_metadata(request):
+            return metadata({"a": [1], "b": [1]}) if request.topics is None else refused("b", GONE)
+        asked.append(1)
+        response = offsets(request, value_of(request))
+        if len(asked) >= deleted_after:
+            for topic in response.topics:
+                for one in topic.partitions if topic.name == "b" else ():
+                    one.error_code, one.offset = GONE, -1
+        return response
+
+    asked: list[int] = []
+    connection = ScriptedConnection(answer, patience=99)
+    topics = run(read_topics(connection, ALL, set()))
+
+    assert [(row.topic, row.end) for row in topics.partitions] == [("a", 100)]
+    assert topics.problems == []
+    assert connection.patience >= 95
+
+
+def test_one_broker_that_has_not_heard_of_a_topic_does_not_make_it_gone() -> None:
+    """A topic may be too new for the broker that is asked; its leader knows it a moment later."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if is_metadata(request):
+            return metadata({"b": [1]}) if request.topics is None else refused("b", GONE)
+        asked.append(1)
+        return offsets(request, value_of(request), GONE if len(asked) == 1 else 0)
+
+    asked: list[int] = []
+    [row] = run(read_topics(ScriptedConnection(answer), ALL, set())).partitions
+
+    assert (row.begin, row.end, row.error) == (10, 100, None)
+
+
+def test_a_topic_made_again_meanwhile_is_unknown_and_says_so() -> None:
+    """The begin of one topic and the end of another make no lag."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if is_metadata(request):
+            first = request.topics is None
+            return metadata(
+                {"b": [1, 1]} if first else {"b": [1]}, topic_id=ID if first else OTHER_ID
+            )
+        begun = request.topics[0].partitions[0].timestamp == -2
+        return offsets(request, value_of(request), 0 if begun else GONE)
+
+    topics = run(read_topics(ScriptedConnection(answer), ALL, set()))
+
+    assert [(row.begin, row.end, row.error) for row in topics.partitions] == [
+        (None, None, RECREATED)
+    ] * 2
+    assert topics.problems == [f"partition b-0, b-1: {RECREATED}"]
+
+
+def test_topics_are_looked_up_by_name_a_bounded_number_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Five names at two a request are three requests; what one broker refuses to answer is not told."""
+    monkeypatch.setattr(topics_module, "_NAMES", 2)
+
+    def answer(request: Any, node: int | None) -> Any:
+        sizes.append(len(request.topics))
+        return refused(request.topics[0].name, DENIED)
+
+    sizes: list[int] = []
+    assert run(hidden_topics(ScriptedConnection(answer), "abcde")) == {"a", "c", "e"}
+    assert sizes == [2, 2, 1]
+
+
+def test_ends_read_again_take_the_place_of_the_first() -> None:
+    """Errors of the first time are forgotten, a partition that was never begun stays as it was."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if is_metadata(request):
+            return metadata({"t": [1, -1]})
+        begun = request.topics[0].partitions[0].timestamp == -2
+        return offsets(request, value_of(request), 0 if begun or calls else DENIED)
+
+    calls: list[int] = []
+    connection = ScriptedConnection(answer)
+    topics = run(read_begins(connection, ALL))
+    run(read_ends(connection, topics))
+    assert [row.error is None for row in topics.partitions] == [False, False]
+    calls.append(1)
+    run(read_ends(connection, topics))
+
+    assert [(row.end, row.error) for row in topics.partitions] == [(100, None), (None, NO_LEADER)]
