@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from confluent_kafka import Producer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.protocol.consumer import JoinGroupRequest
 
 from engine.adapters.kafka import KafkaClusterReader
 from engine.adapters.replay import Recording, write_recording
@@ -26,6 +27,7 @@ from tests.helpers.group_tool import described
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.local.jars import classpath, resolve_jars
 from tests.helpers.local.process import find_java, spawn, stop, wait_until
+from tests.helpers.local.rebalancing import RestlessMember
 from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
 from tests.helpers.streams_groups import presume
 
@@ -353,6 +355,31 @@ def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: Cluster
     (row,) = rows(snapshot, "groups")
     assert (row["group_type"], row["error"]) == ("share", None)
     assert snapshot.tables["members"].num_rows == snapshot.tables["commits"].num_rows == 0
+    assert snapshot.problems == ()
+
+
+class Foreigner(RestlessMember):
+    """A member of another protocol type, whose bytes say nothing to a consumer."""
+
+    def _request(self) -> JoinGroupRequest:
+        request = super()._request()
+        request.protocol_type = "connect"
+        request.protocols[0].metadata = b"\x00\x07not a subscription"
+        return request
+
+
+def test_a_group_of_another_protocol_type_is_listed_and_not_decoded(stage: Stage) -> None:
+    """Kafka Connect groups its workers as Kafka does consumers; what they tell each other is theirs."""
+    group = stage.prefix + "connect-cluster"
+    worker = Foreigner(stage.bootstrap, group, (), 1)
+    stage.ending.callback(worker.join, 30)
+    stage.ending.callback(worker.ask_to_end)
+    wait_until(lambda: worker.joined, 30, "the worker to join")
+    snapshot = take(stage.bootstrap, stage.prefix)
+    (row,) = rows(snapshot, "groups")
+    assert (row["group_type"], row["protocol_type"], row["error"]) == ("classic", "connect", None)
+    told = [(m["subscription"], m["assigned_topics"]) for m in rows(snapshot, "members")]
+    assert told == [(None, None)]
     assert snapshot.problems == ()
 
 

@@ -114,3 +114,11 @@ def test_doctor_finds_the_cluster_healthy(run, kafka_cluster: ClusterInUse, work
     outcomes = {row["name"]: row["outcome"] for row in rows if row["cluster"]}
     names = ("kafka", "brokers", "racks", "versions", "rights", "groups", "topics")
     assert outcomes == dict.fromkeys(names, "OK")
+
+
+def test_a_group_that_lost_rack_awareness_is_told_so(run, workload):
+    """All its members tell racks, and the broker that assigns (KIP-848) looks at none."""
+    group = named(workload, "racks-ignored")
+    alone = ("--samples", "1", "--json")
+    [row] = objects(run("advise", "--bootstrap", workload.bootstrap, "--group", group, *alone))
+    assert [f for f in row["findings"] if f.startswith("lost rack awareness: ")], row["findings"]
