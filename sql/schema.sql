@@ -181,7 +181,8 @@ COMMENT ON COLUMN group_metrics.partitions IS
     'Number of partitions inside the totals: subscribed ones, of an empty group the committed ones.';
 COMMENT ON COLUMN group_metrics.unowned_partitions IS 'Number of those that nobody owns.';
 COMMENT ON COLUMN group_metrics.unsubscribed_partitions IS 'Number of partitions of topics nobody subscribes to any more.';
-COMMENT ON COLUMN group_metrics.total_lag IS 'Sum of the partitions'' lag, in offsets; null when one is unknown.';
+COMMENT ON COLUMN group_metrics.total_lag IS
+    'Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.';
 COMMENT ON COLUMN group_metrics.unknown_lag_partitions IS 'Number of partitions whose lag is unknown.';
 COMMENT ON COLUMN group_metrics.largest_partition_lag IS 'Largest known lag of a partition, in offsets.';
 COMMENT ON COLUMN group_metrics.largest_member_lag IS 'Largest lag of a member, in offsets.';
@@ -290,7 +291,8 @@ COMMENT ON COLUMN partition_latest.config_version IS 'Hash of the configuration 
 COMMENT ON COLUMN partition_latest.topic IS 'The topic.';
 COMMENT ON COLUMN partition_latest.topic_id IS 'Id of the topic: a topic made again under the same name has another.';
 COMMENT ON COLUMN partition_latest.partition IS 'Number of the partition in its topic.';
-COMMENT ON COLUMN partition_latest.subscribed IS 'Whether a member subscribes to the topic.';
+COMMENT ON COLUMN partition_latest.subscribed IS
+    'Whether a member subscribes to the topic; null while members do not tell, as they rebalance.';
 COMMENT ON COLUMN partition_latest.begin_offset IS 'Log start offset.';
 COMMENT ON COLUMN partition_latest.end_offset IS 'High watermark; last stable offset for a group that reads committed records.';
 COMMENT ON COLUMN partition_latest.committed_offset IS 'Committed offset; null when there is none.';
@@ -352,7 +354,8 @@ COMMENT ON COLUMN partition_worst.config_version IS 'Hash of the configuration i
 COMMENT ON COLUMN partition_worst.topic IS 'The topic.';
 COMMENT ON COLUMN partition_worst.topic_id IS 'Id of the topic: a topic made again under the same name has another.';
 COMMENT ON COLUMN partition_worst.partition IS 'Number of the partition in its topic.';
-COMMENT ON COLUMN partition_worst.subscribed IS 'Whether a member subscribes to the topic.';
+COMMENT ON COLUMN partition_worst.subscribed IS
+    'Whether a member subscribes to the topic; null while members do not tell, as they rebalance.';
 COMMENT ON COLUMN partition_worst.begin_offset IS 'Log start offset.';
 COMMENT ON COLUMN partition_worst.end_offset IS 'High watermark; last stable offset for a group that reads committed records.';
 COMMENT ON COLUMN partition_worst.committed_offset IS 'Committed offset; null when there is none.';
