@@ -22,7 +22,9 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 3, 4],
     "Offsets are counted as Kafka's own tool counts them. A lag is unknown where its end is, and where nothing is "
-    "committed while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis says which case it is.",
+    "committed while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis says which case it is. "
+    "--json prints one object per partition; a group without any (of Kafka Connect, a share group, one that is empty) "
+    "is one object whose topic and partition are null.",
 )
 
 _JSON = {
@@ -51,6 +53,7 @@ _AS_THEY_ARE = (
     "snapshot_id",
     "cluster",
 )
+_OF_GROUP = {"state": "state", "group_type": "type", "protocol_type": "protocol_type"}
 _OF_MEMBER = {
     "client_id": "client_id",
     "client_host": "host",
@@ -88,6 +91,9 @@ def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[d
     """
     The rows of `group_metrics`, and one row per partition as `--json` prints it, sorted.
 
+    A group that was read and has no partition is one row, of which topic, partition and all that is of a partition is
+    None.
+
     Args:
         source: Where the groups come from.
         pattern: Shell pattern of group ids.
@@ -95,28 +101,43 @@ def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[d
     from engine.steps.measure import compute_metrics
 
     metrics = compute_metrics(source.lake, source.settings, source.newest, pattern)
-    members = {
-        (row["group_id"], row["member_id"]): row
-        for row in source.lake.read("members", [source.newest]).to_pylist()
-    }
+    heads = {row["group_id"]: row for row in _stored(source, "groups")}
+    members = {(row["group_id"], row["member_id"]): row for row in _stored(source, "members")}
     rows = [
-        partition_row(row, members.get((row["group_id"], row["member_id"]), {}))
+        partition_row(
+            row, heads[row["group_id"]], members.get((row["group_id"], row["member_id"]), {})
+        )
         for row in metrics["partition_metrics"].to_pylist()
     ]
-    groups = metrics["group_metrics"].to_pylist()
-    return (
-        sorted(groups, key=lambda row: str(row["group_id"])),
-        sorted(rows, key=lambda row: (row["group"], row["topic"], row["partition"])),
-    )
+    groups = sorted(metrics["group_metrics"].to_pylist(), key=lambda row: str(row["group_id"]))
+    seen = {row["group"] for row in rows}
+    read = [row["group_id"] for row in groups if not row["error"]]
+    rows += [group_row(heads[name]) for name in read if name not in seen]
+    rows.sort(key=lambda row: (row["group"], row["topic"] or "", row["partition"] or 0))
+    return groups, rows
 
 
-def partition_row(row: Mapping[str, Any], member: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of `partition_metrics` and its owner's row of `members` as one object."""
+def _stored(source: Source, table: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = source.lake.read(table, [source.newest]).to_pylist()
+    return rows
+
+
+def partition_row(
+    row: Mapping[str, Any], head: Mapping[str, Any], member: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A row of `partition_metrics`, its group's row of `groups` and its owner's of `members` as one object."""
     return {
         **{name: row[column] for column, name in _JSON.items()},
         **{name: member.get(column) for column, name in _OF_MEMBER.items()},
         **{column: row[column] for column in _AS_THEY_ARE},
+        **{name: head[column] for column, name in _OF_GROUP.items()},
     }
+
+
+def group_row(head: Mapping[str, Any]) -> dict[str, Any]:
+    """A group without a partition as an object with the same keys, by its row of `groups`."""
+    known = {column: head[column] for column in ("group_id", "snapshot_id", "cluster")}
+    return partition_row(dict.fromkeys([*_JSON, *_AS_THEY_ARE]) | known, head, {})
 
 
 def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None:
@@ -135,12 +156,37 @@ def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None
 
 
 def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """A table per group that has partitions, its head line above."""
+    """A table per group that has partitions, its head line above, and one of the groups that have none."""
     heads = {row["group_id"]: row for row in groups}
-    return [
+    having = [row for row in rows if row["partition"] is not None]
+    tables = [
         _table(heads[name], list(own))
-        for name, own in itertools.groupby(rows, key=lambda row: str(row["group"]))
+        for name, own in itertools.groupby(having, key=lambda row: str(row["group"]))
     ]
+    without = [row for row in rows if row["partition"] is None]
+    return [*tables, _without_partition(heads, without)] if without else tables
+
+
+def _without_partition(
+    heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+) -> Table:
+    from engine.cli.tables import Table, number, text
+    from engine.words import several
+
+    cells = [
+        [
+            text(row["group"]),
+            text(row["state"], "?"),
+            text(row["type"], "?"),
+            text(row["protocol_type"]),
+            number(heads[row["group"]]["members"]),
+        ]
+        for row in rows
+    ]
+    headings = ["Group", "State", "Type", "Protocol type", ">Members"]
+    return Table(
+        title=f"No partition: {several(len(rows), 'group')}", headings=headings, rows=cells
+    )
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine import wiring
 from engine.adapters.replay import write_recording
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
@@ -58,6 +60,71 @@ def test_an_unreadable_group_is_a_line_on_standard_error(run, recording):
     assert "locked" not in result.stdout
     assert result.stderr.count("locked") == 1
     assert "group locked could not be read: not authorized: DESCRIBE" in result.stderr
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A recording of a group with a partition, of five without any, and of one that could not be read."""
+    held = wiring.scratch()
+    groups = [
+        group("orders-app", members=1, lag={"t": 5}),
+        group(
+            "connect-s3", members=[member("c-1"), member("c-2")], protocol_type="connect", topics=[]
+        ),
+        group("schema-registry", state="Stable", protocol_type="sr", assignor="v0"),
+        group("shared", group_type="share", protocol_type="share", assignor=None),
+        group("gone", state="Dead", protocol_type=None),
+        group("idle"),
+        group("locked", error="not authorized: DESCRIBE"),
+    ]
+    store(held, make_snapshot(topics=[topic("t", 1)], groups=groups))
+    write_recording(tmp_path / "rec", held, held.snapshots("test"))
+    return tmp_path / "rec"
+
+
+def test_groups_without_a_partition_are_shown(run, mixed):
+    """Name, state, type, protocol type and members, below the groups that have partitions."""
+    lines = run("lag", "--from", mixed).stdout.splitlines()
+    at = lines.index("No partition: 5 groups")
+    assert lines[0].startswith("orders-app: Stable, classic/range, 1 member, 1 partition")
+    assert [line.split() for line in lines[at + 2 : at + 7]] == [
+        ["connect-s3", "Stable", "classic", "connect", "2"],
+        ["gone", "Dead", "classic", "-", "0"],
+        ["idle", "Empty", "classic", "consumer", "0"],
+        ["schema-registry", "Stable", "classic", "sr", "0"],
+        ["shared", "Empty", "share", "share", "0"],
+    ]
+
+
+def test_a_question_about_groups_without_a_partition_is_answered(run, mixed):
+    """They are found, so the exit code is 0; those that could not be read alone are not."""
+    assert run("lag", "--from", mixed, "--group", "connect-*").exit_code == 0
+    assert run("lag", "--from", mixed, "--group", "locked").exit_code == 1
+
+
+def test_json_has_one_object_for_a_group_without_a_partition(run, mixed):
+    """With the same keys as a partition's, all that is of a partition null, even the status; and its group's own."""
+    rows = objects(run("lag", "--from", mixed, "--json"))
+    own, *others = sorted(rows, key=lambda row: row["partition"] is None)
+    assert [row["group"] for row in rows] == sorted(row["group"] for row in rows)
+    assert all(row.keys() == own.keys() for row in rows)
+    assert (own["group"], own["partition"], own["state"], own["type"], own["protocol_type"]) == (
+        "orders-app",
+        0,
+        "Stable",
+        "classic",
+        "consumer",
+    )
+    told = {row["group"]: {k: v for k, v in row.items() if v is not None} for row in others}
+    keys = {"cluster": "test", "snapshot_id": own["snapshot_id"]}
+    assert told["connect-s3"] == keys | {
+        "group": "connect-s3",
+        "state": "Stable",
+        "type": "classic",
+        "protocol_type": "connect",
+    }
+    assert told["gone"] == keys | {"group": "gone", "state": "Dead", "type": "classic"}
+    assert told.keys() == {"connect-s3", "gone", "idle", "schema-registry", "shared"}
 
 
 def test_members_of_one_client_id_are_told_apart(run, tmp_path):
