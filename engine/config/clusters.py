@@ -74,7 +74,7 @@ class ClusterSettings(Strict):
     topics: Filter = Filter()
     follower_fetching: bool | None = None
     timeout_seconds: float = Field(default=90, gt=0)
-    request_timeout_seconds: float = Field(default=30, gt=0)
+    request_timeout_seconds: float = Field(default=10, gt=0)
 
     @field_validator("groups")
     @classmethod

@@ -150,12 +150,14 @@ class Connection:
         self.waited = 0.0
         self.retry_seconds = RETRY_SECONDS
         self._arguments = arguments
+        # no one request may use up the time of all
+        self._request_seconds = min(settings.request_timeout_seconds, settings.timeout_seconds / 4)
         self._deadline = time.monotonic() + settings.timeout_seconds
         self._given_up: dict[int, str] = {}
         self._silent: set[int] = set()
         _silence_library()
         arguments |= {
-            "request_timeout_ms": round(settings.request_timeout_seconds * 1000),
+            "request_timeout_ms": round(self._request_seconds * 1000),
             "socket_connection_setup_timeout_ms": round(CONNECT_SECONDS * 1000),
             "receive_message_max_bytes": _LARGEST_RESPONSE,
             # its own metadata requests must not put ours on hold
@@ -168,7 +170,7 @@ class Connection:
     def _connect(self, arguments: dict[str, Any]) -> None:
         """Learn the cluster's brokers from the first bootstrap address that tells them."""
         shares = self._settings.bootstrap.count(",") + 1
-        seconds = min(CONNECT_SECONDS + 1, self._settings.request_timeout_seconds / shares)
+        seconds = min(CONNECT_SECONDS + 1, self._request_seconds / shares)
         error: ClusterUnreachable | None = None
         for address in reachable(self.name, self._settings.bootstrap, CONNECT_SECONDS):
             self._net = NetworkSelector(**arguments)
@@ -247,7 +249,7 @@ class Connection:
         if node in self._given_up:
             raise Unanswered(self._given_up[node])
         self.requests[type(request).__name__.removesuffix("Request")] += 1
-        limit = SILENT_SECONDS if node in self._silent else self._settings.request_timeout_seconds
+        limit = SILENT_SECONDS if node in self._silent else self._request_seconds
         milliseconds, since = round(min(limit, left) * 1000), time.monotonic()
         try:
             answer = await self._manager.send(request, node, request_timeout_ms=milliseconds)
