@@ -13,6 +13,8 @@ PYTHON := python3.11 python3.12 python3.13 python3
 FAST := not kafka and not postgres and not spark and not airflow and not slow
 
 export PYTHONUNBUFFERED := 1
+# Airflow and Spark start many processes that import the same: the first one shall keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List these commands
