@@ -57,7 +57,7 @@ class Cluster(Protocol):
 
     def take_snapshot(self, snapshot_id: str) -> ClusterSnapshot:
         """
-        Read everything once: groups and commits first, then the partitions' offsets.
+        Read everything once: groups, where logs begin, commits, then where logs end.
 
         Raises:
             ClusterUnreachable: No broker answered.

@@ -69,7 +69,8 @@ COMMENT ON COLUMN snapshot.snapshot_id IS '<cluster>-<UTC second>-<6 random>.';
 COMMENT ON COLUMN snapshot.cluster IS 'Which cluster was read.';
 COMMENT ON COLUMN snapshot.started_at IS 'When the reading began.';
 COMMENT ON COLUMN snapshot.finished_at IS 'When the reading ended.';
-COMMENT ON COLUMN snapshot.first_read_at IS 'When the first of its measured offsets was read; null before it is measured.';
+COMMENT ON COLUMN snapshot.first_read_at IS
+    'When the first of its committed offsets was read (log starts are read before); null before it is measured.';
 COMMENT ON COLUMN snapshot.last_read_at IS 'When the last of its measured offsets was read; null before it is measured.';
 COMMENT ON COLUMN snapshot.partial IS 'Whether something that belongs in it could not be read.';
 COMMENT ON COLUMN snapshot.problems IS 'What could not be read, each with its cause.';

@@ -22,9 +22,9 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 3, 4],
     "Offsets are counted as Kafka's own tool counts them. A lag is unknown where its end is, and where nothing is "
-    "committed of what there is to read while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis says which case it is. "
-    "--json prints one object per partition; a group without any (of Kafka Connect, a share group, one that is empty) "
-    "is one object whose topic and partition are null.",
+    "committed of what there is to read while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis "
+    "says which case it is. --json prints one object per partition; a group without any (of Kafka Connect, a share "
+    "group, one that is empty) is one object whose topic and partition are null.",
 )
 
 _JSON = {

@@ -206,7 +206,7 @@ def _without_address(
             reason = error["msg"].removeprefix("Value error, ")
             found[where[1]] = (
                 f"bootstrap of cluster {where[1]!r}: {reason}. "
-                f"Correct bootstrap.servers of the Airflow connection evenkeel_{where[1]}."
+                f"Correct bootstrap.servers of the Airflow connection evenkeel_{where[1]}, or EVENKEEL_CLUSTERS."
             )
     return found
 

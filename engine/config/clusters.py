@@ -64,8 +64,9 @@ class ClusterSettings(Strict):
 
     *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
     the connection or the environment only. Unless *groups* says whom to deny, `PASSING_THROUGH` are left out. The
-    timeout holds for one whole snapshot. *follower_fetching* is whether brokers let consumers read from the nearest
-    replica (KIP-392), for brokers that do not tell it for want of the right.
+    timeout holds for one whole snapshot, that of a request for one, and never for more than a quarter of the other.
+    *follower_fetching* is whether brokers let consumers read from the nearest replica (KIP-392), for brokers that do
+    not tell it for want of the right.
     """
 
     bootstrap: str = Field(min_length=3)

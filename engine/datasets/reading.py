@@ -24,10 +24,9 @@ class ClusterSnapshot:
     One reading of one cluster: the five tables and how the reading went.
 
     *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
-    *notes* lists what cannot be known, for want of a right that is not needed or of newer brokers; it makes nothing
-    partial. *requests*
-    counts protocol requests by API name; *bytes_sent* and *bytes_received* are those of requests and responses, without
-    what TLS adds, None where nobody counted.
+    *notes* lists what cannot be known, for want of a right that is not needed or of newer brokers, and what
+    makes numbers less sharp; it makes nothing partial. *requests* counts protocol requests by API name; *bytes_sent*
+    and *bytes_received* are those of requests and responses, without what TLS adds, None where nobody counted.
     """
 
     snapshot_id: str

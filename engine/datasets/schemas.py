@@ -252,6 +252,8 @@ STEPS: Mapping[str, Mapping[str, pa.Schema]] = {
 _ADDED = {
     *("assigned_tasks", "task_offsets", "task_end_offsets"),
     *("follower_fetching", "cleanup_policy", "retention_ms", "log_bytes"),
+    *("cross_rack_bytes_per_second", "cross_rack_cost_per_month", "currency"),
+    *("bytes_per_record", "bytes_per_record_basis"),
 }
 """Columns that files of this schema version may lack, since the first such files had none: nothing is known there."""
 

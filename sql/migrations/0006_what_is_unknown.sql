@@ -6,3 +6,5 @@ COMMENT ON COLUMN partition_latest.subscribed IS
     'Whether a member subscribes to the topic; null while members do not tell, as they rebalance.';
 COMMENT ON COLUMN partition_worst.subscribed IS
     'Whether a member subscribes to the topic; null while members do not tell, as they rebalance.';
+COMMENT ON COLUMN snapshot.first_read_at IS
+    'When the first of its committed offsets was read (log starts are read before); null before it is measured.';

@@ -1,5 +1,5 @@
 -- Are the snapshots taken, whole, and worked on? One row per snapshot, the newest first. `duration_seconds` is the whole
--- reading, `reading_seconds` lies between its first offset and its last, `seconds_since_previous` between two snapshots.
+-- reading, `reading_seconds` lies between its first commit and its last end, `seconds_since_previous` between two snapshots.
 -- `bytes_received` are those of all responses, without what TLS adds. The view of the same name has the requests by kind as
 -- well.
 --

@@ -7,7 +7,7 @@ SELECT
     snapshot.snapshot_id,
     snapshot.started_at,
     extract(epoch FROM snapshot.finished_at - snapshot.started_at)::double precision AS duration_seconds,
-    -- the time in which a group could move between its first offset and its last
+    -- the time in which a group could move between its first commit and its last end
     extract(epoch FROM snapshot.last_read_at - snapshot.first_read_at)::double precision AS reading_seconds,
     extract(
         epoch FROM snapshot.started_at - (

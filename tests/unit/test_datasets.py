@@ -5,7 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from engine.datasets import SNAPSHOT, STEPS, ClusterTables, assemble, is_store_of, shaped
+from engine.datasets import (
+    CANDIDATES,
+    METRICS,
+    SNAPSHOT,
+    STEPS,
+    ClusterTables,
+    assemble,
+    is_store_of,
+    shaped,
+)
 from engine.model import NONE, GroupType, MemberTasks
 from tests.helpers.snapshots import FIRST, change, group, groups, make_snapshot, member, topic
 
@@ -326,3 +335,18 @@ def test_a_column_of_another_type_is_an_error():
 
     with pytest.raises(pa.ArrowInvalid):
         shaped(rows, schema)
+
+
+@pytest.mark.parametrize(
+    "table", [METRICS["group_metrics"], METRICS["partition_metrics"], CANDIDATES["candidates"]]
+)
+def test_files_of_later_steps_from_before_costs_are_read(table):
+    """What they do not tell of bytes and money is unknown."""
+    since = [
+        n
+        for n in table.names
+        if n.startswith(("cross_rack_bytes", "cross_rack_cost", "currency", "bytes_per"))
+    ]
+    assert since
+
+    assert shaped(table.empty_table().drop_columns(since), table).schema == table

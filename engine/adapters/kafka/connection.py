@@ -35,7 +35,7 @@ CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 15.0
 """How long one conversation waits in all for what passes: Kafka notices a dead broker after 9 s."""
 SILENT_SECONDS = 2.0
-"""How long a broker may take that let an earlier request run into its time limit."""
+"""How long a broker may take that let a request run into its time limit; twice as long after each further time."""
 _LARGEST_RESPONSE = 500_000_000
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 2.0
 
@@ -130,7 +130,7 @@ class Connection:
     Attributes:
         requests: How many were sent, by API name.
         traffic: What they carried.
-        waited: Seconds spent on pauses and on requests that failed.
+        waited: Seconds spent on pauses, on requests that failed, and beyond `SILENT_SECONDS` on others.
     """
 
     def __init__(self, name: str, settings: ClusterSettings) -> None:
@@ -154,7 +154,7 @@ class Connection:
         self._request_seconds = min(settings.request_timeout_seconds, settings.timeout_seconds / 4)
         self._deadline = time.monotonic() + settings.timeout_seconds
         self._given_up: dict[int, str] = {}
-        self._silent: set[int] = set()
+        self._silent: dict[int | None, float] = {}
         _silence_library()
         arguments |= {
             "request_timeout_ms": round(self._request_seconds * 1000),
@@ -210,6 +210,11 @@ class Connection:
         return {b.node_id: (b.host, b.port) for b in self._manager.cluster.brokers()}
 
     @property
+    def seconds_left(self) -> float:
+        """Until the time limit of the whole conversation."""
+        return self._deadline - time.monotonic()
+
+    @property
     def version(self) -> str:
         """The brokers' version, as far as the requests they know tell it."""
         text: str = self._manager.broker_version_data.broker_version_str
@@ -242,25 +247,26 @@ class Connection:
             Unanswered: The broker did not answer, cannot be reached, does not know the request, or
                 the time for the whole conversation is up.
         """
-        left = self._deadline - time.monotonic()
+        left = self.seconds_left
         if left <= 0:
             limit = self._settings.timeout_seconds
             raise Unanswered(f"the time limit of {limit:g} s for a snapshot was reached")
         if node in self._given_up:
             raise Unanswered(self._given_up[node])
         self.requests[type(request).__name__.removesuffix("Request")] += 1
-        limit = SILENT_SECONDS if node in self._silent else self._request_seconds
+        limit = self._silent.get(node, self._request_seconds)
         milliseconds, since = round(min(limit, left) * 1000), time.monotonic()
         try:
             answer = await self._manager.send(request, node, request_timeout_ms=milliseconds)
         except kafka_errors.KafkaError as problem:
             self.waited += time.monotonic() - since
             if node is not None and isinstance(problem, _TIMED_OUT):
-                self._silent.add(node)
+                longer = 2 * self._silent.get(node, SILENT_SECONDS / 2)
+                self._silent[node] = min(longer, self._request_seconds)
             passing = not isinstance(problem, _LASTING)
             raise Unanswered(self._why(node, problem), passing=passing) from problem
-        if node is not None:
-            self._silent.discard(node)
+        self.waited += max(time.monotonic() - since - SILENT_SECONDS, 0)
+        self._silent.pop(node, None)
         return answer
 
     async def ask_any(self, request: Any) -> Any:
@@ -313,9 +319,11 @@ class Connection:
 
     async def refresh(self) -> None:
         """Ask the cluster again which brokers are alive."""
+        since = time.monotonic()
         try:
             await self._manager.cluster.refresh_metadata(next(iter(self._any()), None))
         except kafka_errors.KafkaError as problem:
+            self.waited += time.monotonic() - since
             raise Unanswered(self._why(None, problem)) from problem
 
     def _why(self, node: int | None, problem: BaseException) -> str:

@@ -206,6 +206,13 @@ async def _of_coordinators(
         _note([group], f"{what}: {again[group.id]}")
 
 
+async def find_again(connection: Connection, groups: Mapping[str, Group]) -> None:
+    """Look up where the groups are whose commits could not be read."""
+    lost = [one for one in groups.values() if any(e.startswith(_COMMITS) for e in one.errors)]
+    if lost:
+        await _find_coordinators(connection, lost)
+
+
 def _failed(answers: Iterable[tuple[Group, int, str | None]], what: str) -> dict[str, str]:
     """Note lasting errors with their groups; group id -> error of those that may pass."""
     again = {}

@@ -15,12 +15,12 @@ from engine.adapters.kafka.groups import (
     Group,
     describe_groups,
     error_text,
-    fetch_commits,
 )
 from engine.adapters.kafka.health import Health, check
 from engine.adapters.kafka.listing import list_groups
 from engine.adapters.kafka.log_dirs import LogSizes, read_log_sizes
 from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
+from engine.adapters.kafka.offsets import read_offsets
 from engine.adapters.kafka.properties import client_arguments
 from engine.adapters.kafka.topics import (
     REFUSED,
@@ -29,16 +29,11 @@ from engine.adapters.kafka.topics import (
     describe_cluster,
     hidden_topics,
     read_begins,
-    read_ends,
 )
 from engine.adapters.kafka.versions import untold
 from engine.config import ClusterSettings
 from engine.datasets import SNAPSHOT, ClusterSnapshot
 from engine.model import GroupType, utc_now
-
-_TRIES = 3
-_LATE_SECONDS = 1.0
-"""How long brokers may be waited for between commits and ends."""
 
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
 
@@ -56,6 +51,7 @@ class _Reading:
     configs: Configs
     sizes: LogSizes
     problems: list[str]
+    notes: list[str]
 
 
 class KafkaClusterReader:
@@ -90,7 +86,7 @@ class KafkaClusterReader:
         with Connection(self._name, self._settings) as connection:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
-            traffic, notes = connection.traffic, untold(connection)
+            traffic = connection.traffic
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
             "brokers": _brokers(
@@ -108,7 +104,7 @@ class KafkaClusterReader:
             finished_at=utc_now(),
             tables={name: tables[name] for name in SNAPSHOT},
             problems=tuple(_problems(reading)),
-            notes=(*notes, *reading.configs.unknown, *reading.sizes.unknown),
+            notes=tuple(reading.notes),
             requests=requests,
             bytes_sent=traffic.sent,
             bytes_received=traffic.received,
@@ -133,7 +129,7 @@ class KafkaClusterReader:
         groups = await list_groups(connection, settings.groups, problems)
         await describe_groups(connection, groups)
         topics = await read_begins(connection, settings.topics)
-        commits = await self._read_offsets(connection, groups, topics)
+        commits, notes = await read_offsets(connection, groups, topics, settings.topics)
         used = {*commits.topic, *used_topics(groups)}
         topics.settle(used)
         alive = [node.id for node in nodes if node.alive]
@@ -147,31 +143,17 @@ class KafkaClusterReader:
         )
         _note_hidden(groups, unseen, hidden)
         return _Reading(
-            kafka_cluster_id, nodes, groups, members, commits, topics, configs, sizes, problems
+            kafka_cluster_id,
+            nodes,
+            groups,
+            members,
+            commits,
+            topics,
+            configs,
+            sizes,
+            problems,
+            notes=[*untold(connection), *notes, *configs.unknown, *sizes.unknown],
         )
-
-    async def _read_offsets(
-        self, connection: Connection, groups: Mapping[str, Group], topics: Topics
-    ) -> Commits:
-        """
-        Commits, then ends: as close together as the brokers let us.
-
-        Whatever is produced between the two looks like lag of every group. So when a broker had to be waited for, both
-        are read again: by then it is known to be silent, or its partitions and groups have moved.
-        """
-        late = 0.0
-        for _ in range(_TRIES):
-            before = connection.waited
-            commits = await fetch_commits(connection, groups, self._settings.topics)
-            await read_ends(connection, topics)
-            late = connection.waited - before
-            if late < _LATE_SECONDS:
-                return commits
-        topics.problems.append(
-            f"ends were read up to {late:.0f} s later than commits, for brokers that had to be waited for: lag counts"
-            " what was produced in between"
-        )
-        return commits
 
     def _group_tables(self, reading: _Reading, key: Mapping[str, str]) -> dict[str, pa.Table]:
         groups = [_group_row(group) for group in reading.groups.values()]
@@ -301,7 +283,7 @@ def _partitions(
         "retention_ms": [one.retention_ms for one in told],
         # a log of which a part is in remote storage is larger than what is on the disk
         "log_bytes": [
-            None if one.remote_storage else sizes.bytes.get((row.topic, row.number))
+            sizes.bytes.get((row.topic, row.number)) if one.remote_storage is False else None
             for row, one in zip(rows, told, strict=True)
         ],
         "error": [row.error for row in rows],

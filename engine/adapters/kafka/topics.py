@@ -191,11 +191,16 @@ async def read_ends(connection: Connection, topics: Topics) -> None:
     """
     Last stable and end offsets of all partitions with a begin, in place of what was read before.
 
-    The last stable offset comes first, so that it is never above the end.
+    The last stable offset comes first, so that it is never above the end. Partitions that lost their leader meanwhile
+    are looked up once more.
     """
+    begun = [row for row in topics.partitions if row.begin is not None]
+    if lost := [row for row in begun if row.leader is None]:
+        await _find_leaders(connection, lost)
     for row in topics.partitions:
         row.last_stable = row.end = row.end_at = None
-        row.error = row.error if row.begin is None else None
+    for row in begun:
+        row.error = row.error if row.leader is None or row.begin is None else None
 
     def stable(row: Partition, offset: int, moment: int) -> None:
         row.last_stable = offset
@@ -355,11 +360,13 @@ async def _find_leaders(connection: Connection, rows: Sequence[Partition]) -> No
             for row in known.values():
                 row.times_gone += 1
         fresh = {row.number: row for row in _partitions(topic)}
-        for number, row in known.items() if fresh else ():
+        ids = {row.topic_id for row in fresh.values()} - {None}
+        for number, row in known.items():
             now = fresh.get(number)
-            if now is None or now.topic_id != row.topic_id:
+            if ids and row.topic_id is not None and row.topic_id not in ids:
                 row.begin, row.error = None, RECREATED
-            else:
+            elif now is not None:  # else it is too new for the broker that was asked
+                row.times_gone = 0
                 row.leader, row.in_sync, row.error = now.leader, now.in_sync, now.error
 
 

@@ -22,6 +22,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata
 
 from engine.adapters.kafka import KafkaClusterReader
+from engine.adapters.kafka import offsets as offsets_module
 from engine.adapters.kafka import reader as reader_module
 from engine.adapters.kafka.topics import NO_LEADER
 from engine.config import ClusterSettings, Settings
@@ -327,7 +328,7 @@ def test_a_topic_deleted_while_it_is_read_costs_nothing(
     guarded: KafkaCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has no row, nothing is waited for, and the snapshot is as whole as before."""
-    fetch = reader_module.fetch_commits
+    fetch = offsets_module.fetch_commits
     with closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as admin:
         admin.create_topics({"passing": {"num_partitions": 3}})
         wait_until(lambda: _has_topic(guarded, "passing"), 30, "the topic to appear")
@@ -337,7 +338,7 @@ def test_a_topic_deleted_while_it_is_read_costs_nothing(
             admin.delete_topics(["passing"])
             return commits
 
-        monkeypatch.setattr(reader_module, "fetch_commits", then_delete)
+        monkeypatch.setattr(offsets_module, "fetch_commits", then_delete)
         snapshot = take(guarded.bootstrap)
     assert not _has_topic(guarded, "passing", snapshot)
     assert {line.split(":")[0] for line in snapshot.problems} == {"group secret"}

@@ -373,6 +373,42 @@ def test_topics_are_looked_up_by_name_a_bounded_number_at_a_time(
     assert sizes == [2, 2, 1]
 
 
+def test_a_partition_that_lost_its_leader_is_looked_up_when_ends_are_read_again() -> None:
+    """Without one it keeps saying so; with a new one it is read there."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if is_metadata(request):
+            return metadata({"t": leaders})
+        ends = request.topics[0].partitions[0].timestamp != -2
+        return offsets(request, value_of(request), NOT_LEADER if ends and node == 1 else 0)
+
+    leaders = [1]
+    connection = ScriptedConnection(answer)
+    topics = run(read_begins(connection, ALL))
+    leaders[:] = [-1]
+    run(read_ends(connection, topics))
+    run(read_ends(connection, topics))
+    [row] = topics.partitions
+    assert (row.begin, row.end, row.error) == (10, None, NO_LEADER)
+    leaders[:] = [2]
+    run(read_ends(connection, topics))
+    assert (row.begin, row.end, row.error) == (10, 100, None)
+
+
+def test_a_partition_too_new_for_the_broker_that_was_asked_is_not_called_another() -> None:
+    """The topic is the same; its leader answers the next time."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if is_metadata(request):
+            return metadata({"t": [1, 1]} if request.topics is None else {"t": [1]})
+        asked.append(1)
+        return offsets(request, value_of(request), GONE if len(asked) == 1 else 0)
+
+    asked: list[int] = []
+    rows = run(read_topics(ScriptedConnection(answer), ALL, set())).partitions
+    assert [(row.begin, row.end, row.error) for row in rows] == [(10, 100, None)] * 2
+
+
 def test_ends_read_again_take_the_place_of_the_first() -> None:
     """Errors of the first time are forgotten, a partition that was never begun stays as it was."""
 

@@ -1,0 +1,51 @@
+"""
+Commits, then ends: as close together as the brokers let us.
+
+Whatever is produced between the two looks like lag of every group. So when a broker had to be waited for, both are read
+again: by then it is known to be silent, or its partitions and groups have moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.adapters.kafka.connection import Connection
+from engine.adapters.kafka.groups import Commits, Group, fetch_commits, find_again
+from engine.adapters.kafka.topics import Topics, read_ends
+from engine.config import Filter
+
+_TRIES = 3
+_LATE_SECONDS = 1.0
+"""How long brokers may be waited for between commits and ends."""
+
+
+async def read_offsets(
+    connection: Connection, groups: Mapping[str, Group], topics: Topics, admits: Filter
+) -> tuple[Commits, list[str]]:
+    """
+    The commits of all groups and, in their rows, the ends of all partitions.
+
+    Args:
+        connection: The conversation.
+        groups: The groups, by id.
+        topics: The topics with their begins.
+        admits: Which topics' commits are wanted.
+
+    Returns:
+        The commits, and a line when they lie too far from the ends after all.
+    """
+    for number in range(_TRIES):
+        if number:
+            await find_again(connection, groups)
+        waited, left = connection.waited, connection.seconds_left
+        commits = await fetch_commits(connection, groups, admits)
+        await read_ends(connection, topics)
+        late, took = connection.waited - waited, left - connection.seconds_left
+        if late < _LATE_SECONDS:
+            return commits, []
+        if connection.seconds_left < 2 * took:
+            break  # what has been read is worth more than a time that may be cut short
+    return commits, [
+        f"commits were read up to {late:.0f} s before ends, as brokers had to be waited for: lag counts what was"
+        " produced in between"
+    ]
