@@ -90,14 +90,13 @@ def unpriced(group: GroupSnapshot, sizes: RecordSize, counted: Flags) -> str | N
             "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant"
             " DESCRIBE_CONFIGS on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
         )
-    # an empty log holds no record to weigh, and costs nothing while nothing is written to it
-    begun = ~(table.end.known & (table.end.values == 0))
-    missing = counted & begun & np.isnan(sizes.bytes)
+    missing = counted & np.isnan(sizes.bytes)
     if not bool(missing.any()):
         return None
     names = sorted({table.topics[t] for t in table.topic[missing].tolist()})
     return (
         "what crosses racks cannot be priced: the size of records is unknown on"
         f" {several(int(missing.sum()), 'partition')} ({', '.join(names[:3])}); grant DESCRIBE on the cluster, for log"
-        " directories, or set bytes_per_record in a rule (compacted topics always need that)"
+        " directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in a rule (compacted and purged topics"
+        " always need that)"
     )

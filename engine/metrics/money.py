@@ -2,8 +2,9 @@
 What crosses racks in bytes, and what that costs.
 
 A record weighs what it takes on its leader's disk: brokers send batches as they keep them, compressed. On average over
-what a log holds, that is its size over its offsets. Compaction thins a log out without closing its gaps, so of a
-compacted topic this says nothing about new records.
+what a log holds, that is its size over its offsets. Of two kinds of topics this says nothing: compaction thins a log
+out without closing its gaps, and a log whose start is moved by its readers (DeleteRecords, as Kafka Streams does with
+repartition topics) keeps whole segments on disk that it no longer counts.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def record_size(table: PartitionTable, configured: float | None = None) -> Recor
     offsets = np.where(
         table.end.known & table.begin.known, table.end.values - table.begin.values, 0
     )
-    told = table.log_bytes.known & (offsets > 0) & ~table.compacted
+    told = table.log_bytes.known & (offsets > 0) & _tells(table)
     held = np.where(told, table.log_bytes.values, 0).astype(np.float64)
     count = np.where(told, offsets, 0).astype(np.float64)
     of_topic = _ratio(_by_topic(table, held), _by_topic(table, count))[table.topic]
@@ -63,6 +64,15 @@ def record_size(table: PartitionTable, configured: float | None = None) -> Recor
         sizes = np.where(filled, other, sizes)
         basis = np.where(filled, kind, basis)
     return RecordSize(bytes=sizes, basis=[SizeBasis(one) for one in basis.tolist()])
+
+
+def _tells(table: PartitionTable) -> Flags:
+    """(n) whether a log is known to be neither compacted nor purged: one kept for ever begins at 0, else it was."""
+    plain = [p is not None and "compact" not in p for p in table.cleanup_policies]
+    for_ever = [r == -1 for r in table.retention_ms]
+    purged = np.array(for_ever, np.bool_)[table.topic] & (table.begin.filled(1) > 0)
+    tells: Flags = np.array(plain, np.bool_)[table.topic] & ~purged
+    return tells
 
 
 def _by_topic(table: PartitionTable, values: Floats) -> Floats:

@@ -7,12 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.advice import Judgement
-from engine.assignor import GroupSpec
-from engine.config import Rule
-from engine.metrics.money import tariff
-from engine.metrics.observe import Observation
-from engine.model import Candidate, Feasibility, Flags, GroupSnapshot, Move, Reach, Score
-from engine.scoring import Judge
+from engine.model import Candidate, Feasibility, Move, Reach, Score
 
 
 def infeasible(strategy: str, reach: Reach, reason: str) -> Candidate:
@@ -62,38 +57,3 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         findings=tuple(row["findings"] or ()),
         proof=row["proof"],
     )
-
-
-def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:
-    """
-    Who scores the assignments of a group.
-
-    Args:
-        seen: What the numbers say of the group.
-        shown: Its spec, lags as they are shown.
-        rule: What the configuration knows of it.
-    """
-    group, table = seen.group, seen.group.partitions
-    rows = table.subscribed & table.exists
-    return Judge(
-        group=shown,
-        capacity=seen.capacity,
-        in_sync=_in_sync(group),
-        leaders_only=group.follower_fetching is False,
-        tariff=tariff(
-            seen.sizes, seen.production.per_second, rows, rule.price_per_gb, rule.currency
-        )
-        # unless it is known who serves reads, what crosses is a guess: no ground for a bill
-        if group.follower_fetching is not None
-        else None,
-    )
-
-
-def _in_sync(group: GroupSnapshot) -> Flags:
-    """The in-sync flags of the replica entries that `spec_of` keeps."""
-    table = group.partitions
-    kept = (table.subscribed & table.exists).repeat(
-        table.replica_start[1:] - table.replica_start[:-1]
-    )
-    flags: Flags = table.in_sync[kept]
-    return flags

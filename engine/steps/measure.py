@@ -20,9 +20,9 @@ from engine.metrics.history import any_sum
 from engine.metrics.observe import Observation, observe
 from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from engine.metrics.status import worst
-from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Status, from_ms
+from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
 from engine.ports import History, Lake
-from engine.steps.candidate_rows import judge_of
+from engine.steps.judging import judge_of
 from engine.steps.reading import groups_with_past, with_others
 
 Rows = list[dict[str, Any]]
@@ -163,21 +163,26 @@ def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
         "rates_since": from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        "findings": [*seen.findings, *(() if spec is None else _about_racks(seen, spec, rule))],
+        "findings": [
+            *seen.findings,
+            *(() if spec is None else _about_racks(seen, spec, rule, score)),
+        ],
         "cross_rack_bytes_per_second": score.cross_rack_bytes_per_second if score else None,
         "cross_rack_cost_per_month": score.cross_rack_cost_per_month if score else None,
         "currency": score.currency if score else None,
     }
 
 
-def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule) -> list[str]:
+def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score | None) -> list[str]:
     group = seen.group
     if blocked(group) or group.places_tasks:
         return []
     found = (
         lost_rack_awareness(group, spec),
         leaders_only(group, spec),
-        unpriced(group, seen.sizes, seen.counted) if rule.price_per_gb is not None else None,
+        unpriced(group, seen.sizes, seen.counted)
+        if rule.price_per_gb is not None and score and score.cross_rack_bytes_per_second is None
+        else None,
     )
     return [one for one in found if one]
 

@@ -19,7 +19,8 @@ from engine.kit.settle import Settled, settle
 from engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
 from engine.ports import History, Lake
 from engine.scoring import Judge, moves
-from engine.steps.candidate_rows import candidate_row, infeasible, judge_of
+from engine.steps.candidate_rows import candidate_row, infeasible
+from engine.steps.judging import judge_of
 from engine.steps.measure import observe_group
 from engine.steps.propose_tasks import task_rows
 from engine.steps.reading import groups_with_past, with_others

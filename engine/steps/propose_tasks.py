@@ -31,7 +31,8 @@ from engine.model import (
     Score,
 )
 from engine.scoring import Judge, moves
-from engine.steps.candidate_rows import candidate_row, infeasible, judge_of
+from engine.steps.candidate_rows import candidate_row, infeasible
+from engine.steps.judging import judge_of
 from engine.steps.measure import observe_group
 from engine.streams.compare import Outcome, outcome, presumed
 from engine.streams.live import Running, running

@@ -41,6 +41,8 @@ LEFT JOIN LATERAL (
         AND other.group_id = live.group_id
         AND NOT other.is_live
         AND other.feasibility IN ('can run', 'could run')
+        -- what goes to members of unknown racks is not known to be near
+        AND other.racks_left_out <= live.racks_left_out
         AND other.cross_rack_bytes_per_second < live.cross_rack_bytes_per_second
     ORDER BY other.cross_rack_bytes_per_second, other.position
     LIMIT 1

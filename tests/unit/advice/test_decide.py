@@ -330,3 +330,14 @@ def test_what_costs_more_by_half_of_cost_gain_forbids_a_switch():
 
     assert told.verdict is Verdict.STAY
     assert "10% -> 12%, 30.00 EUR a month more" in told.reason
+
+
+def test_what_goes_to_members_of_unknown_racks_is_no_gain():
+    """Two partitions that crossed now go where nobody knows: neither nearer nor cheaper."""
+    live = _live(racks_left_out=1, **_priced(0.67, 103.68))
+    other = _candidate(racks_left_out=3, **_priced(0.0, 0.0))
+
+    told = _decide(live, other)
+
+    assert told.verdict is Verdict.STAY
+    assert "saved" not in told.reason

@@ -23,6 +23,7 @@ def _group(
     replicas=((0,), (1,), (0,), (1,)),
     follower_fetching=None,
     topic_columns=None,
+    number=0,
     **columns,
 ):
     """Two members on four partitions; unless told otherwise 0 and 2 lie on rack a, 1 and 3 on rack b."""
@@ -31,6 +32,7 @@ def _group(
         for name, where in zip("ab", racks, strict=True)
     ]
     snapshot = make_snapshot(
+        number=number,
         follower_fetching=follower_fetching,
         topics=[topic("t", 4, replicas=[list(each) for each in replicas], **topic_columns or {})],
         groups=[
@@ -77,6 +79,9 @@ def test_there_is_nothing_to_find(situation, owned, racks, columns):
 
 BOTH = ((0, 1), (1, 0), (0, 1), (1, 0))
 """Every partition on both racks, the leader in turn."""
+
+
+PLAIN = {"cleanup_policy": "delete"}
 
 
 def _racks_of(one):
@@ -128,8 +133,13 @@ def test_shares_count_what_is_read_where_only_leaders_serve():
 )
 def test_why_a_cost_is_unknown_is_told_to_whom_set_a_price(fetching, log_bytes, rule, told):
     """With what would tell it; without a price nobody asked."""
-    one = _group(NEAR, follower_fetching=fetching, topic_columns={"log_bytes": log_bytes})
-    [row] = measure_group(Settings(rules=(Rule(**rule),)), one, [])["group_metrics"]
+    one = _group(
+        ACROSS, follower_fetching=fetching, topic_columns={"log_bytes": log_bytes, **PLAIN}
+    )
+    earlier = _group(
+        ACROSS, follower_fetching=fetching, number=-1, topic_columns=PLAIN | {"end": 500}
+    )
+    [row] = measure_group(Settings(rules=(Rule(**rule),)), one, [earlier])["group_metrics"]
 
     found = [text for text in row["findings"] if "priced" in text]
     assert [told in text for text in found] == [True] * (told is not None)

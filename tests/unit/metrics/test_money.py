@@ -16,7 +16,10 @@ def _sizes(configured=None, **topics):
     for name, rows in topics.items():
         made = topic(name, len(rows), begin=[r[0] for r in rows], end=[r[1] for r in rows])
         described.append(
-            [row | {"log_bytes": size} for row, (_, _, size) in zip(made, rows, strict=True)]
+            [
+                row | {"log_bytes": size, "cleanup_policy": "delete"}
+                for row, (_, _, size) in zip(made, rows, strict=True)
+            ]
         )
     return _of(described, list(topics), configured)
 
@@ -54,12 +57,27 @@ def test_without_an_end_or_records_there_is_no_weight(end):
     assert _sizes(t=[(0, end, 0)]) == ([None], [SizeBasis.UNKNOWN])
 
 
-def test_the_log_of_a_compacted_topic_says_nothing_of_new_records():
-    """A thousand offsets, of which compaction left a few: 0.1 bytes each would be nonsense."""
-    compacted = topic("t", end=1000, log_bytes=100, cleanup_policy="compact")
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"cleanup_policy": "compact,delete"},
+        {"cleanup_policy": None},
+        {"cleanup_policy": "delete", "retention_ms": -1, "begin": 900},
+    ],
+)
+def test_some_logs_say_nothing_of_new_records(columns):
+    """Compacted, perhaps compacted, or purged by its readers: the few bytes per offset would be nonsense."""
+    odd = topic("t", end=1000, log_bytes=100, **columns)
 
-    assert _of([compacted], ["t"]) == ([None], [SizeBasis.UNKNOWN])
-    assert _of([compacted], ["t"], 80) == ([80.0], [SizeBasis.CONFIGURED])
+    assert _of([odd], ["t"]) == ([None], [SizeBasis.UNKNOWN])
+    assert _of([odd], ["t"], 80) == ([80.0], [SizeBasis.CONFIGURED])
+
+
+def test_a_log_that_is_kept_for_ever_and_whole_tells():
+    """It still begins at 0."""
+    whole = topic("t", end=1000, log_bytes=9000, cleanup_policy="delete", retention_ms=-1)
+
+    assert _of([whole], ["t"]) == ([9.0], [SizeBasis.LOG])
 
 
 def _carried(bytes_per_second, crosses, known=None):

@@ -26,7 +26,16 @@ def _group(number, *, follower_fetching=True, log_bytes=100, **columns):
     snapshot = make_snapshot(
         number=number,
         follower_fetching=follower_fetching,
-        topics=[topic("t", 4, end=end, replicas=[[0], [1], [0], [1]], log_bytes=weighs)],
+        topics=[
+            topic(
+                "t",
+                4,
+                end=end,
+                replicas=[[0], [1], [0], [1]],
+                log_bytes=weighs,
+                cleanup_policy="delete",
+            )
+        ],
         groups=[group("g", members=members, lag={"t": 0})],
     )
     return groups(snapshot)[0]

@@ -1,0 +1,45 @@
+"""Who scores the assignments of a group, by what was observed of it and what the configuration knows."""
+
+from __future__ import annotations
+
+from engine.assignor import GroupSpec
+from engine.config import Rule
+from engine.metrics.money import tariff
+from engine.metrics.observe import Observation
+from engine.model import Flags, GroupSnapshot
+from engine.scoring import Judge
+
+
+def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:
+    """
+    Who scores the assignments of a group.
+
+    Args:
+        seen: What the numbers say of the group.
+        shown: Its spec, lags as they are shown.
+        rule: What the configuration knows of it.
+    """
+    group, table = seen.group, seen.group.partitions
+    rows = table.subscribed & table.exists
+    return Judge(
+        group=shown,
+        capacity=seen.capacity,
+        in_sync=_in_sync(group),
+        leaders_only=group.follower_fetching is False,
+        tariff=tariff(
+            seen.sizes, seen.production.per_second, rows, rule.price_per_gb, rule.currency
+        )
+        # unless it is known who serves reads, what crosses is a guess: no ground for a bill
+        if group.follower_fetching is not None
+        else None,
+    )
+
+
+def _in_sync(group: GroupSnapshot) -> Flags:
+    """The in-sync flags of the replica entries that `spec_of` keeps."""
+    table = group.partitions
+    kept = (table.subscribed & table.exists).repeat(
+        table.replica_start[1:] - table.replica_start[:-1]
+    )
+    flags: Flags = table.in_sync[kept]
+    return flags
