@@ -230,21 +230,27 @@ def _note(groups: list[Group], error: str) -> None:
 
 
 async def _find_coordinators(connection: Connection, groups: list[Group]) -> None:
-    """Look up where these groups are now; what cannot be told stays as it was."""
+    """Look up where these groups are now, before 3.0 one by one; what cannot be told stays as it was."""
     await refresh_quietly(connection)
-    by_id = {group.id: group for group in groups}
-    if not connection.supports(FindCoordinatorRequest, 4):
-        return
-    for start in range(0, len(groups), _BATCH):
-        ids = [group.id for group in groups[start : start + _BATCH]]
-        request = FindCoordinatorRequest(key_type=0, coordinator_keys=ids, min_version=4)
+    batched = connection.supports(FindCoordinatorRequest, 4)
+    size = _BATCH if batched else 1
+    for start in range(0, len(groups), size):
+        batch = groups[start : start + size]
         try:
-            response = await connection.ask_any(request)
+            response = await connection.ask_any(_whereabouts([one.id for one in batch], batched))
         except Unanswered:
             return
-        for found in response.coordinators:
-            if not found.error_code:
-                by_id[found.key].coordinator = found.node_id
+        answers = response.coordinators if batched else [response]
+        told = {answer.key if batched else batch[0].id: answer for answer in answers}
+        for group in batch:
+            if group.id in told and not told[group.id].error_code:
+                group.coordinator = told[group.id].node_id
+
+
+def _whereabouts(ids: list[str], batched: bool) -> FindCoordinatorRequest:
+    if batched:
+        return FindCoordinatorRequest(key_type=0, coordinator_keys=ids, min_version=4)
+    return FindCoordinatorRequest(key_type=0, key=ids[0], min_version=1, max_version=3)
 
 
 async def refresh_quietly(connection: Connection) -> None:

@@ -221,3 +221,23 @@ def test_commits_asked_for_again_forget_the_errors_of_the_first_time() -> None:
     run(fetch_commits(ScriptedConnection(lambda *_: committed("g", {0: (5, 0)})), wanted, ALL))
 
     assert wanted["g"].errors == ["members: no"]
+
+
+def test_a_group_that_moved_on_older_brokers_is_looked_up_alone() -> None:
+    """Before 3.0 a request tells the coordinator of one group; one that is not told stays where it was."""
+
+    def answer(request: Any, node: int | None) -> Any:
+        if node is None:
+            sought.append(request.key)
+            return FindCoordinatorResponse(error_code=15 if request.key == "b" else 0, node_id=2)
+        return described(*((name, NOT_COORDINATOR if node == 1 else 0) for name in request.groups))
+
+    sought: list[str] = []
+    wanted = groups("a", "b")
+    connection = ScriptedConnection(answer, patience=1, versions={"FindCoordinatorRequest": 3})
+    run(describe_groups(connection, wanted))
+
+    assert sought == ["a", "b"]
+    assert (wanted["a"].coordinator, wanted["a"].errors) == (2, [])
+    assert wanted["b"].coordinator == 1
+    assert "NOT_COORDINATOR" in wanted["b"].errors[0]
