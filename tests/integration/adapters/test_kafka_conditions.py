@@ -14,6 +14,8 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Offset
 from kafka import TopicPartition
 
+from engine.config import Settings
+from engine.steps.propose import propose_group
 from tests.helpers.kafka_stage import Row, Seen, Stage, Watch
 from tests.helpers.local.brokers import RACKS
 from tests.helpers.local.process import wait_until
@@ -408,3 +410,19 @@ def test_a_static_member_that_is_gone(stage: Stage) -> None:
         "STOP",
         None,
     )
+
+
+def test_a_consumer_that_assigns_itself(stage: Stage) -> None:
+    """Its group has commits and no member: what it has committed counts, and it takes no strategy."""
+    topic = stage.topic("t", [10, 10])
+    settings = {"bootstrap.servers": stage.bootstrap, "group.id": stage.prefix + "app"}
+    consumer = Consumer({**settings, "enable.auto.commit": False, "log_level": 1})
+    stage.ending.callback(consumer.close)
+    consumer.assign([Offset(topic, 0)])
+    commit(consumer, topic, 4)
+    seen = Watch(stage, "app").look()
+    assert list(seen.partitions) == [("t", 0)]
+    assert totals(seen, "state", "members", "total_lag") == ("Empty", 0, 6)
+    rows = propose_group(Settings(), seen.group, [])
+    assert {row["feasibility"] for row in rows} == {"infeasible"}
+    assert "assign()" in rows[0]["reason"]
