@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -116,5 +118,7 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     clock = iter(datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=n) for n in range(99))
     monkeypatch.setattr(wiring, "cluster", cluster)
     monkeypatch.setattr("engine.steps.snapshot.utc_now", lambda: next(clock))
-    monkeypatch.setattr("engine.cli.sources.time.sleep", asked["slept"].append)
+    # the command line's own clock: other threads of the process sleep as they do
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=asked["slept"].append)
+    monkeypatch.setattr("engine.cli.sources.time", clock)
     return asked
