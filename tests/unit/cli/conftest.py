@@ -119,6 +119,6 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(wiring, "cluster", cluster)
     monkeypatch.setattr("engine.steps.snapshot.utc_now", lambda: next(clock))
     # the command line's own clock: other threads of the process sleep as they do
-    clock = SimpleNamespace(monotonic=time.monotonic, sleep=asked["slept"].append)
-    monkeypatch.setattr("engine.cli.sources.time", clock)
+    its_clock = SimpleNamespace(monotonic=time.monotonic, sleep=asked["slept"].append)
+    monkeypatch.setattr("engine.cli.sources.time", its_clock)
     return asked
