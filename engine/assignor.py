@@ -460,7 +460,7 @@ def spec_of(
         config: Per member, what configuration says of it (weight, host ...).
     """
     table = group.partitions
-    rows = np.flatnonzero(table.subscribed & table.exists)
+    rows = np.flatnonzero(table.assignable)
     names = [table.topics[t] for t in table.topic[rows].tolist()]
     counts = Counter(names)  # in the order of the table
     topics = list(counts)

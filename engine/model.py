@@ -21,6 +21,7 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 NONE = -1
 """The index that points at nobody."""
@@ -240,6 +241,11 @@ class PartitionTable:
     def names(self) -> list[str]:
         """The topic name of each row."""
         return [self.topics[t] for t in self.topic.tolist()]
+
+    @cached_property
+    def assignable(self) -> Flags:
+        """(n) the partitions that a group's members share: existing ones of topics somebody subscribes to."""
+        return self.exists & self.subscribed
 
     @cached_property
     def compacted(self) -> Flags:

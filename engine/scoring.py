@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.assignor import GroupSpec
 from engine.metrics.balance import (
@@ -25,9 +24,7 @@ from engine.metrics.balance import (
 )
 from engine.metrics.money import Tariff
 from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from engine.model import NONE, Assignment, Flags, Indices, Ints, Move, Score
-
-Floats = npt.NDArray[np.float64]
+from engine.model import NONE, Assignment, Flags, Floats, Indices, Ints, Move, Score
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

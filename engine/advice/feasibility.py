@@ -113,7 +113,7 @@ def _unknown_subscription(group: GroupSnapshot) -> str | None:
     untold = sum(m.subscription is None for m in group.members)
     if untold:
         return f"the subscription of {untold} of {len(group.members)} members is not known"
-    if not bool((group.partitions.subscribed & group.partitions.exists).any()):
+    if not bool(group.partitions.assignable.any()):
         return "no member subscribes to a topic that exists"
     return _missing_rows(group)
 
@@ -121,7 +121,7 @@ def _unknown_subscription(group: GroupSnapshot) -> str | None:
 def _missing_rows(group: GroupSnapshot) -> str | None:
     """Strategies number the partitions of a topic from 0 without a gap; a snapshot with a gap is damaged."""
     table = group.partitions
-    rows = table.subscribed & table.exists
+    rows = table.assignable
     topic, number = table.topic[rows], table.partition[rows]
     size = np.bincount(topic, minlength=len(table.topics))
     place = np.arange(len(topic)) - (np.cumsum(size) - size)[topic]
@@ -338,8 +338,8 @@ def _racks_vary(group: GroupSnapshot) -> bool:
     """Whether some partition is not on every rack that holds a partition."""
     table, racks = group.partitions, max(len(group.partitions.racks), 1)
     row = np.repeat(np.arange(len(table)), np.diff(table.replica_start))
-    counted = (table.replica_rack != NONE) & (table.subscribed & table.exists)[row]
+    counted = (table.replica_rack != NONE) & table.assignable[row]
     held = distinct(row[counted] * racks + table.replica_rack[counted], len(table) * racks)
     offered = len(distinct(held % racks, racks))
     on = np.bincount(held // racks, minlength=len(table))
-    return bool((on[table.subscribed & table.exists] != offered).any())
+    return bool((on[table.assignable] != offered).any())

@@ -82,9 +82,12 @@ def _racks(live: Score, other: Score, policy: Policy) -> _Part:
         return None, None, 0.0
     fall = round(before - after, 9)  # 0.3 - 0.2 is less than 0.1 in binary
     words = f"cross-rack share {before:.0%} -> {after:.0%}"
-    if other.racks_left_out > live.racks_left_out:
-        fall = min(fall, 0.0)  # what goes to members of unknown racks is not known to be near
     cost, saved = live.cross_rack_cost_per_month, _saved(live, other)
+    if other.racks_left_out > live.racks_left_out:
+        fall, saved = (
+            min(fall, 0.0),
+            None,
+        )  # what goes to members of unknown racks is not known to be near
     if saved:
         amount = money(abs(saved), live.currency or "")
         words += f", {amount} a month {'saved' if saved > 0 else 'more'}"
@@ -94,14 +97,9 @@ def _racks(live: Score, other: Score, policy: Policy) -> _Part:
 
 
 def _saved(live: Score, other: Score) -> float | None:
-    """
-    What a switch would save in a month on reads across racks; None where either cost is unknown, or more of it is left
-    out of the other.
-    """
+    """What a switch would save in a month on reads across racks; None where either cost is unknown."""
     before, after = live.cross_rack_cost_per_month, other.cross_rack_cost_per_month
-    if before is None or after is None or other.racks_left_out > live.racks_left_out:
-        return None
-    return before - after
+    return None if before is None or after is None else before - after
 
 
 def _judged(better: float, least: float, words: str, value: float) -> _Part:

@@ -132,13 +132,12 @@ def strategies(one: Judged) -> Table:
             ">Drain\ntime",
             "Why",
         ],
-        rows=[_strategy_row(row, total, currency) for row in one.candidates],
+        rows=[_strategy_row(row, total, priced=currency is not None) for row in one.candidates],
         apart=True,
     )
 
 
-def _strategy_row(row: Mapping[str, Any], total: int | None, currency: str | None) -> list[str]:
-    priced = currency is not None
+def _strategy_row(row: Mapping[str, Any], total: int | None, *, priced: bool) -> list[str]:
     told = ". ".join(part.rstrip(".") for part in _told(row) if part)
     head = [text(row["strategy"]), text(row["reach"]), text(row["feasibility"])]
     if row["unowned"] is None:

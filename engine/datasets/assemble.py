@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -162,7 +162,7 @@ def assemble(
         error=header["error"],
         topology=header["topology"],
         members=tuple(_member(row) for row in rows),
-        partitions=_partition_table(rows, commits, cluster, read_committed),
+        partitions=_trusted(_partition_table(rows, commits, cluster, read_committed)),
         stores=_stores(header, commits, cluster),
         follower_fetching=cluster.follower_fetching,
     )
@@ -277,6 +277,22 @@ def _partition_table(
         replica_start=start,
         replica_rack=replica_rack,
         in_sync=in_sync,
+    )
+
+
+def _trusted(table: PartitionTable) -> PartitionTable:
+    """
+    The table without the two ends of a log whose start was read as lying beyond its end.
+
+    They are read at two moments, and a topic recreated or truncated in between has its old start beside its new end.
+    Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
+    """
+    begin, end = table.begin, table.end
+    torn = begin.known & end.known & (begin.values > end.values)
+    return replace(
+        table,
+        begin=Column(begin.values, begin.known & ~torn),
+        end=Column(end.values, end.known & ~torn),
     )
 
 

@@ -12,11 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.model import NONE, Column, Flags, Ints, PartitionTable
-
-Floats = npt.NDArray[np.float64]
+from engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable
 
 EVEN = 0.01
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,24 +42,6 @@ class Lag:
     lost: Column
 
 
-def trusted(table: PartitionTable) -> PartitionTable:
-    """
-    The table without the two ends of a log whose start was read as lying beyond its end.
-
-    They are read at two moments, and a topic recreated or truncated in between has its old start beside its new end.
-    Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
-    """
-    begin, end = table.begin, table.end
-    torn = begin.known & end.known & (begin.values > end.values)
-    if not bool(torn.any()):
-        return table
-    return replace(
-        table,
-        begin=Column(begin.values, begin.known & ~torn),
-        end=Column(end.values, end.known & ~torn),
-    )
-
-
 def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
     """
     How far behind a group is.
@@ -71,7 +53,6 @@ def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
 
     Source: DESIGN section 3; KIP-169 for the case without a commit.
     """
-    table = trusted(table)
     begin, end, committed = table.begin, table.end, table.committed
     below = committed.known & begin.known & (committed.values < begin.values)
     beyond = committed.known & end.known & (committed.values > end.values)

@@ -13,12 +13,9 @@ import enum
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.metrics.racks import Crossing
-from engine.model import Flags, PartitionTable
-
-Floats = npt.NDArray[np.float64]
+from engine.model import Flags, Floats, PartitionTable
 
 SECONDS_PER_MONTH = 30 * 24 * 3600
 BYTES_PER_GB = 10**9

@@ -10,11 +10,11 @@ import numpy as np
 
 from engine.metrics.balance import member_counts
 from engine.metrics.capacity import seen_capacity
-from engine.metrics.history import Floats, Rate, TimeLag, align, rate, time_lag, time_to_loss
-from engine.metrics.lag import Lag, LagBasis, measure_lag, trusted
+from engine.metrics.history import Rate, TimeLag, align, rate, time_lag, time_to_loss
+from engine.metrics.lag import Lag, LagBasis, measure_lag
 from engine.metrics.money import RecordSize, record_size
 from engine.metrics.status import statuses
-from engine.model import Flags, GroupSnapshot, Status
+from engine.model import Flags, Floats, GroupSnapshot, Status
 from engine.words import several
 
 
@@ -24,7 +24,6 @@ class Observation:
     A group and what its numbers say; arrays follow the group's partition table, nan is unknown.
 
     Attributes:
-        group: As the snapshot saw it, but for log starts and ends that contradict each other: those are unknown.
         counted: Partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
             (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
             last known to subscribe to counts.
@@ -62,9 +61,8 @@ def observe(
         capacity_per_second: Configured capacity of a member, None when not configured.
         bytes_per_record: Configured size of a record, None when not configured.
     """
-    group = _trusted(group)
     table = group.partitions
-    before = [_trusted(old) for old in earlier if old.error is None]
+    before = [old for old in earlier if old.error is None]
     past = align(table, [old.partitions for old in before])
     lag = measure_lag(table, auto_offset_reset)
     lags = [lag.shown]
@@ -99,11 +97,6 @@ def observe(
     )
 
 
-def _trusted(group: GroupSnapshot) -> GroupSnapshot:
-    table = trusted(group.partitions)
-    return group if table is group.partitions else replace(group, partitions=table)
-
-
 def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
     """
     How fast retention moves the log starts: not at all where the group does so itself.
@@ -121,7 +114,7 @@ def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
 def _counted(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> Flags:
     table = group.partitions
     if _subscription(group):
-        return table.exists & table.subscribed
+        return table.assignable
     if group.members and group.rebalancing:
         with_members = itertools.takewhile(lambda old: old.members, before)
         last = next(filter(None, map(_subscription, with_members)), frozenset())

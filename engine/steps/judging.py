@@ -19,16 +19,14 @@ def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:
         shown: Its spec, lags as they are shown.
         rule: What the configuration knows of it.
     """
-    group, table = seen.group, seen.group.partitions
-    rows = table.subscribed & table.exists
+    group = seen.group
+    rows, rate = group.partitions.assignable, seen.production.per_second
     return Judge(
         group=shown,
         capacity=seen.capacity,
         in_sync=_in_sync(group),
         leaders_only=group.follower_fetching is False,
-        tariff=tariff(
-            seen.sizes, seen.production.per_second, rows, rule.price_per_gb, rule.currency
-        )
+        tariff=tariff(seen.sizes, rate, rows, rule.price_per_gb, rule.currency)
         # unless it is known who serves reads, what crosses is a guess: no ground for a bill
         if group.follower_fetching is not None
         else None,
@@ -38,8 +36,6 @@ def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:
 def _in_sync(group: GroupSnapshot) -> Flags:
     """The in-sync flags of the replica entries that `spec_of` keeps."""
     table = group.partitions
-    kept = (table.subscribed & table.exists).repeat(
-        table.replica_start[1:] - table.replica_start[:-1]
-    )
+    kept = table.assignable.repeat(table.replica_start[1:] - table.replica_start[:-1])
     flags: Flags = table.in_sync[kept]
     return flags

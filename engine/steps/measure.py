@@ -165,7 +165,11 @@ def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
         else None,
         "findings": [
             *seen.findings,
-            *(() if spec is None else _about_racks(seen, spec, rule, score)),
+            *(
+                _about_racks(seen, spec, rule, score)
+                if spec is not None and score is not None
+                else ()
+            ),
         ],
         "cross_rack_bytes_per_second": score.cross_rack_bytes_per_second if score else None,
         "cross_rack_cost_per_month": score.cross_rack_cost_per_month if score else None,
@@ -173,7 +177,7 @@ def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
     }
 
 
-def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score | None) -> list[str]:
+def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score) -> list[str]:
     group = seen.group
     if blocked(group) or group.places_tasks:
         return []
@@ -181,7 +185,7 @@ def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score | 
         lost_rack_awareness(group, spec),
         leaders_only(group, spec),
         unpriced(group, seen.sizes, seen.counted)
-        if rule.price_per_gb is not None and score and score.cross_rack_bytes_per_second is None
+        if rule.price_per_gb is not None and score.cross_rack_bytes_per_second is None
         else None,
     )
     return [one for one in found if one]

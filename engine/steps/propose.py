@@ -97,7 +97,7 @@ def propose_group(
     shown = spec_of(group, seen.lag.shown, seen.production.per_second, config=told)
     judged = replace(
         shown,
-        lag=seen.lag.for_strategies.take(group.partitions.subscribed & group.partitions.exists),
+        lag=seen.lag.for_strategies.take(group.partitions.assignable),
     )
     judge = judge_of(seen, shown, rule)
     assignors = rule.assignors

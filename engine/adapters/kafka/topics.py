@@ -71,6 +71,16 @@ class Partition:
     internal: bool = False
     times_gone: int = 0
 
+    @property
+    def gone(self) -> bool:
+        """Whether its topic was deleted meanwhile."""
+        return self.times_gone >= _TIMES_GONE
+
+    @property
+    def askable(self) -> bool:
+        """Whether it is worth asking for."""
+        return not self.gone and self.error != RECREATED and self.leader is not None
+
 
 @dataclass(slots=True)
 class Node:
@@ -108,7 +118,7 @@ class Topics:
         self.partitions = [
             row
             for row in self.partitions
-            if row.times_gone < _TIMES_GONE and (not row.internal or row.topic in used)
+            if not row.gone and (not row.internal or row.topic in used)
         ]
         self.problems += _summary(self.partitions)
 
@@ -200,7 +210,8 @@ async def read_ends(connection: Connection, topics: Topics) -> None:
     for row in topics.partitions:
         row.last_stable = row.end = row.end_at = None
     for row in begun:
-        row.error = row.error if row.leader is None or row.begin is None else None
+        if row.leader is not None and row.begin is not None:
+            row.error = None
 
     def stable(row: Partition, offset: int, moment: int) -> None:
         row.last_stable = offset
@@ -301,7 +312,7 @@ async def _ask_leaders(
                 elif not code and offset >= 0:
                     keep(row, offset, moment)
 
-    attempt, left = 0, [row for row in partitions if row.error is None and _is_there(row)]
+    attempt, left = 0, [row for row in partitions if row.error is None and row.askable]
     while left:
         since = time.monotonic()
         again.clear()
@@ -311,13 +322,7 @@ async def _ask_leaders(
             return
         attempt += 1
         await _find_leaders(connection, left)
-        left = [row for row in left if _is_there(row)]
-
-
-def _is_there(row: Partition) -> bool:
-    """Whether a partition is worth asking for again."""
-    there = row.times_gone < _TIMES_GONE and row.error != RECREATED
-    return there and row.leader is not None
+        left = [row for row in left if row.askable]
 
 
 def _request(batch: Iterable[Partition], timestamp: int, isolation: int) -> ListOffsetsRequest:
