@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -84,13 +85,23 @@ def test_a_connection_that_makes_no_sense_costs_its_own_cluster_only(
         found.cluster("us")
 
 
+@pytest.fixture
+def configure_us(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Write a file with a sound cluster `eu`, and `us` as the test says."""
+
+    def write(us: str) -> None:
+        file = tmp_path / "evenkeel.toml"
+        file.write_text(f'[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\n{us}\n')
+        monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+
+    return write
+
+
 def test_a_connection_that_is_gone_costs_its_own_cluster_only(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    configure_us: Callable[[str], None],
 ) -> None:
     """The file has filters of a cluster and leaves its address to a connection that somebody removed."""
-    file = tmp_path / "evenkeel.toml"
-    file.write_text('[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\ntimeout_seconds = 9\n')
-    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    configure_us("timeout_seconds = 9")
     found = settings()
     assert found.cluster("eu").bootstrap == "a:9092"
     with pytest.raises(ConfigError, match="evenkeel_us"):
@@ -98,12 +109,10 @@ def test_a_connection_that_is_gone_costs_its_own_cluster_only(
 
 
 def test_a_wrong_address_of_a_connection_is_not_the_files_fault(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    configure_us: Callable[[str], None],
 ) -> None:
     """The file has an address that would do, the connection beats it with one that is none."""
-    file = tmp_path / "evenkeel.toml"
-    file.write_text('[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\nbootstrap = "c:9092"\n')
-    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    configure_us('bootstrap = "c:9092"')
     found = settings(evenkeel_us=kafka(bootstrap_servers="broker"))
     assert found.cluster("eu").bootstrap == "a:9092"
     with pytest.raises(ConfigError, match=r"'broker' is not host:port.* evenkeel_us"):
@@ -112,12 +121,10 @@ def test_a_wrong_address_of_a_connection_is_not_the_files_fault(
 
 @pytest.mark.parametrize("wrong", ['bootstrap = "b"', 'bootstrap = "b:1"\ntimeout = 9'])
 def test_a_file_that_is_wrong_is_refused_as_a_whole(
-    wrong: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    wrong: str, configure_us: Callable[[str], None]
 ) -> None:
     """It is one file, validated before it is put in place: nothing runs on half of it."""
-    file = tmp_path / "evenkeel.toml"
-    file.write_text(f'[clusters.eu]\nbootstrap = "a:9092"\n[clusters.us]\n{wrong}\n')
-    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    configure_us(wrong)
     with pytest.raises(ConfigError, match=r"clusters\.us\."):
         settings(evenkeel_us=kafka(security_protocol="SSL"))
 
