@@ -26,7 +26,7 @@ from engine.streams.compare import across
 from engine.streams.live import Running
 from engine.streams.settings import Costs, RackStrategy
 from engine.streams.switch import racks_off
-from engine.streams.tags import some
+from engine.text import named
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 
@@ -65,7 +65,7 @@ def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Fron
     homeless = [app.tasks[task] for task in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         raise Infeasible(
-            f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
+            f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
             fix="Look again when all tasks run.",
         )
     swept = []

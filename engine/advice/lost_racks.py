@@ -10,7 +10,7 @@ from engine.kit.near_data import near_data
 from engine.metrics.money import RecordSize
 from engine.model import Flags, GroupSnapshot, GroupType
 from engine.scoring import replica_crossing_of
-from engine.words import several
+from engine.text import several
 
 
 def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.config import Policy
 from engine.model import Score
-from engine.words import money
+from engine.text import money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ def advise(
 def _told(source: Source, groups: int) -> str:
     from engine.cli.judging import PLAIN_FORM
     from engine.datasets import split_snapshot_id
-    from engine.words import several
+    from engine.wording import several
 
     _, moment = split_snapshot_id(source.newest)
     looked_at = len(source.ids(source.settings.lookback + 1))

@@ -15,7 +15,7 @@ from engine.metrics.lag import Lag, LagBasis, measure_lag
 from engine.metrics.money import RecordSize, record_size
 from engine.metrics.status import statuses
 from engine.model import Flags, Floats, GroupSnapshot, Status
-from engine.words import several
+from engine.text import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

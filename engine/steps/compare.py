@@ -22,7 +22,7 @@ from engine.ports import Lake
 from engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
 from engine.steps.reading import groups_at
 from engine.steps.validation import rejected_as_a_whole, withheld_groups
-from engine.words import several
+from engine.wording import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,7 +17,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 
 from engine.adapters.kafka.connection import Connection, Unanswered
 from engine.adapters.kafka.groups import error_text
-from engine.words import several
+from engine.text import several
 
 _BATCH = 2_000
 """Topics per request."""

@@ -20,7 +20,7 @@ from kafka.protocol.admin import DescribeLogDirsRequest
 from engine.adapters.kafka.connection import Connection, Unanswered
 from engine.adapters.kafka.groups import error_text
 from engine.adapters.kafka.topics import Partition
-from engine.words import several
+from engine.text import several
 
 _BATCH = 5_000
 """Partitions per request."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.alerting.message import AlertMessage, Section, Severity
-from engine.alerting.wording import shortened
+from engine.text import shortened
 
 Block = dict[str, Any]
 
