@@ -49,7 +49,7 @@ def test_a_message_becomes_header_sections_and_context() -> None:
     assert texts(posted) == [
         ":scales: orders: 1 group would gain",
         "payments: switch to sticky.",
-        "*payments*\nWhy: lag.\n```t-0: a -> b```",
+        "*payments*\nWhy: lag.\n```t-0: a -&gt; b```",
         "All of it: SELECT 1",
         "Snapshot s.",
     ]
