@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
 from engine.alerting.policy import News, Outcome, Row
+from engine.message import AlertMessage, MessageKind, Section, Severity
 from engine.model import Verdict
 from engine.wording import (
     and_more,

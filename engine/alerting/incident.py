@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
 from engine.alerting.policy import SEVERITY, IncidentKind, Row
+from engine.message import AlertMessage, MessageKind, Section, Severity
 from engine.wording import duration, moment, sentence, several, shortened, since
 
 ERROR = 500

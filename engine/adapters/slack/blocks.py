@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from engine.alerting.message import AlertMessage, Section, Severity
+from engine.message import AlertMessage, Section, Severity
 from engine.text import shortened
 
 Block = dict[str, Any]

@@ -8,8 +8,8 @@ import pytest
 from engine.model import NONE
 from engine.streams.model import ClientLine, application
 from engine.streams.settings import TaskConfig
-from engine.text import named
 from engine.streams.tags import findings, kept_apart
+from engine.text import named
 from tests.helpers.streams import process, tasks_of
 
 

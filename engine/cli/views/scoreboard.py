@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.tables import (
+from engine.cli.views.tables import (
     NOTHING,
     Table,
     duration,

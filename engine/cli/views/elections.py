@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.advice.bounce import Plan
 from engine.cli.electing import Held
-from engine.cli.tables import NOTHING, UNKNOWN, Table, show, tell, text
+from engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
 from engine.kit.election import REFUSED
 from engine.wording import ARROW, member_names, several
 
