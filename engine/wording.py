@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engine.text import and_more, listed, money, named, several, shortened
+from evenkeel.engine.text import and_more, listed, money, named, several, shortened
 
 if TYPE_CHECKING:
-    from engine.model import Member
+    from evenkeel.engine.model import Member
 
 __all__ = [
     "ARROW",
@@ -155,7 +155,7 @@ def member_names(members: Iterable[Member]) -> dict[str, str]:
     A short name for each member id: its instance id, else its client id; with its host where others share that; then
     the end of its id.
 
-    >>> from engine.model import Member
+    >>> from evenkeel.engine.model import Member
     >>> def member(id, client, host, instance=None):
     ...     return Member(id=id, client_id=client, host=host, instance_id=instance)
     >>> member_names([member("a-1", "a", "/h1"), member("b-3", "b", "/h1"), member("b-5", "b", "/h2")])

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.policy import News, Outcome, Row
-from engine.message import AlertMessage, MessageKind, Section, Severity
-from engine.model import Verdict
-from engine.wording import (
+from evenkeel.engine.alerting.policy import News, Outcome, Row
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.model import Verdict
+from evenkeel.engine.wording import (
     and_more,
     change,
     duration,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.policy import SEVERITY, IncidentKind, Row
-from engine.message import AlertMessage, MessageKind, Section, Severity
-from engine.wording import duration, moment, sentence, several, shortened, since
+from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind, Row
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.wording import duration, moment, sentence, several, shortened, since
 
 ERROR = 500
 """Characters of a quoted error."""

@@ -16,8 +16,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from engine import wording
-from engine.cli.running import printable
+from evenkeel.engine import wording
+from evenkeel.engine.cli.running import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
