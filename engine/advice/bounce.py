@@ -30,6 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.advice import bounce_words as words
+from engine.advice.rolling import Stage, rolling
 from engine.errors import InputError
 from engine.kit.election import common, poll
 from engine.kit.protocol_names import (
@@ -41,7 +42,6 @@ from engine.kit.protocol_names import (
     setting,
     wire_name,
 )
-from engine.kit.rolling import Stage, rolling
 from engine.model import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]

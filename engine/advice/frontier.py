@@ -21,7 +21,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from engine.assignor import GroupSpec
-from engine.kit.near_data import NearData, Plain, Weights, near_data, plain
+from engine.kit.min_cost import NearData, Plain, Weights, near_data, plain
 from engine.model import NONE, Indices
 from engine.scoring import replica_crossing_of
 

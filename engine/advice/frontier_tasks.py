@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.advice.frontier import Frontier, Point, corners, hull
 from engine.errors import Infeasible
-from engine.kit.near_data import Weights
+from engine.kit.min_cost import Weights
 from engine.model import NONE, Indices
 from engine.streams.actives import optimise
 from engine.streams.compare import across

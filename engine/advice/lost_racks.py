@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.assignor import GroupSpec, by_leader
 from engine.errors import Infeasible
-from engine.kit.near_data import near_data
+from engine.kit.min_cost import near_data
 from engine.metrics.money import RecordSize
 from engine.model import Flags, GroupSnapshot, GroupType
 from engine.scoring import replica_crossing_of

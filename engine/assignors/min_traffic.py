@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.near_data import USUAL, Weights, near_data
+from engine.kit.min_cost import USUAL, Weights, near_data
 from engine.model import Assignment, Reach
 
 

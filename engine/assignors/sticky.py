@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.sent import answer_of
+from engine.kit.raw_assignment import answer_of
 from engine.kit.sticky.choose import sticky_plan
 from engine.kit.sticky.past import Claims, read_past
 from engine.kit.sticky.plan import lists_of

@@ -41,12 +41,12 @@ from engine.model import NONE, Indices
 from engine.streams.actives import optimise
 from engine.streams.deal import deal_stateful, deal_stateless
 from engine.streams.model import LAG_UNKNOWN, Application, Placement
-from engine.streams.movements import move_by_lag
 from engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from engine.streams.standby_racks import ROUNDS, swap_standbys
 from engine.streams.standbys import Copies, place_standbys, ragged_rows
 from engine.streams.switch import EQUAL_COSTS, racks_off
 from engine.streams.tags import Apart, findings, kept_apart, some
+from engine.streams.task_movements import move_by_lag
 from engine.streams.traffic import cross_rack, nothing_to_gain
 
 

@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from engine.advice.bounce import in_short, plan, plan_server
+from engine.advice.rolling import rolling
 from engine.errors import InputError
 from engine.kit.election import REFUSED, elect
 from engine.kit.protocol_names import CLIENT_SIDE, java_class
-from engine.kit.rolling import rolling
 
 STOCK = [name for name, known in CLIENT_SIDE.items() if known.stock]
 JAVA = "org.apache.kafka.clients.consumer."

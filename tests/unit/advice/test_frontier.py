@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from engine.advice.frontier import frontiers, present
 from engine.assignor import spec
 from engine.errors import Infeasible
-from engine.kit.near_data import Weights, near_data, plain
+from engine.kit.min_cost import Weights, near_data, plain
 from engine.model import NONE
 from tests.helpers.racked_groups import racked_groups
 

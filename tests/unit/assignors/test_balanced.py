@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engine.assignor import build_spec, spec
 from engine.assignors.balanced import Balanced
+from engine.assignors.balanced import solve as balanced
+from engine.assignors.balanced.problem import problem_of
 from engine.conformance import check
-from engine.kit.balanced import solve as balanced
-from engine.kit.balanced.problem import problem_of
 from engine.model import NONE, Column
 from tests.helpers.strategies import groups
 

@@ -11,7 +11,7 @@ from engine.assignor import fresh, spec
 from engine.assignors.min_traffic import MinTraffic
 from engine.conformance import check
 from engine.errors import Infeasible
-from engine.kit.near_data import Weights
+from engine.kit.min_cost import Weights
 from engine.model import Feasibility, Reach
 from engine.scoring import Judge
 from tests.helpers.owned import owned
