@@ -48,7 +48,7 @@ import numpy as np
 
 from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from engine.assignors.balanced.problem import problem_of
-from engine.assignors.balanced.solve import solve
+from engine.assignors.balanced.solve import solve as search
 from engine.model import NONE, Assignment, Reach
 
 WORK = 500_000
@@ -80,7 +80,7 @@ class Balanced:
             An owner for each partition of a subscribed topic, and in *proof* what is proven of them.
         """
         problem = problem_of(group)
-        places, proof = solve(problem, self.work)
+        places, proof = search(problem, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[problem.partition] = problem.member[places]
         return Assignment(owner=owner, proof=proof.sentence())

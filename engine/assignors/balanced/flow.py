@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.assignors.balanced.leeway import Leeway
-from engine.assignors.balanced.network import Network
+from engine.kit.flow import FlowNetwork, outweighing
 from engine.model import NONE, Ints
 
 _MANY = 20_000
@@ -154,8 +154,8 @@ class _Flow:
         self.keeper_at = self.member_at + leeway.members
         self.pool_at = self.keeper_at + leeway.members
         nodes = self.pool_at + len(leeway.extra)
-        self.network = Network(nodes)
-        self.worth = 2 * leeway.partitions + 1  # a unit costs at most 2 for not being mixed
+        self.network = FlowNetwork(nodes)
+        self.worth = outweighing(2 * leeway.partitions)  # at most 2 each for not being mixed
         if int(abs(toll).max(initial=0) + 1) * self.worth * nodes >= _LARGE:
             self.worth = 1
 
@@ -167,7 +167,7 @@ class _Flow:
         supply[: self.batch_at] = kinds.size
         supply[self.member_at : self.keeper_at] = -leeway.least
         supply[self.pool_at :] = -leeway.extra
-        solved = self.network.solve()
+        solved = self.network.cheapest()
         if solved is None:
             return None
         cost, flows = solved
@@ -197,10 +197,10 @@ class _Flow:
         kinds, leeway, held = self.kinds, self.leeway, self.held
         holder, everyone = kinds.holder[held], np.arange(leeway.members)
         moved = (kinds.holder != NONE) * self.worth
-        self.network.arcs(np.arange(self.batch_at), self.batch_at + kinds.batch, kinds.size, moved)
+        self.network.add(np.arange(self.batch_at), self.batch_at + kinds.batch, kinds.size, moved)
         toll = self.toll[kinds.pattern[kinds.batch[held]], leeway.site[holder]] * self.worth
-        keeps = self.network.arcs(held, self.keeper_at + holder, kinds.size[held], toll)
-        self.network.arcs(self.keeper_at + everyone, self.member_at + everyone, self.keep, 0)
+        keeps = self.network.add(held, self.keeper_at + holder, kinds.size[held], toll)
+        self.network.add(self.keeper_at + everyone, self.member_at + everyone, self.keep, 0)
         return keeps
 
     def _batches(self) -> tuple[Ints, Ints, list[slice]]:
@@ -218,7 +218,7 @@ class _Flow:
         """A hub gives to its members, best equally much; a member may hand one on to its pool."""
         leeway, pair = self.leeway, self.of_pair
         asking = np.flatnonzero(leeway.pool >= 0)
-        self.network.arcs(self.member_at + asking, self.pool_at + leeway.pool[asking], 1, 0)
+        self.network.add(self.member_at + asking, self.pool_at + leeway.pool[asking], 1, 0)
         crowd, size = (
             np.diff(leeway.start),
             np.bincount(leeway.realm, minlength=len(leeway.start) - 1),
@@ -233,10 +233,10 @@ class _Flow:
         """Arcs that cost a unit more from a fair share on."""
         everything = self.leeway.partitions
         if self.worth == 1 or (fair >= everything).all():
-            return [self.network.arcs(tail, head, everything, cost)]
+            return [self.network.add(tail, head, everything, cost)]
         return [
-            self.network.arcs(tail, head, fair, cost),
-            self.network.arcs(tail, head, everything, cost + 1),
+            self.network.add(tail, head, fair, cost),
+            self.network.add(tail, head, everything, cost + 1),
         ]
 
 

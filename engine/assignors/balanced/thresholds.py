@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kit.flow import FlowNetwork, largest_flow
 from engine.model import Flags, Ints
 
 _Part = tuple[Ints, Ints, int, int]
@@ -52,28 +53,20 @@ def surplus(
     supply: Ints, of_pair: Ints, subscriber: Ints, members: Ints, cap: int
 ) -> tuple[Flags, Flags]:
     """Which classes (K) and members (of *members*) are on the surplus side when all are capped."""
-    from ortools.graph.python import max_flow
-
     classes = np.unique(of_pair)
-    tail = np.searchsorted(classes, of_pair)
-    head = len(classes) + np.searchsorted(members, subscriber)
-    source = len(classes) + len(members)
-    solver = max_flow.SimpleMaxFlow()
-    for tails, heads, capacity in (
-        (np.full(len(classes), source), np.arange(len(classes)), supply[classes]),
-        (tail, head, supply[of_pair]),
-        (
-            len(classes) + np.arange(len(members)),
-            np.full(len(members), source + 1),
-            np.full(len(members), cap),
-        ),
-    ):
-        solver.add_arcs_with_capacity(tails.astype(np.int32), heads.astype(np.int32), capacity)
-    status = solver.solve(source, source + 1)
-    if status != solver.OPTIMAL:
-        raise RuntimeError(f"maximum flow failed with status {status}")
-    side = np.zeros(source + 2, np.bool_)
-    side[np.array(solver.get_source_side_min_cut(), np.int64)] = True
+    last = len(classes) + len(members)
+    source, sink = last, last + 1
+    member = np.arange(len(classes), last)
+    tail = (np.full(len(classes), source), np.searchsorted(classes, of_pair), member)
+    head = (
+        np.arange(len(classes)),
+        len(classes) + np.searchsorted(members, subscriber),
+        np.full(len(members), sink),
+    )
+    capacity = (supply[classes], supply[of_pair], np.full(len(members), cap))
+    _, side = largest_flow(
+        *(np.concatenate(parts) for parts in (tail, head, capacity)), source=source, sink=sink
+    )
     above_class = np.zeros(len(supply), np.bool_)
     above_class[classes[side[: len(classes)]]] = True
     return above_class, side[len(classes) : source]
@@ -81,32 +74,19 @@ def surplus(
 
 def _settled(supply: Ints, of_pair: Ints, subscriber: Ints, leaves: list[_Part]) -> Ints:
     """A flow in which each leaf's members own its lower count or one more."""
-    from ortools.graph.python import min_cost_flow
-
     classes, members = len(supply), int(subscriber.max()) + 1
     pairs = np.concatenate([leaf[0] for leaf in leaves])
-    demand = np.zeros(classes + members + len(leaves), np.int64)
-    demand[:classes] = supply
-    tails, heads = [of_pair[pairs]], [classes + subscriber[pairs]]
-    capacity = [supply[of_pair[pairs]]]
+    network = FlowNetwork(classes + members + len(leaves))
+    network.supply[:classes] = supply
+    span = network.add(of_pair[pairs], classes + subscriber[pairs], supply[of_pair[pairs]], 0)
     for number, (mine, who, low, high) in enumerate(leaves):
-        demand[classes + who] = -low
-        surplus = int(supply[np.unique(of_pair[mine])].sum()) - low * len(who)
-        demand[classes + members + number] = -surplus
-        tails.append(classes + who)
-        heads.append(np.full(len(who), classes + members + number))
-        capacity.append(np.full(len(who), high - low))
-    solver = min_cost_flow.SimpleMinCostFlow()
-    arcs = solver.add_arcs_with_capacity_and_unit_cost(
-        np.concatenate(tails).astype(np.int32),
-        np.concatenate(heads).astype(np.int32),
-        np.concatenate(capacity).astype(np.int64),
-        np.zeros(sum(map(len, tails)), np.int64),
-    )
-    solver.set_nodes_supplies(np.arange(len(demand), dtype=np.int32), demand)
-    status = solver.solve()
-    if status != solver.OPTIMAL:
-        raise RuntimeError(f"minimum-cost flow failed with status {status}")
+        pool = classes + members + number
+        network.supply[classes + who] = -low
+        network.supply[pool] = low * len(who) - int(supply[np.unique(of_pair[mine])].sum())
+        network.add(classes + who, np.full(len(who), pool), high - low, 0)
+    solved = network.cheapest()
+    if solved is None:
+        raise RuntimeError("no flow reaches the counts that the cuts allow")
     quota = np.zeros(len(subscriber), np.int64)
-    quota[pairs] = solver.flows(arcs[: len(pairs)])
+    quota[pairs] = solved[1][span]
     return quota

@@ -15,9 +15,9 @@ import numpy as np
 
 from engine.assignor import GroupSpec
 from engine.errors import Infeasible
+from engine.kit.distinct import numbered
 from engine.kit.member_order import member_order
 from engine.kit.min_cost.level import level_counts
-from engine.kit.rack_flow.numbered import numbered
 from engine.kit.racks import replica_racks
 from engine.kit.subscribers import Subscribers, subscribers_in_order
 from engine.model import NONE, Flags, Indices, Ints, ragged_entries

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.rack_flow.numbered import numbered
+from engine.kit.distinct import numbered
 from engine.kit.rack_flow.problem import Places, Problem
 from engine.model import NONE, Ints
 

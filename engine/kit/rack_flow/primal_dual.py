@@ -1,10 +1,10 @@
 """
-The cheapest flow through a network: OR-Tools from nothing, or our own way from good prices.
+The cheapest flow through a network, beginning with good prices instead of with nothing.
 
-`cheapest` asks OR-Tools' cost-scaling solver. Its time grows fast with the nodes, and clients that
-have to be told apart make many. Then the same problem with clients of a rack taken together is
-solved first: its node prices (dual values) are all but right for the whole, and `from_prices` goes
-on from there. It is the primal-dual method: push as much as possible over arcs that cost nothing at
+The time of the solver behind `engine.kit.flow` grows fast with the nodes, and clients that have to
+be told apart make many. Then the same problem with clients of a rack taken together is solved
+first: its node prices (dual values) are all but right for the whole, and `from_prices` goes on from
+there. It is the primal-dual method: push as much as possible over arcs that cost nothing at
 these prices (one maximum flow), move the prices by the shortest ways to what is still short, repeat
 until nothing is. Any prices give the exact optimum, good ones in a round or two.
 
@@ -15,56 +15,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import Infeasible, InputError
-from engine.kit.rack_flow.network import Network
+from engine.errors import Infeasible
+from engine.kit.flow import largest_flow
+from engine.kit.rack_flow.network import RackNetwork
 from engine.model import Flags, Ints
 
 _FAR = 1 << 60
 """Farther than any way."""
 
 
-def cheapest(net: Network) -> Ints | None:
-    """
-    (arcs) the flow of least cost; None when the supplies cannot all be placed.
-
-    Raises:
-        InputError: The costs are too large for 64-bit arithmetic.
-    """
-    from ortools.graph.python import min_cost_flow  # a tenth of a second that parsing need not pay
-
-    solver = min_cost_flow.SimpleMinCostFlow()
-    arcs = solver.add_arcs_with_capacity_and_unit_cost(net.start, net.end, net.most, net.cost)
-    solver.set_nodes_supplies(np.arange(len(net.supply)), net.supply)
-    status = solver.solve()
-    if status == solver.INFEASIBLE:
-        return None
-    if status == solver.OPTIMAL:
-        return np.asarray(solver.flows(arcs), np.int64)
-    raise InputError(
-        f"the cheapest flow over {len(arcs)} arcs with costs up to {int(net.cost.max())} is beyond "
-        f"64-bit arithmetic ({status.name}).",
-        fix="Give smaller costs; only their ratio counts.",
-    )
-
-
-def prices(net: Network, flow: Ints) -> Ints:
+def prices(net: RackNetwork, flow: Ints) -> Ints:
     """(nodes) prices at which no arc with room left would pay, given the cheapest flow."""
-    price = _ways(net, flow, net.cost, np.zeros(len(net.supply), np.int64))
-    return price
+    return _ways(net, flow, net.arcs.cost, np.zeros(len(net.supply), np.int64))
 
 
-def from_prices(net: Network, price: Ints) -> Ints:
+def from_prices(net: RackNetwork, price: Ints) -> Ints:
     """
     (arcs) the flow of least cost, beginning with prices.
 
     Raises:
         Infeasible: The supplies cannot all be placed.
     """
-    at_price = net.cost + price[net.start] - price[net.end]
-    flow = np.where(at_price < 0, net.most, 0)
+    at_price = net.arcs.cost + price[net.arcs.tail] - price[net.arcs.head]
+    flow = np.where(at_price < 0, net.arcs.capacity, 0)
     rest = net.supply.copy()
-    np.subtract.at(rest, net.start, flow)
-    np.add.at(rest, net.end, flow)
+    np.subtract.at(rest, net.arcs.tail, flow)
+    np.add.at(rest, net.arcs.head, flow)
     while (rest > 0).any():
         _push(net, at_price == 0, flow, rest)
         if not (rest > 0).any():
@@ -76,33 +52,28 @@ def from_prices(net: Network, price: Ints) -> Ints:
         if not len(short):
             raise _too_little_room(net, rest)
         price = price + np.minimum(away, int(short.max()))
-        at_price = net.cost + price[net.start] - price[net.end]
+        at_price = net.arcs.cost + price[net.arcs.tail] - price[net.arcs.head]
     return flow
 
 
-def _push(net: Network, usable: Flags, flow: Ints, rest: Ints) -> None:
+def _push(net: RackNetwork, usable: Flags, flow: Ints, rest: Ints) -> None:
     """
     Move as much as can be from nodes with too much to nodes with too little over *usable* arcs.
 
     *flow* (arcs) and *rest* (nodes) are changed in place.
     """
-    from ortools.graph.python import max_flow
-
-    onward = np.flatnonzero(usable & (flow < net.most))
+    onward = np.flatnonzero(usable & (flow < net.arcs.capacity))
     back = np.flatnonzero(usable & (flow > 0))
     much, little = np.flatnonzero(rest > 0), np.flatnonzero(rest < 0)
     source, sink = len(rest), len(rest) + 1
     parts = (
-        (net.start[onward], net.end[onward], net.most[onward] - flow[onward]),
-        (net.end[back], net.start[back], flow[back]),
+        (net.arcs.tail[onward], net.arcs.head[onward], net.arcs.capacity[onward] - flow[onward]),
+        (net.arcs.head[back], net.arcs.tail[back], flow[back]),
         (np.full(len(much), source), much, rest[much]),
         (little, np.full(len(little), sink), -rest[little]),
     )
     start, end, most = (np.concatenate(column) for column in zip(*parts, strict=True))
-    solver = max_flow.SimpleMaxFlow()
-    arcs = solver.add_arcs_with_capacity(start, end, most)
-    solver.solve(source, sink)
-    pushed = np.asarray(solver.flows(arcs), np.int64)
+    pushed, _ = largest_flow(start, end, most, source=source, sink=sink)
     ends = np.cumsum([len(part[0]) for part in parts])[:-1]
     on, off, out, into = np.split(pushed, ends)
     flow[onward] += on
@@ -111,7 +82,7 @@ def _push(net: Network, usable: Flags, flow: Ints, rest: Ints) -> None:
     rest[little] += into
 
 
-def _ways(net: Network, flow: Ints, cost: Ints, begin: Ints) -> Ints:
+def _ways(net: RackNetwork, flow: Ints, cost: Ints, begin: Ints) -> Ints:
     """
     Shortest ways from where *begin* (nodes) is least, over arcs as far as they can be changed.
 
@@ -120,9 +91,9 @@ def _ways(net: Network, flow: Ints, cost: Ints, begin: Ints) -> Ints:
     Returns:
         (nodes) their lengths, at most *begin*.
     """
-    onward, back = flow < net.most, flow > 0
-    start = np.concatenate([net.start[onward], net.end[back]])
-    end = np.concatenate([net.end[onward], net.start[back]])
+    onward, back = flow < net.arcs.capacity, flow > 0
+    start = np.concatenate([net.arcs.tail[onward], net.arcs.head[back]])
+    end = np.concatenate([net.arcs.head[onward], net.arcs.tail[back]])
     length = np.concatenate([cost[onward], -cost[back]])
     order = np.argsort(end, kind="stable")
     start, end, length = start[order], end[order], length[order]
@@ -138,7 +109,7 @@ def _ways(net: Network, flow: Ints, cost: Ints, begin: Ints) -> Ints:
     return found
 
 
-def _too_little_room(net: Network, rest: Ints) -> Infeasible:
+def _too_little_room(net: RackNetwork, rest: Ints) -> Infeasible:
     wanted = -int(net.supply[net.supply < 0].sum())
     placed = wanted - int(rest[rest > 0].sum())
     return Infeasible(
