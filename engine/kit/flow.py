@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.model import Flags, Ints
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import Flags, Ints
 
 
 def outweighing(total: int) -> int:

@@ -1,7 +1,7 @@
 """
 Hand tasks over to clients that are further along, one movement after the other, as Kafka does.
 
-The clients wait in a queue by load (`engine.streams.java_priority_queue`). A search takes them out one by one
+The clients wait in a queue by load (`evenkeel.engine.streams.java_priority_queue`). A search takes them out one by one
 until one will do, and puts the others back in the order of a Java HashSet; a client's load may
 change while it waits. Which of two equally good clients is found then depends on the exact layout
 of the heap, so all of it happens here as in Java. Kernels over arrays of numbers.
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.kit.compiled import kernel
-from engine.model import NONE
-from engine.streams.java_priority_queue import offer, poll, remove
+from evenkeel.engine.kit.compiled import kernel
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.java_priority_queue import offer, poll, remove
 
 RUNNING = -2
 

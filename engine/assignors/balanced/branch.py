@@ -14,14 +14,14 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from engine.assignors.balanced.deal import deal_by_lag
-from engine.assignors.balanced.flow import cheapest
-from engine.assignors.balanced.holding import Holding, Price
-from engine.assignors.balanced.leeway import Leeway
-from engine.assignors.balanced.level import swap_down
-from engine.assignors.balanced.restrict import Capped
-from engine.assignors.balanced.work import Work
-from engine.model import NONE, Ints
+from evenkeel.engine.assignors.balanced.deal import deal_by_lag
+from evenkeel.engine.assignors.balanced.flow import cheapest
+from evenkeel.engine.assignors.balanced.holding import Holding, Price
+from evenkeel.engine.assignors.balanced.leeway import Leeway
+from evenkeel.engine.assignors.balanced.level import swap_down
+from evenkeel.engine.assignors.balanced.restrict import Capped
+from evenkeel.engine.assignors.balanced.work import Work
+from evenkeel.engine.model import NONE, Ints
 
 _NODE = 10_000, 120
 """Elementary steps of a node, and for each partition."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignors.balanced.holding import Holding, Price
-from engine.assignors.balanced.work import Work
-from engine.model import Flags, Ints
+from evenkeel.engine.assignors.balanced.holding import Holding, Price
+from evenkeel.engine.assignors.balanced.work import Work
+from evenkeel.engine.model import Flags, Ints
 
 _LONGEST = 6
 """Partitions in a chain."""

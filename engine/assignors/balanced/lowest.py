@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.assignors.balanced.branch import cheapest_under
-from engine.assignors.balanced.deal import deal_by_lag
-from engine.assignors.balanced.floors import lag_floors
-from engine.assignors.balanced.flow import Plan, cheapest
-from engine.assignors.balanced.holding import Holding, Price, loads
-from engine.assignors.balanced.leeway import Leeway
-from engine.assignors.balanced.level import level
-from engine.assignors.balanced.pack import pack
-from engine.assignors.balanced.restrict import Capped
-from engine.assignors.balanced.work import Effort, Work
-from engine.model import NONE, Ints
+from evenkeel.engine.assignors.balanced.branch import cheapest_under
+from evenkeel.engine.assignors.balanced.deal import deal_by_lag
+from evenkeel.engine.assignors.balanced.floors import lag_floors
+from evenkeel.engine.assignors.balanced.flow import Plan, cheapest
+from evenkeel.engine.assignors.balanced.holding import Holding, Price, loads
+from evenkeel.engine.assignors.balanced.leeway import Leeway
+from evenkeel.engine.assignors.balanced.level import level
+from evenkeel.engine.assignors.balanced.pack import pack
+from evenkeel.engine.assignors.balanced.restrict import Capped
+from evenkeel.engine.assignors.balanced.work import Effort, Work
+from evenkeel.engine.model import NONE, Ints
 
 _FEW = 64
 """Up to so many partitions with lag on an island, the depth-first search may prove something."""

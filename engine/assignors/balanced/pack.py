@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignors.balanced.deal import deal_by_lag
-from engine.assignors.balanced.flow import cheapest
-from engine.assignors.balanced.leeway import Leeway
-from engine.assignors.balanced.restrict import Capped
-from engine.assignors.balanced.work import Work
-from engine.model import Ints
+from evenkeel.engine.assignors.balanced.deal import deal_by_lag
+from evenkeel.engine.assignors.balanced.flow import cheapest
+from evenkeel.engine.assignors.balanced.leeway import Leeway
+from evenkeel.engine.assignors.balanced.restrict import Capped
+from evenkeel.engine.assignors.balanced.work import Work
+from evenkeel.engine.model import Ints
 
 _UNCAPPED = 1 << 60
 """The other islands are not this search's business."""

@@ -7,20 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.assignors.balanced.branch import cheapest_under
-from engine.assignors.balanced.counts import fairest
-from engine.assignors.balanced.deal import deal_by_lag, deal_evenly
-from engine.assignors.balanced.flow import Plan, cheapest
-from engine.assignors.balanced.holding import Price, loads
-from engine.assignors.balanced.leeway import Leeway, leeway_of
-from engine.assignors.balanced.lowest import Lowest, lowest
-from engine.assignors.balanced.problem import Problem
-from engine.assignors.balanced.proof import Proof
-from engine.assignors.balanced.refund import refunded
-from engine.assignors.balanced.restrict import Capped
-from engine.assignors.balanced.share import of_a_toll, share, steady, tolls
-from engine.assignors.balanced.work import Effort
-from engine.model import NONE, Ints
+from evenkeel.engine.assignors.balanced.branch import cheapest_under
+from evenkeel.engine.assignors.balanced.counts import fairest
+from evenkeel.engine.assignors.balanced.deal import deal_by_lag, deal_evenly
+from evenkeel.engine.assignors.balanced.flow import Plan, cheapest
+from evenkeel.engine.assignors.balanced.holding import Price, loads
+from evenkeel.engine.assignors.balanced.leeway import Leeway, leeway_of
+from evenkeel.engine.assignors.balanced.lowest import Lowest, lowest
+from evenkeel.engine.assignors.balanced.problem import Problem
+from evenkeel.engine.assignors.balanced.proof import Proof
+from evenkeel.engine.assignors.balanced.refund import refunded
+from evenkeel.engine.assignors.balanced.restrict import Capped
+from evenkeel.engine.assignors.balanced.share import of_a_toll, share, steady, tolls
+from evenkeel.engine.assignors.balanced.work import Effort
+from evenkeel.engine.model import NONE, Ints
 
 _COMPLETE = 5_000
 """With no more assignments than this, counts aside, every search goes on to its end."""

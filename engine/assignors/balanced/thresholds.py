@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.flow import FlowNetwork, largest_flow
-from engine.model import Flags, Ints
+from evenkeel.engine.kit.flow import FlowNetwork, largest_flow
+from evenkeel.engine.model import Flags, Ints
 
 _Part = tuple[Ints, Ints, int, int]
 """Pairs and members of one side, and between which counts its members end up."""

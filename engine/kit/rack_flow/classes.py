@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.distinct import numbered, row_keys
-from engine.kit.flow import outweighing
-from engine.kit.rack_flow.problem import Problem
-from engine.model import Ints
+from evenkeel.engine.kit.distinct import numbered, row_keys
+from evenkeel.engine.kit.flow import outweighing
+from evenkeel.engine.kit.rack_flow.problem import Problem
+from evenkeel.engine.model import Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

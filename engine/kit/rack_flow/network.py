@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.distinct import numbered
-from engine.kit.flow import Arcs
-from engine.kit.rack_flow.classes import Classes
-from engine.kit.rack_flow.sites import Sites
-from engine.model import NONE, Indices, Ints
+from evenkeel.engine.kit.distinct import numbered
+from evenkeel.engine.kit.flow import Arcs
+from evenkeel.engine.kit.rack_flow.classes import Classes
+from evenkeel.engine.kit.rack_flow.sites import Sites
+from evenkeel.engine.model import NONE, Indices, Ints
 
 LEAVE, GO, SPREAD, COME, TAKE = range(5)
 """The kinds of arcs, in the order of their nodes above."""

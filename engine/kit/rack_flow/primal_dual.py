@@ -1,7 +1,7 @@
 """
 The cheapest flow through a network, beginning with good prices instead of with nothing.
 
-The time of the solver behind `engine.kit.flow` grows fast with the nodes, and clients that have to
+The time of the solver behind `evenkeel.engine.kit.flow` grows fast with the nodes, and clients that have to
 be told apart make many. Then the same problem with clients of a rack taken together is solved
 first: its node prices (dual values) are all but right for the whole, and `from_prices` goes on from
 there. It is the primal-dual method: push as much as possible over arcs that cost nothing at
@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import Infeasible
-from engine.kit.flow import largest_flow
-from engine.kit.rack_flow.network import RackNetwork
-from engine.model import Flags, Ints
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.flow import largest_flow
+from evenkeel.engine.kit.rack_flow.network import RackNetwork
+from evenkeel.engine.model import Flags, Ints
 
 _FAR = 1 << 60
 """Farther than any way."""

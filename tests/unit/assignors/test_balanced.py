@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.assignor import build_spec, spec
-from engine.assignors.balanced import Balanced
-from engine.assignors.balanced import solve as balanced
-from engine.assignors.balanced.problem import problem_of
-from engine.conformance import check
-from engine.model import NONE, Column
+from evenkeel.engine.assignor import build_spec, spec
+from evenkeel.engine.assignors.balanced import Balanced
+from evenkeel.engine.assignors.balanced import solve as balanced
+from evenkeel.engine.assignors.balanced.problem import problem_of
+from evenkeel.engine.conformance import check
+from evenkeel.engine.model import NONE, Column
 from tests.helpers.strategies import groups
 
 RACKS = [None, "a", "b", "c"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.assignors.uniform.balance import moves_between
-from engine.kit.compiled import WORTH_COMPILING
+from evenkeel.engine.assignors.uniform.balance import moves_between
+from evenkeel.engine.kit.compiled import WORTH_COMPILING
 
 
 def _moves(sizes, of_topic, steps=0):

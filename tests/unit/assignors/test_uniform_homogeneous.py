@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignors.uniform.homogeneous import quotas
+from evenkeel.engine.assignors.uniform.homogeneous import quotas
 
 
 def _one_after_another(has, partitions):
