@@ -1,7 +1,7 @@
 """Fixtures for tests that need real brokers: ``kafka_cluster`` and the settled ``workload`` on it.
 
 A test module (or the root conftest) asks for them by
-``pytest_plugins = ("tests.helpers.local.fixtures",)``; one session then has one cluster.
+``pytest_plugins = ("tests.helpers.kafka_fixtures",)``; one session then has one cluster.
 
 By default the cluster is started and ended by the session. A cluster that exists is used when
 EVENKEEL_TEST_BOOTSTRAP names it and EVENKEEL_TEST_BOOTSTRAP_MAY_WRITE is ``yes``: all that is created
@@ -18,15 +18,15 @@ from contextlib import closing
 import pytest
 from kafka.admin import KafkaAdminClient
 
-from tests.helpers.local import topics
-from tests.helpers.local.brokers import KafkaCluster
-from tests.helpers.local.process import LocalClusterError, stop, sweep
-from tests.helpers.local.sessions import (
+from tests.helpers.kafka_session import (
     ClusterInUse,
     RunningWorkload,
     await_settled,
     start_workload,
 )
+from tests.stage.kafka.brokers import KafkaCluster
+from tests.stage.process import LocalClusterError, stop, sweep
+from tests.stage.workload import topics
 
 PREFIX = "evenkeel-test-"
 

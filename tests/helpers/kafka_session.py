@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.helpers.local.brokers import KafkaCluster
-from tests.helpers.local.process import Process, spawn, wait_until
+from tests.stage.kafka.brokers import KafkaCluster
+from tests.stage.process import Process, spawn, wait_until
 
 # Settling takes 10 s on an idle machine; others may be busy beside it.
 SETTLE_SECONDS = 180
@@ -47,11 +47,11 @@ class RunningWorkload:
 def start_workload(cluster: ClusterInUse, prefix: str) -> Process:
     """Start the workload's process with this prefix; it settles by and by."""
     directory = cluster.directory / f"workload-{prefix}"
-    argv = [sys.executable, "-m", "tests.helpers.local.workload", "--prefix", prefix]
+    argv = [sys.executable, "-m", "tests.stage", "workload", "--prefix", prefix]
     argv += ["--bootstrap", cluster.bootstrap, "--directory", str(directory)]
     argv += ["--once-settled", str(_settled_file(cluster, prefix))]
     # Found from wherever the tests are run.
-    root = str(Path(__file__).resolve().parents[3])
+    root = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     log = directory / "workload.log"
     return spawn(argv, {"PYTHONPATH": paths}, log, "the workload", home=cluster.directory)

@@ -17,7 +17,7 @@ from engine.config import ClusterSettings, Filter, Rule, Settings
 from engine.datasets import groups_of, new_snapshot_id
 from engine.model import GroupSnapshot, utc_now
 from engine.steps.measure import measure_group
-from tests.helpers.local.process import wait_until
+from tests.stage.process import wait_until
 
 
 class Stage:

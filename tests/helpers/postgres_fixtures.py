@@ -1,7 +1,7 @@
 """Fixtures for tests that need a real Postgres: ``postgres_server``, and on it a fresh ``history``.
 
 A test module (or the root conftest) asks for them by
-``pytest_plugins = ("tests.helpers.local.postgres_fixtures",)``; one session then has one server.
+``pytest_plugins = ("tests.helpers.postgres_fixtures",)``; one session then has one server.
 
 By default the server is started and ended by the session. EVENKEEL_TEST_DATABASE_URL, a superuser's,
 names one that exists: every database and role made there begins with ``evenkeel_test_`` and is removed.
@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from engine.adapters.postgres import PostgresHistory, migrate
-from tests.helpers.local.postgres import EmbeddedPostgres
-from tests.helpers.local.postgres_access import PostgresServer
-from tests.helpers.local.process import default_home
+from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.postgres_access import PostgresServer
+from tests.stage.process import default_home
 
 PREFIX = "evenkeel_test_"
 

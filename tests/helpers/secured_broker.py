@@ -16,10 +16,10 @@ from confluent_kafka.admin import (
 from kafka.admin import KafkaAdminClient
 
 from tests.helpers.certificates import Authority
-from tests.helpers.local.brokers import START_TIMEOUT_SECONDS, KafkaCluster
-from tests.helpers.local.jars import resolve_jars
-from tests.helpers.local.process import find_java, free_ports
-from tests.helpers.local.tokens import CLIENT_ID, CLIENT_SECRET
+from tests.helpers.tokens import CLIENT_ID, CLIENT_SECRET
+from tests.stage.kafka.brokers import START_TIMEOUT_SECONDS, KafkaCluster
+from tests.stage.kafka.jars import resolve_jars
+from tests.stage.process import find_java, free_ports
 
 NODE = 1
 READER, READER_PASSWORD = "reader", "a-recognisable-passw0rd"

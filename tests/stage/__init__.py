@@ -1,1 +1,1 @@
-"""The local cluster of the tests and the demo: real brokers and a workload on one machine."""
+"""The demo's stage, a program of its own: brokers, a workload and all services on one machine."""

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import psutil
 
-from tests.helpers.local.process import (
+from tests.stage.process import (
     LocalClusterError,
     Process,
     free_ports,
@@ -31,7 +31,7 @@ from tests.helpers.local.process import (
     wait_until,
 )
 
-DAGS = Path(__file__).resolve().parents[3] / "dags"
+DAGS = Path(__file__).resolve().parents[2] / "dags"
 # ten seconds on an idle machine
 START_TIMEOUT_SECONDS = 240
 MIGRATE_TIMEOUT_SECONDS = 240

@@ -1,6 +1,6 @@
-"""``make demo`` and ``make stop``: everything on this machine, until there is advice to look at.
+"""Start, look at and stop the demo: everything on this machine, until there is advice.
 
-``start`` starts the daemon of ``demo_services`` unless it runs, waits for two snapshots with advice
+``start`` starts the daemon of ``services`` unless it runs, waits for two snapshots with advice
 and prints what they say. It may be interrupted at any point and run again: the daemon goes on.
 """
 
@@ -23,20 +23,20 @@ import psutil
 from engine import wiring
 from engine.config import load
 from engine.errors import EvenkeelError
-from tests.helpers.local import demo_report
-from tests.helpers.local.airflow import AirflowApi
-from tests.helpers.local.demo_services import LATER, Demo
-from tests.helpers.local.postgres import EmbeddedPostgres
-from tests.helpers.local.process import (
+from tests.stage import report
+from tests.stage.airflow import AirflowApi
+from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.process import (
     HOME_MARKER,
     LocalClusterError,
     default_home,
     sweep,
     tail,
 )
-from tests.helpers.local.supervisor import read_state
+from tests.stage.services import LATER, Demo
+from tests.stage.supervisor import read_state
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+CHECKOUT = Path(__file__).resolve().parents[2]
 OURS = {
     "EVENKEEL_IVY_SETTINGS",
     "EVENKEEL_SCHEDULE",
@@ -113,7 +113,7 @@ def start(demo: Demo) -> None:
         bring_up(demo, progress)
         state = await_advice(demo, progress, SNAPSHOTS_WANTED)
         api_of(state).pause(LATER, paused=False)
-    demo_report.show(demo, state)
+    report.show(demo, state)
 
 
 def _check_cluster(demo: Demo) -> None:
@@ -157,6 +157,27 @@ def stop(demo: Demo) -> None:
     EmbeddedPostgres(demo.home / "postgres").stop()
 
 
+def status(demo: Demo) -> int:
+    """
+    Print which services run, where they are and where their logs lie.
+
+    Returns:
+        The exit code: 0 when everything runs, else 1.
+    """
+    state = read_state(demo.state)
+    if state is None:
+        print(
+            f"Nothing runs here; `make demo` starts it. What an earlier one left is in {demo.home}."
+        )
+        return 1
+    for name, service in state["services"].items():
+        print(f"{service['state']:<9} {WHAT[name]}")
+    if state["phase"] == "running":
+        print(report.ways(demo, state))
+    print(f"{'logs and state':<18} {demo.home}")
+    return 0 if state["phase"] == "running" else 1
+
+
 @contextmanager
 def _alone(home: Path) -> Iterator[None]:
     """Two at the same time would start two daemons."""
@@ -186,7 +207,7 @@ def _sure(demo: Demo) -> dict[str, Any]:
 
 def launch(demo: Demo) -> None:
     """Start the daemon, which starts all the rest; it outlives this process."""
-    argv = [sys.executable, "-m", "tests.helpers.local.demo_services", str(demo.home)]
+    argv = [sys.executable, "-m", "tests.stage.services", str(demo.home)]
     argv += ["--cluster", demo.cluster] if demo.cluster else []
     demo.state.unlink(missing_ok=True)
     # not by `spawn`: it goes on when this process ends
@@ -245,13 +266,13 @@ def await_advice(demo: Demo, progress: Progress, wanted: int) -> dict[str, Any]:
 
     def look() -> bool:
         state = _sure(demo)
-        snapshots = demo_report.snapshots(state)
+        snapshots = report.snapshots(state)
         advised = [s for s in snapshots if s["advised"]]
-        fresh = [s["snapshot_id"] for s in advised if demo_report.is_fresh(s, state)]
+        fresh = [s["snapshot_id"] for s in advised if report.is_fresh(s, state)]
         for snapshot_id in reversed([each for each in fresh if each not in told]):
             told.add(snapshot_id)
             progress.done(f"snapshot {snapshot_id} has its advice")
-        progress.waiting(demo_report.stage(state, snapshots))
+        progress.waiting(report.stage(state, snapshots))
         patient = time.time() < state["settled_at"] + PATIENCE_SECONDS
         return len(advised) >= wanted and (bool(fresh) or not patient)
 
@@ -276,22 +297,27 @@ def _failure(demo: Demo) -> LocalClusterError:
     return LocalClusterError(f"{text}\nThe logs are in {demo.home}; `make demo` tries again.")
 
 
-def main() -> int:
-    """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=["start", "stop"])
-    given = parser.parse_args()
-    demo = Demo(default_home() / "demo", os.environ.get("CLUSTER") or None)
-    try:
-        start(demo) if given.what == "start" else stop(demo)
-    except LocalClusterError as problem:
-        print(f"\n{problem}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nInterrupted. `make demo` goes on from here, `make stop` ends it all.")
-        return 130
+def _here(verb: str, arguments: list[str]) -> Demo:
+    parser = argparse.ArgumentParser(
+        prog=f"python -m tests.stage {verb}",
+        epilog="CLUSTER=host:port names a cluster of yours; EVENKEEL_HOME the folder of all state.",
+    )
+    parser.parse_args(arguments)
+    return Demo(default_home() / "demo", os.environ.get("CLUSTER") or None)
+
+
+def start_main(arguments: list[str]) -> int:
+    """The verb ``start``."""
+    start(_here("start", arguments))
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def status_main(arguments: list[str]) -> int:
+    """The verb ``status``."""
+    return status(_here("status", arguments))
+
+
+def stop_main(arguments: list[str]) -> int:
+    """The verb ``stop``."""
+    stop(_here("stop", arguments))
+    return 0

@@ -23,8 +23,8 @@ from urllib.parse import quote
 
 import psutil
 
-from tests.helpers.local.postgres_access import ADMINISTRATOR, PostgresServer
-from tests.helpers.local.process import (
+from tests.stage.postgres_access import ADMINISTRATOR, PostgresServer
+from tests.stage.process import (
     HOME_MARKER,
     LocalClusterError,
     Process,

@@ -12,7 +12,7 @@ from psycopg import sql
 
 ADMINISTRATOR = "postgres"
 
-_ROLE_AND_DATABASE = Path(__file__).resolve().parents[3] / "sql" / "database.sql"
+_ROLE_AND_DATABASE = Path(__file__).resolve().parents[2] / "sql" / "database.sql"
 
 
 class PostgresServer:

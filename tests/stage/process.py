@@ -63,7 +63,7 @@ class Process:
 
 def checkout_home() -> Path:
     """``.evenkeel`` of this checkout."""
-    return Path(__file__).resolve().parents[3] / ".evenkeel"
+    return Path(__file__).resolve().parents[2] / ".evenkeel"
 
 
 def default_home() -> Path:

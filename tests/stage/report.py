@@ -14,8 +14,8 @@ from engine.adapters.postgres import PostgresHistory
 from engine.cli.scoreboard import why
 from engine.cli.tables import Table, number, ratio, share, text
 from engine.cli.tables import show as show_tables
-from tests.helpers.local import slack_workspace as slack
-from tests.helpers.local.demo_services import Demo
+from tests.stage import slack_workspace as slack
+from tests.stage.services import Demo
 
 QUERIES = (
     ("Where is the lag?", "worst_partitions", ["--param", "limit=5"]),
@@ -61,7 +61,7 @@ def show(demo: Demo, state: dict[str, Any]) -> None:
         _title(question)
         _query([name, *(argument.format(group=shown) for argument in arguments)])
     _title("Go on from here")
-    print(_ways(demo, state))
+    print(ways(demo, state))
 
 
 def _when(groups: list[dict[str, Any]]) -> str:
@@ -109,7 +109,8 @@ def _query(arguments: list[str]) -> None:
     subprocess.run([str(program), *command[1:]], check=False, stderr=subprocess.DEVNULL)
 
 
-def _ways(demo: Demo, state: dict[str, Any]) -> str:
+def ways(demo: Demo, state: dict[str, Any]) -> str:
+    """Where everything is, and what to do next; a line each."""
     watched = "your cluster" if demo.cluster else "the demo's cluster"
     lines = [
         f"Airflow            {state['airflow_url']}",

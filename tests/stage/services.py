@@ -1,7 +1,7 @@
 """What the demo runs: Postgres, Slack's stand-in, brokers, workload and Airflow, as services.
 
-``python -m tests.helpers.local.demo_services HOME [--cluster HOST:PORT]`` is the daemon that owns
-them: it ends at SIGTERM, all of them with it. ``demo`` starts it and reads its state file.
+``python -m tests.stage.services HOME [--cluster HOST:PORT]`` is the daemon that owns
+them: it ends at SIGTERM, all of them with it. ``demo.start`` starts it and reads its state file.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.adapters.postgres import migrate
-from tests.helpers.local import slack
-from tests.helpers.local.airflow import AirflowApi, LocalAirflow
-from tests.helpers.local.brokers import KafkaCluster
-from tests.helpers.local.jars import resolve_jars
-from tests.helpers.local.postgres import EmbeddedPostgres
-from tests.helpers.local.process import (
+from tests.stage import slack
+from tests.stage.airflow import AirflowApi, LocalAirflow
+from tests.stage.kafka.brokers import KafkaCluster
+from tests.stage.kafka.jars import resolve_jars
+from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.process import (
     LocalClusterError,
     free_ports,
     port_is_free,
@@ -34,8 +34,8 @@ from tests.helpers.local.process import (
     sweep,
     wait_until,
 )
-from tests.helpers.local.slack_workspace import Workspace
-from tests.helpers.local.supervisor import Facts, Service, StateFile, Supervisor
+from tests.stage.slack_workspace import Workspace
+from tests.stage.supervisor import Facts, Service, StateFile, Supervisor
 
 # Longer than the steps take: only the newest snapshot of a cluster is spoken of in Slack.
 SCHEDULE = "90s"
@@ -162,7 +162,7 @@ class Demo:
         folder = self.home / "workload"
         settled = folder / "settled.json"
         settled.unlink(missing_ok=True)
-        argv = [sys.executable, "-m", "tests.helpers.local.workload"]
+        argv = [sys.executable, "-m", "tests.stage", "workload"]
         argv += ["--bootstrap", facts["bootstrap"], "--directory", str(folder)]
         argv += ["--once-settled", str(settled)]
         log = folder / "workload.log"

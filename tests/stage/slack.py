@@ -2,7 +2,7 @@
 A local server that speaks the part of Slack's Web API that evenkeel uses, as strict about limits as Slack.
 
 Posted messages are kept as JSON lines in a file, so the demo can show them and a second start finds them again.
-`python -m tests.helpers.local.slack --port N --store FILE` runs it alone; the fixture `slack_server` inside a test.
+`python -m tests.stage slack --port N --store FILE` runs it alone.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-import pytest
-
-from tests.helpers.local.slack_workspace import (
+from tests.stage.slack_workspace import (
     CHANNELS,
     Fault,
     Json,
@@ -31,10 +29,7 @@ from tests.helpers.local.slack_workspace import (
     read_store,
 )
 
-__all__ = ["SlackServer", "Workspace", "as_seen", "main", "read_store", "running", "slack_server"]
-
-LATER = 4_000_000_000.0
-"""When messages are posted in tests: after the facts of any test, whatever the clock says."""
+__all__ = ["SlackServer", "Workspace", "as_seen", "main", "read_store", "running"]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -123,16 +118,11 @@ def running(workspace: Workspace, port: int = 0) -> Iterator[SlackServer]:
         thread.join()
 
 
-@pytest.fixture
-def slack_server(tmp_path: Path) -> Iterator[SlackServer]:
-    """An empty workspace with the channels of `CHANNELS`."""
-    with running(Workspace(store=tmp_path / "slack.jsonl", clock=lambda: LATER)) as server:
-        yield server
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str]) -> int:
     """Serve until ended by a signal; the first line of output is the base URL."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.stage slack", description=(__doc__ or "").strip().splitlines()[0]
+    )
     parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
     parser.add_argument("--store", type=Path, required=True, help="file of the posted messages")
     parser.add_argument("--channel", action="append", default=[], help="a further channel's name")
@@ -145,7 +135,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with running(Workspace(store=given.store, channels=CHANNELS | further), given.port) as server:
         print(server.base_url, flush=True)
         ended.wait()
-
-
-if __name__ == "__main__":
-    main()
+    return 0

@@ -6,17 +6,25 @@ Prints the address, a line per group as it settles, and what to try; Ctrl-C or S
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
-from tests.helpers.local import workload
-from tests.helpers.local.brokers import KafkaCluster
-from tests.helpers.local.process import LocalClusterError
+from tests.stage.kafka.brokers import KafkaCluster
+from tests.stage.process import LocalClusterError, default_home
+from tests.stage.workload import run as workload
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Run until asked to stop; the groups and their offsets are there again the next time."""
-    directory = Path(sys.argv[1]).absolute()
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.stage kafka", description=(__doc__ or "").strip()
+    )
+    folder = default_home() / "kafka" / "standalone"
+    parser.add_argument(
+        "directory", nargs="?", type=Path, default=folder, help="keeps topics, groups and offsets"
+    )
+    directory = parser.parse_args(arguments).directory.absolute()
     try:
         with KafkaCluster(directory / "brokers") as cluster:
             address = cluster.bootstrap.split(",")[0]
@@ -28,7 +36,3 @@ def main() -> int:
     except LocalClusterError as problem:
         print(problem, file=sys.stderr)
         return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

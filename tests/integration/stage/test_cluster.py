@@ -14,10 +14,15 @@ import pytest
 from kafka.admin import KafkaAdminClient, OffsetSpec
 from kafka.errors import KafkaConnectionError
 
-from tests.helpers.local import jars, topics
-from tests.helpers.local.brokers import RACKS, KafkaCluster
-from tests.helpers.local.groups import GROUPS
-from tests.helpers.local.process import (
+from tests.helpers.kafka_session import (
+    ClusterInUse,
+    RunningWorkload,
+    await_settled,
+    start_workload,
+)
+from tests.stage.kafka import jars
+from tests.stage.kafka.brokers import RACKS, KafkaCluster
+from tests.stage.process import (
     LocalClusterError,
     find_java,
     marked_processes,
@@ -26,17 +31,13 @@ from tests.helpers.local.process import (
     sweep,
     wait_until,
 )
-from tests.helpers.local.sessions import (
-    ClusterInUse,
-    RunningWorkload,
-    await_settled,
-    start_workload,
-)
+from tests.stage.workload import topics
+from tests.stage.workload.groups import GROUPS
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 GROUP_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 REBALANCING = {"PreparingRebalance", "CompletingRebalance"}
 
@@ -159,7 +160,7 @@ def test_a_port_taken_meanwhile_is_replaced(tmp_path: Path) -> None:
 
 def test_a_killed_parent_leaves_no_process(tmp_path: Path) -> None:
     """SIGKILL of the process that started the brokers ends the brokers."""
-    argv = [sys.executable, "-m", "tests.helpers.local.brokers", str(tmp_path / "brokers")]
+    argv = [sys.executable, "-m", "tests.stage", "brokers", str(tmp_path / "brokers")]
     log = tmp_path / "parent.log"
     parent = spawn(argv, {"PYTHONPATH": str(ROOT)}, log, "the parent", home=tmp_path)
     try:

@@ -12,12 +12,12 @@ import psutil
 import psycopg
 import pytest
 
-from tests.helpers.local.postgres import SOCKET_PATH_LIMIT, EmbeddedPostgres
-from tests.helpers.local.process import LocalClusterError, wait_until
+from tests.stage.postgres import SOCKET_PATH_LIMIT, EmbeddedPostgres
+from tests.stage.process import LocalClusterError, wait_until
 
 pytestmark = pytest.mark.postgres
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def postmaster(server: EmbeddedPostgres) -> psutil.Process:
@@ -68,7 +68,7 @@ def test_a_server_ends_with_its_parent_unless_told_to_survive(
 ) -> None:
     """A killed parent takes its server with it, cleanly; one that is to survive is found and ended later."""
     script = (
-        "import sys, pathlib, time; from tests.helpers.local.postgres import EmbeddedPostgres;"
+        "import sys, pathlib, time; from tests.stage.postgres import EmbeddedPostgres;"
         f"EmbeddedPostgres(pathlib.Path(sys.argv[1])).start(survive={survive}); print(flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen(

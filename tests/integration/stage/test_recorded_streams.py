@@ -14,15 +14,15 @@ from engine.adapters.replay import open_recording
 from engine.config import ClusterSettings, Filter
 from engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
 from engine.model import GroupSnapshot, utc_now
-from tests.helpers.local import topics
-from tests.helpers.local.process import wait_until
-from tests.helpers.local.recorded_streams import RECORDING, recorded
-from tests.helpers.local.sessions import SETTLE_SECONDS, ClusterInUse
-from tests.helpers.local.settling import states
-from tests.helpers.local.streams_app import NO_COMPILER
-from tests.helpers.local.workload import Workload
+from tests.helpers.kafka_session import SETTLE_SECONDS, ClusterInUse
+from tests.stage.process import wait_until
+from tests.stage.workload import topics
+from tests.stage.workload.recorded_streams import RECORDING, recorded
+from tests.stage.workload.run import Workload
+from tests.stage.workload.settling import states
+from tests.stage.workload.streams_app import NO_COMPILER
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 
 NAME = "streams-classic"
 

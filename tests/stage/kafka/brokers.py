@@ -1,7 +1,6 @@
 """Three real Kafka brokers in three racks on this machine, from jars alone.
 
-Runnable: ``python -m tests.helpers.local.brokers DIRECTORY`` starts them, prints the bootstrap
-address and stops them at SIGTERM or Ctrl-C.
+``python -m tests.stage brokers DIRECTORY`` runs them alone, until SIGTERM or Ctrl-C.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from tests.helpers.local.jars import KAFKA_VERSION, classpath, resolve_jars
-from tests.helpers.local.process import (
+from tests.stage.kafka.jars import KAFKA_VERSION, classpath, resolve_jars
+from tests.stage.process import (
     LocalClusterError,
     Process,
     default_home,
@@ -291,17 +290,14 @@ def _coordinator_answers(reader: KafkaAdminClient) -> bool:
     return True
 
 
-def main() -> None:
-    """Start the brokers, print the bootstrap address, stop at SIGTERM or Ctrl-C."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: list[str]) -> int:
+    """Run three brokers alone; the first line it prints is their address."""
+    parser = argparse.ArgumentParser(prog="python -m tests.stage brokers", description=__doc__)
     parser.add_argument("directory", type=Path)
     asked_to_end = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: asked_to_end.set())
-    with KafkaCluster(parser.parse_args().directory) as cluster:
+    with KafkaCluster(parser.parse_args(arguments).directory) as cluster:
         print(cluster.bootstrap, flush=True)
         asked_to_end.wait()
-
-
-if __name__ == "__main__":
-    main()
+    return 0

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.helpers.local.process import LocalClusterError, checkout_home, find_java
+from tests.stage.process import LocalClusterError, checkout_home, find_java
 
 KAFKA_VERSION, OLDER_VERSION = "4.3.1", "3.9.1"
 JAR_LISTS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from tests.helpers.local.groups import RACK_LETTERS, TOPICS, GroupPlan
-from tests.helpers.local.topics import Placement, record
+from tests.stage.workload.groups import RACK_LETTERS, TOPICS, GroupPlan
+from tests.stage.workload.topics import Placement, record
 
 # Few, large answers: thirty members that are woken by every record would cost a core.
 _FETCH_WAIT_MS = 2_000

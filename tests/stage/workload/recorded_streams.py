@@ -23,9 +23,9 @@ from kafka.protocol.consumer.metadata import (
 )
 
 from engine.adapters.replay import open_recording
-from tests.helpers.local.groups import GroupPlan
-from tests.helpers.local.process import wait_until
-from tests.helpers.local.rebalancing import RawMember
+from tests.stage.process import wait_until
+from tests.stage.workload.groups import GroupPlan
+from tests.stage.workload.rebalancing import RawMember
 
 RECORDING = Path(__file__).resolve().parents[2] / "data" / "cluster-recording.evenkeel"
 

@@ -1,6 +1,6 @@
 """The workload of the tests and the demo: groups in every state worth recognising, kept alive.
 
-``python -m tests.helpers.local.workload --bootstrap HOST:PORT`` creates topics and groups (or finds
+``python -m tests.stage workload --bootstrap HOST:PORT`` creates topics and groups (or finds
 its own from an earlier run), prints a line as each group reaches its intended state and keeps all of
 them alive until SIGTERM or Ctrl-C. ``--once-settled FILE`` writes what there is to FILE when the
 last has settled. ``--remove`` deletes what it created under ``--prefix``.
@@ -22,14 +22,14 @@ from types import TracebackType
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from tests.helpers.local import settling, topics
-from tests.helpers.local.groups import GROUPS, GROUPS_BY_NAME, GroupPlan
-from tests.helpers.local.members import Member, SteadyProducer, make_producer
-from tests.helpers.local.process import LocalClusterError, default_home
-from tests.helpers.local.rebalancing import RestlessMember
-from tests.helpers.local.recorded_streams import RecordedStreams
-from tests.helpers.local.streams_app import NO_COMPILER, StreamsApp
-from tests.helpers.local.topics import Placement
+from tests.stage.process import LocalClusterError, default_home
+from tests.stage.workload import settling, topics
+from tests.stage.workload.groups import GROUPS, GROUPS_BY_NAME, GroupPlan
+from tests.stage.workload.members import Member, SteadyProducer, make_producer
+from tests.stage.workload.rebalancing import RestlessMember
+from tests.stage.workload.recorded_streams import RecordedStreams
+from tests.stage.workload.streams_app import NO_COMPILER, StreamsApp
+from tests.stage.workload.topics import Placement
 
 # An idle machine needs 10; on a busy one the members go on trying, and it is said.
 SLOW_TO_SETTLE_SECONDS = 60
@@ -234,9 +234,12 @@ def _write_whole(path: Path, text: str) -> None:
     partial.rename(path)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str]) -> int:
     """Run the workload, or remove it."""
-    parser = argparse.ArgumentParser(description="Groups in every state worth recognising.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.stage workload",
+        description="Groups in every state worth recognising.",
+    )
     parser.add_argument("--bootstrap", required=True, help="host:port[,host:port...]")
     parser.add_argument("--prefix", default="", help="goes before every topic and group")
     parser.add_argument("--directory", type=Path, help="for logs and state of Streams")
@@ -268,7 +271,3 @@ def _run(options: argparse.Namespace) -> int:
     finally:
         workload.stop()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

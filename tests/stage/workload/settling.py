@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, OffsetSpec
 
-from tests.helpers.local.groups import TOPICS_BY_NAME, GroupPlan
-from tests.helpers.local.members import Member
-from tests.helpers.local.rebalancing import RestlessMember
-from tests.helpers.local.recorded_streams import RecordedStreams
-from tests.helpers.local.streams_app import INSTANCES, StreamsApp
-from tests.helpers.local.topics import Placement
+from tests.stage.workload.groups import TOPICS_BY_NAME, GroupPlan
+from tests.stage.workload.members import Member
+from tests.stage.workload.rebalancing import RestlessMember
+from tests.stage.workload.recorded_streams import RecordedStreams
+from tests.stage.workload.streams_app import INSTANCES, StreamsApp
+from tests.stage.workload.topics import Placement
 
 REBALANCING = ("PreparingRebalance", "CompletingRebalance")
 # Lag that one sees at a glance beside members that keep up.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.helpers.local.groups import GroupPlan
-from tests.helpers.local.jars import classpath, resolve_jars
-from tests.helpers.local.process import Process, find_java, has_compiler, spawn, stop
+from tests.stage.kafka.jars import classpath, resolve_jars
+from tests.stage.process import Process, find_java, has_compiler, spawn, stop
+from tests.stage.workload.groups import GroupPlan
 
 SOURCE = Path(__file__).with_name("streams") / "CountingApp.java"
 INSTANCES = 2

@@ -11,7 +11,8 @@ from kafka.admin import KafkaAdminClient, MemberToRemove, OffsetSpec
 from kafka.errors import KafkaError, NoError
 from kafka.structs import OffsetAndMetadata
 
-from tests.helpers.local.groups import (
+from tests.stage.process import LocalClusterError, wait_until
+from tests.stage.workload.groups import (
     GROUPS,
     RACK_LETTERS,
     TOPICS,
@@ -19,7 +20,6 @@ from tests.helpers.local.groups import (
     GroupPlan,
     TopicPlan,
 )
-from tests.helpers.local.process import LocalClusterError, wait_until
 
 # Small and short-lived: a demo may run for days.
 _TOPIC_SETTINGS = {"retention.bytes": "50000000", "segment.bytes": "10000000"}

@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowException
 from dags import runtime
 from dags.spark_step import SparkStep
 from engine.config import load
-from tests.helpers.local.process import wait_until
+from tests.stage.process import wait_until
 
 pytestmark = pytest.mark.airflow
 

@@ -11,8 +11,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.helpers.local import slack
-from tests.helpers.local.slack_workspace import SlackError, Workspace
+from tests.stage import slack
+from tests.stage.slack_workspace import SlackError, Workspace
 
 TOKEN = "xoxb-test"
 
@@ -88,7 +88,7 @@ def test_a_second_start_finds_the_messages_of_the_first(tmp_path: Path) -> None:
     """The messages outlive the server, run alone as the demo may run it, which ends at a signal."""
     store = tmp_path / "messages.jsonl"
     for count in (1, 2):
-        argv = [sys.executable, "-m", "tests.helpers.local.slack", "--store", str(store)]
+        argv = [sys.executable, "-m", "tests.stage", "slack", "--store", str(store)]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             base_url = process.stdout.readline().strip()

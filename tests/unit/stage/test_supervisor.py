@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.helpers.local import supervisor
-from tests.helpers.local.supervisor import (
+from tests.stage import supervisor
+from tests.stage.supervisor import (
     Facts,
     Service,
     StateFile,
