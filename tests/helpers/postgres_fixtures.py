@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.postgres_access import PostgresServer
 from tests.stage.process import default_home

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors import ASSIGNORS
 from tests.oracle.compare import compare
 from tests.oracle.judge import difference
 from tests.oracle.jvm import NO_COMPILER, STRATEGIES, Jvm

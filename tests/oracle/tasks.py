@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.streams.actives import optimise, total_cost
+from evenkeel.engine.streams.actives import optimise, total_cost
 from tests.oracle.jvm import Jvm, compiled
 from tests.oracle.task_cases import Case, grid_case, random_case, read
 from tests.stage.kafka.jars import classpath, resolve_jars

@@ -20,9 +20,9 @@ from typing import Any
 
 import psutil
 
-from engine import wiring
-from engine.config import load
-from engine.errors import EvenkeelError
+from evenkeel.engine import wiring
+from evenkeel.engine.config import load
+from evenkeel.engine.errors import EvenkeelError
 from tests.stage import report
 from tests.stage.airflow import AirflowApi
 from tests.stage.postgres import EmbeddedPostgres

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.adapters.postgres import migrate
+from evenkeel.engine.adapters.postgres import migrate
 from tests.stage import slack
 from tests.stage.airflow import AirflowApi, LocalAirflow
 from tests.stage.kafka.brokers import KafkaCluster

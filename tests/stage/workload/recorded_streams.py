@@ -22,7 +22,7 @@ from kafka.protocol.consumer.metadata import (
     ConsumerProtocolSubscription,
 )
 
-from engine.adapters.replay import open_recording
+from evenkeel.engine.adapters.replay import open_recording
 from tests.stage.process import wait_until
 from tests.stage.workload.groups import GroupPlan
 from tests.stage.workload.rebalancing import RawMember
