@@ -68,7 +68,7 @@ test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow;
 
 .PHONY: test-fast
 test-fast: $(INSTALLED) ## Run the tests that need no service; a few minutes
-	@$(BIN)/pytest -q tests/unit engine sql -m '$(FAST)'
+	@$(BIN)/pytest -q tests/unit .src/evenkeel/engine .src/evenkeel/sql -m '$(FAST)'
 
 .PHONY: lint
 lint: $(INSTALLED) ## Check style, types and the direction of imports

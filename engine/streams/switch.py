@@ -5,7 +5,7 @@ One missing rack anywhere switches them off: of a client, of a broker that holds
 and where standbys are configured of one that holds a changelog partition. Unknown replicas count as
 a missing rack. Source: `RackAwareTaskAssignor` of Kafka 4.3, which writes an error to its log;
 KIP-925, section 6, asks for a warning. Its rule that equal costs everywhere switch them off too was
-never built in Kafka: `nothing_to_gain` (engine.streams.traffic) tells it here.
+never built in Kafka: `nothing_to_gain` (evenkeel.engine.streams.traffic) tells it here.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 import psutil
 
+from tests.helpers.dagbag import show_dags
 from tests.stage.process import (
     LocalClusterError,
     Process,
@@ -31,7 +32,6 @@ from tests.stage.process import (
     wait_until,
 )
 
-DAGS = Path(__file__).resolve().parents[2] / "dags"
 # ten seconds on an idle machine
 START_TIMEOUT_SECONDS = 240
 MIGRATE_TIMEOUT_SECONDS = 240
@@ -102,13 +102,14 @@ class LocalAirflow:
         *,
         environment: Mapping[str, str] | None = None,
         home: Path | None = None,
-        dags: Path = DAGS,
+        dags: Path | None = None,
     ) -> None:
         self.directory = directory.resolve()
         self.directory.mkdir(parents=True, exist_ok=True)
         self._home = home
         self._parts: list[Process] = []
         self.port, *log_ports = self._ports()
+        dags = dags or show_dags(self.directory / "dags")
         self._environment = {
             **_settings(self.directory, database, self.port, log_ports, dags),
             **(environment or {}),
