@@ -27,7 +27,7 @@ from evenkeel.engine.streams.compare import across
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import Costs, RackStrategy
 from evenkeel.engine.streams.switch import racks_off
-from evenkeel.engine.streams.tags import some
+from evenkeel.engine.text import named
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 
@@ -66,7 +66,7 @@ def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Fron
     homeless = [app.tasks[task] for task in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         raise Infeasible(
-            f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
+            f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
             fix="Look again when all tasks run.",
         )
     swept = []

@@ -149,9 +149,9 @@ def test_a_digest_holds_what_postgres_knows(history: PostgresHistory) -> None:
     [section] = message.sections
     text = "\n".join(section.lines)
     assert "Cost: 4 of 12 partitions change hands once." in text
-    assert "Besides: drain time never → 1 min." in text
+    assert "Besides: drain time never -> 1 min." in text
     assert "won in 2 snapshots in a row, since 2026-03-01 09:05:00 UTC" in text
-    assert section.code == ("t-0: m1 → m2", "and 3 more")
+    assert section.code == ("t-0: m1 -> m2", "and 3 more")
     assert (
         f"Snapshot {run}, read 2026-03-01 09:10:05 UTC; 2 groups: 1 stay, 1 switch."
         in message.footer
