@@ -7,6 +7,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
    `words`       words that every layer needs
 2. `model`       frozen values: groups as they are, assignments as they could be
 3. `datasets`    the lake's tables, and how their rows become groups
+   `message`     what is said to people, as a frozen value
 4. `metrics`     lag, rates, status, spread, rack distance: pure functions of a group and its past
    `ports`       one Protocol each for Kafka, the lake, Postgres and Slack
    `config`      settings, validated with the key and the fix
