@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from confluent_kafka import Consumer
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.config import ClusterSettings, Filter, Settings
-from engine.datasets import groups_of, new_snapshot_id
-from engine.kit.protocol_names import SERVER_SIDE
-from engine.model import NONE, GroupSnapshot, PartitionTable, utc_now
-from engine.steps.propose import propose_group
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.config import ClusterSettings, Filter, Settings
+from evenkeel.engine.datasets import groups_of, new_snapshot_id
+from evenkeel.engine.kit.protocol_names import SERVER_SIDE
+from evenkeel.engine.model import NONE, GroupSnapshot, PartitionTable, utc_now
+from evenkeel.engine.steps.propose import propose_group
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.local.process import wait_until
 from tests.helpers.local.sessions import ClusterInUse
