@@ -5,7 +5,8 @@ Promises, the first before the second:
 
 1. Nobody is given a partition that somebody else says it owns and has not given up yet: such a partition has no owner
    in this round. Its owner sees it missing, gives it up and rejoins, and the next round hands it out.
-2. Balance and stickiness of the plan, as in `sticky`. They show once all rounds are through (`evenkeel.engine.kit.settle`).
+2. Balance and stickiness of the plan, as in `sticky`. They show once all rounds are through
+   (`evenkeel.engine.kit.settle`).
 
 Of four partitions that `a` owns, `b` is to get two, in the second round:
 

@@ -46,8 +46,9 @@ from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, T
 from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
 from evenkeel.engine.streams.standbys import Copies, place_standbys, ragged_rows
 from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
-from evenkeel.engine.streams.tags import Apart, findings, kept_apart, some
+from evenkeel.engine.streams.tags import Apart, findings, kept_apart
 from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
+from evenkeel.engine.text import named
 
 
 def place(app: Application, config: TaskConfig) -> Placement:
@@ -130,13 +131,13 @@ def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -
         )
     short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
     if short:
-        named = some([app.tasks[t] for t in short], "task", "has", "have")
-        said.append(f"{named} copies on fewer values of {' and '.join(apart.keys)} than possible")
+        which = named([app.tasks[t] for t in short], "task", "has", "have")
+        said.append(f"{which} copies on fewer values of {' and '.join(apart.keys)} than possible")
     unknown = app.lag_task[(app.lag == LAG_UNKNOWN) & app.stateful[app.lag_task]]
     if len(unknown):
-        named = some([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
+        which = named([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
         said.append(
-            f"{named} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
+            f"{which} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
         )
     return said
 

@@ -21,6 +21,7 @@ from evenkeel.engine.kit.rack_flow.numbered import numbered
 from evenkeel.engine.kit.racks import replica_racks
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged_entries
+from evenkeel.engine.text import listed, several
 
 _NAMED = 3
 """As many names stand in a reason."""
@@ -169,7 +170,5 @@ def _names(group: GroupSpec, partitions: Ints) -> list[str]:
 def _lacking(names: Sequence[str], of: int, what: str, lack: str) -> str | None:
     if not names:
         return None
-    more = len(names) - _NAMED
-    named = ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     verb = "has" if len(names) == 1 else "have"
-    return f"{len(names):,} of {of:,} {what}{'' if of == 1 else 's'} {verb} {lack} ({named})"
+    return f"{len(names):,} of {several(of, what)} {verb} {lack} ({listed(names, _NAMED)})"
