@@ -35,7 +35,7 @@ array for each topic, and a plain loop over the partitions that balancing moves.
 What it does not do: it looks at no rack (since 3.8) and no lag, and where subscriptions differ it sees one topic at a
 time: of three members with 9, 10 and 11 the first and the last stay two apart when they share no topic.
 
-What a member owns is walked as listed; `kit.coordinator_order` knows how the coordinator of a live group lists it.
+What a member owns is walked as listed; a snapshot of a live group has it as its coordinator lists it.
 Ties are broken by the topics' ids. A topic without a known id gets a stand-in made of its name, so that the answer is
 always the same, but the real one may differ where ids decide. Two members whose targets name the same partition can
 both keep it, and one that is gone can be kept, as in Kafka; such answers list it as a finding. Where Kafka's class
