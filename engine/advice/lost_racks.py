@@ -6,7 +6,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec, by_leader
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import near_data
+from evenkeel.engine.kit.min_cost import near_data
 from evenkeel.engine.metrics.money import RecordSize
 from evenkeel.engine.model import Flags, GroupSnapshot, GroupType
 from evenkeel.engine.scoring import replica_crossing_of

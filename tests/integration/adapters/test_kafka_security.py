@@ -38,8 +38,8 @@ from evenkeel.engine.errors import ClusterUnreachable, EvenkeelError
 from evenkeel.engine.steps.snapshot import take_snapshot
 from tests.helpers.certificates import Authority
 from tests.helpers.dagbag import show_dags
-from tests.helpers.local.process import sweep, wait_until
-from tests.helpers.local.secured import (
+from tests.helpers.searched import file_text, history_text
+from tests.helpers.secured_broker import (
     NOBODY,
     NOBODY_PASSWORD,
     READER,
@@ -47,10 +47,10 @@ from tests.helpers.local.secured import (
     Properties,
     SecuredBroker,
 )
-from tests.helpers.local.tokens import CLIENT_SECRET, token_endpoint, unsigned
-from tests.helpers.searched import file_text, history_text
+from tests.helpers.tokens import CLIENT_SECRET, token_endpoint, unsigned
+from tests.stage.process import sweep, wait_until
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 SNAPSHOT_ID = "prod-20260301T120000Z-000000"

@@ -19,11 +19,11 @@ from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest
-from tests.helpers.local.slack import SlackServer
-from tests.helpers.local.slack_workspace import Fault
 from tests.helpers.outbox import Recorder, refusal
+from tests.stage.slack import SlackServer
+from tests.stage.slack_workspace import Fault
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures", "tests.helpers.local.slack")
+pytest_plugins = ("tests.helpers.postgres_fixtures", "tests.helpers.slack_fixtures")
 
 pytestmark = pytest.mark.postgres
 

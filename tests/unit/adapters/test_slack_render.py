@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from tests.helpers.local.slack_workspace import check_content
+from tests.stage.slack_workspace import check_content
 
 MESSAGE = AlertMessage(
     kind=MessageKind.ADVICE,
