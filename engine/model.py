@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenkeel.engine.facts import Fact
+
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -333,17 +335,17 @@ class Assignment:
             a partition has no owner in this round. None: nothing has to be given up first.
         sent: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition given to
             two members, or one that is gone. None: *owner* and *order* say all.
-        findings: What is wrong with the answer, in words; Kafka's own classes have such answers (a member gets what
-            it never subscribed to). An answer with findings is shown, never advised.
-        proof: What is proven of the answer (`exact`, or how far from its floor at most); None: nothing is claimed.
+        findings: What is wrong with the answer; Kafka's own classes have such answers (a member gets what it never
+            subscribed to). An answer with findings is shown, never advised.
+        proof: What is proven of the answer: facts of the kinds in `facts.PROOF`; none: nothing is claimed.
     """
 
     owner: Indices
     order: Ints | None = None
     transferring: Indices | None = None
     sent: Lists | None = None
-    findings: tuple[str, ...] = ()
-    proof: str | None = None
+    findings: tuple[Fact, ...] = ()
+    proof: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,8 +423,8 @@ class Candidate:
     replay: str | None = None
     assignment: Assignment | None = None
     score: Score | None = None
-    findings: tuple[str, ...] = ()
-    proof: str | None = None
+    findings: tuple[Fact, ...] = ()
+    proof: tuple[Fact, ...] = ()
 
 
 class Verdict(enum.StrEnum):
@@ -455,10 +457,10 @@ class Advice:
     group: str
     verdict: Verdict
     strategy: str | None
-    reason: str
+    facts: tuple[Fact, ...]
     how: str | None = None
     yardstick: str | None = None
-    yardstick_reason: str | None = None
+    yardstick_facts: tuple[Fact, ...] = ()
     seen: int = 0
     moves: tuple[Move, ...] = field(default=())
 
