@@ -11,10 +11,10 @@ import numpy as np
 from engine.metrics.balance import member_counts
 from engine.metrics.capacity import seen_capacity
 from engine.metrics.history import Rate, TimeLag, align, rate, time_lag, time_to_loss
-from engine.metrics.lag import Lag, LagBasis, measure_lag
+from engine.metrics.lag import Lag, measure_lag
 from engine.metrics.money import RecordSize, record_size
 from engine.metrics.status import statuses
-from engine.model import Flags, Floats, GroupSnapshot, Status
+from engine.model import Flags, Floats, GroupSnapshot, LagBasis, Status
 from engine.words import several
 
 
