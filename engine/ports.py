@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from engine.datasets import ClusterSnapshot
+from engine.message import AlertMessage
 
 Row = Mapping[str, Any]
 
@@ -152,9 +153,11 @@ class Delivered:
 class Notifier(Protocol):
     """Somewhere people read messages."""
 
-    def send(self, message: Any, *, channel: str, key: str, thread: str | None = None) -> Delivered:
+    def send(
+        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
+    ) -> Delivered:
         """
-        Deliver an `AlertMessage`.
+        Deliver a message.
 
         Args:
             message: What to say.

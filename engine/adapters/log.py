@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from engine.alerting.message import AlertMessage, Severity
 from engine.alerting.text import plain_text
+from engine.message import AlertMessage, Severity
 from engine.model import utc_now
 from engine.ports import Delivered
 

@@ -1,4 +1,4 @@
 """
-What people are told: which facts are news (`policy`), how they read (`message`, `digest`,
-`incident`, `text`), and how each gets there once (`outbox`). Knows no Slack and no SQL: ports only.
+What people are told: which facts are news (`policy`), how they read (`digest`, `incident`,
+`text`), and how each gets there once (`outbox`). Knows no Slack and no SQL: ports only.
 """

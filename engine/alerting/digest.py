@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
 from engine.alerting.policy import News, Outcome, Row
 from engine.alerting.wording import (
     count,
@@ -19,6 +18,7 @@ from engine.alerting.wording import (
     sentence,
     shortened,
 )
+from engine.message import AlertMessage, MessageKind, Section, Severity
 from engine.model import Verdict
 
 WORST = 8

@@ -20,7 +20,6 @@ from typing import Any
 from engine.alerting.digest import MOVES, WORST, advice_message
 from engine.alerting.facts import read_facts
 from engine.alerting.incident import pipeline_message
-from engine.alerting.message import AlertMessage, MessageKind, Told
 from engine.alerting.policy import (
     SEVERITY,
     Finding,
@@ -32,6 +31,7 @@ from engine.alerting.policy import (
 )
 from engine.config import Settings
 from engine.errors import EvenkeelError, HistoryError, NotifierError
+from engine.message import AlertMessage, MessageKind, Told
 from engine.ports import Delivered, History, Notifier
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.alerting.message import Severity, Told
+from engine.message import Severity, Told
 from engine.model import GroupType, Verdict
 
 Row = Mapping[str, Any]

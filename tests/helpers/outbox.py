@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sql
-from engine.alerting.message import AlertMessage
 from engine.errors import NotifierError
+from engine.message import AlertMessage
 from engine.ports import Delivered
 
 Row = dict[str, Any]

@@ -28,7 +28,7 @@ from slack_sdk.http_retry.builtin_handlers import (
 
 from engine.adapters.slack.blocks import EVENT_TYPE, body
 from engine.adapters.slack.faults import explain, is_doubtful
-from engine.alerting.message import AlertMessage
+from engine.message import AlertMessage
 from engine.ports import Delivered
 
 log = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ import pytest
 
 from engine.adapters.slack import SlackNotifier
 from engine.adapters.slack.blocks import body
-from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
 from engine.errors import NotifierError
+from engine.message import AlertMessage, MessageKind, Section, Severity
 from tests.helpers.local.slack import SlackServer
 from tests.helpers.local.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
 

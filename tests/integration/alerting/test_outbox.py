@@ -13,11 +13,11 @@ import pytest
 
 from engine.adapters.postgres import PostgresHistory
 from engine.adapters.slack import SlackNotifier
-from engine.alerting.message import AlertMessage
 from engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
 from engine.config import ClusterSettings, Rule, Settings
 from engine.datasets import CANDIDATES, METRICS, rows_to_table
 from engine.errors import NotifierError
+from engine.message import AlertMessage
 from engine.ports import Delivered, Manifest
 from tests.helpers.local.slack import SlackServer
 from tests.helpers.local.slack_workspace import Fault

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.adapters.log import LogNotifier
-from engine.alerting.message import AlertMessage, MessageKind, Severity
+from engine.message import AlertMessage, MessageKind, Severity
 
 
 def message(severity: Severity) -> AlertMessage:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
-from engine.alerting.message import AlertMessage, MessageKind, Section, Severity
+from engine.message import AlertMessage, MessageKind, Section, Severity
 from tests.helpers.local.slack_workspace import check_content
 
 MESSAGE = AlertMessage(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from engine.alerting.incident import pipeline_message
-from engine.alerting.message import MessageKind, Severity
 from engine.alerting.policy import IncidentKind
 from engine.alerting.text import plain_text
+from engine.message import MessageKind, Severity
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.message import Told
 from engine.alerting.policy import (
     ClusterFacts,
     FailingStep,
@@ -19,6 +18,7 @@ from engine.alerting.policy import (
     findings,
     new_advice,
 )
+from engine.message import Told
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)
