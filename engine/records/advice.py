@@ -24,7 +24,7 @@ class AdviceRow(OfGroup):
     advice_id: int | None = field(
         default=None, metadata=column("Number of the advice.", generated=True)
     )
-    verdict: Verdict = field(metadata=column("switch, stay or not judged."))
+    verdict: Verdict = field(metadata=column("What it was told: switch, stay or not judged."))
     strategy: str | None = field(
         default=None, metadata=column("The strategy that wins; null when none does.")
     )

@@ -43,7 +43,7 @@ class AlertRow:
     )
     state: AlertState = field(
         default=AlertState.PENDING,
-        metadata=column("pending, sent, or superseded by something newer before it could be sent."),
+        metadata=column("Whether it is pending, sent, or superseded by something newer before it could be sent."),
     )
     attempts: Int32 = field(
         default=0,

@@ -17,7 +17,7 @@ class GroupMetrics(OfGroup):
     """How a group fared in one snapshot; every number is unknown where *error* says why."""
 
     group_type: GroupType = field(
-        metadata=column("classic, consumer (KIP-848), streams (KIP-1071), share or unknown.")
+        metadata=column("Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.")
     )
     state: str = field(metadata=column("State of the group, as the broker names it."))
     assignor: str | None = field(

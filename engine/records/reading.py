@@ -34,7 +34,7 @@ class GroupRow(OfSnapshot):
 
     group_id: str | None = field(metadata=column("The consumer group."))
     group_type: str | None = field(
-        metadata=column("classic, consumer (KIP-848), streams (KIP-1071), share or unknown.")
+        metadata=column("Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.")
     )
     state: str | None = field(metadata=column("State of the group, as the broker names it."))
     protocol_type: str | None = field(
@@ -145,10 +145,10 @@ class PartitionRow(OfSnapshot):
     )
     begin_at: datetime | None = field(metadata=column("When the log start was read."))
     end_at: datetime | None = field(metadata=column("When the end offset was read."))
-    cleanup_policy: str | None = field(metadata=column("cleanup.policy of the topic.", added=True))
+    cleanup_policy: str | None = field(metadata=column("The topic's cleanup.policy.", added=True))
     retention_ms: int | None = field(
         metadata=column(
-            "retention.ms of the topic; -1: for ever.", unit=Unit.MILLISECONDS, added=True
+            "The topic's retention.ms; -1: for ever.", unit=Unit.MILLISECONDS, added=True
         )
     )
     log_bytes: int | None = field(

@@ -36,7 +36,7 @@ class StepRun:
     step: str = field(metadata=column("Name of the step."))
     started_at: datetime = field(metadata=column("When it began."))
     finished_at: datetime = field(metadata=column("When it ended."))
-    outcome: Outcome = field(metadata=column("ok or failed."))
+    outcome: Outcome = field(metadata=column("How it ended: ok or failed."))
     error: str | None = field(
         default=None, metadata=column("Why it failed, in one line; null when it did not.")
     )

@@ -26,7 +26,7 @@ def test_a_record_is_frozen_and_every_column_says_what_it_is(record):
     assert len(RECORDS) > 15
     for spec in columns_of(record):
         comment = spec.meaning.comment
-        assert comment[0].isupper() or comment[0] == '"' or comment.split(",")[0] in spec.values
+        assert comment[0].isupper() or comment[0] == '"'
         assert comment.endswith(".")
         assert "\n" not in comment
         assert spec.kind is not float or spec.meaning.unit, spec.name
@@ -36,7 +36,7 @@ def test_a_record_is_frozen_and_every_column_says_what_it_is(record):
 def test_no_column_of_a_record_is_declared_twice(record):
     """Neither in its own fields nor in a record that stands among them."""
     names = [spec.name for spec in columns_of(record)]
-    assert len(names) == len(set(names)) >= len(parts_of(record)) > 3
+    assert len(names) == len(set(names)) >= len(parts_of(record)) > 1
 
 
 def test_a_metric_that_two_records_share_means_the_same():
