@@ -5,7 +5,7 @@ How a column is declared, once: a field of a frozen dataclass, and beside it wha
 
 The annotation says the type, and with `| None` that the value may be unknown; `Int32` is a whole number that takes 32
 bits where it is stored. What follows from a declaration (schemas, rows, JSON, checks, heads of tables) is derived in
-`engine.records`.
+`evenkeel.engine.records`.
 """
 
 from __future__ import annotations

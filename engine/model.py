@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.columns import Int32, Unit, column
+from evenkeel.engine.columns import Int32, Unit, column
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]

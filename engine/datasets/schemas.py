@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from engine.columns import columns_of
-from engine.records import (
+from evenkeel.engine.columns import columns_of
+from evenkeel.engine.records import (
     BrokerRow,
     CandidateRow,
     CommitRow,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable, TimeLagBasis
+from evenkeel.engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable, TimeLagBasis
 
 EVEN = 0.01
 """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.model import Column, Flags, LagBasis, PartitionTable
+from evenkeel.engine.model import Column, Flags, LagBasis, PartitionTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

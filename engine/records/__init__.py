@@ -2,17 +2,17 @@
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
 A field says its type, `| None` whether it may be unknown, and `column(...)` what it means, its unit, range and one-line
-comment (`engine.columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`); the
+comment (`evenkeel.engine.columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`); the
 database's schema is written by hand in `sql/`, and a test holds it against the records.
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `validation`, `incident`, `alert`,
 `step_run`.
 """
 
-from engine.records.advice import AdviceRow, MoveRow
-from engine.records.alert import AlertRow, AlertState
-from engine.records.candidate import CandidateRow
-from engine.records.deriving import (
+from evenkeel.engine.records.advice import AdviceRow, MoveRow
+from evenkeel.engine.records.alert import AlertRow, AlertState
+from evenkeel.engine.records.candidate import CandidateRow
+from evenkeel.engine.records.deriving import (
     arrow_schema,
     arrow_type,
     blank,
@@ -23,12 +23,12 @@ from engine.records.deriving import (
     table_of,
     to_json,
 )
-from engine.records.incident import IncidentRow
-from engine.records.keys import OfGroup, OfSnapshot, keys_of
-from engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
-from engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
-from engine.records.step_run import Outcome, StepRun
-from engine.records.validation import ValidationRow
+from evenkeel.engine.records.incident import IncidentRow
+from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
+from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
+from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
+from evenkeel.engine.records.step_run import Outcome, StepRun
+from evenkeel.engine.records.validation import ValidationRow
 
 __all__ = [
     "AdviceRow",

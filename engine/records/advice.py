@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from engine.columns import Int32, Unit, column
-from engine.model import Move, Verdict
-from engine.records.keys import OfGroup
+from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.model import Move, Verdict
+from evenkeel.engine.records.keys import OfGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

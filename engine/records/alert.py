@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from engine.columns import Int32, Unit, column
+from evenkeel.engine.columns import Int32, Unit, column
 
 
 class AlertState(enum.StrEnum):
@@ -43,7 +43,9 @@ class AlertRow:
     )
     state: AlertState = field(
         default=AlertState.PENDING,
-        metadata=column("Whether it is pending, sent, or superseded by something newer before it could be sent."),
+        metadata=column(
+            "Whether it is pending, sent, or superseded by something newer before it could be sent."
+        ),
     )
     attempts: Int32 = field(
         default=0,

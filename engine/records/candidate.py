@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.columns import Int32, column
-from engine.model import Feasibility, Move, Reach, Score
-from engine.records.keys import OfGroup
+from evenkeel.engine.columns import Int32, column
+from evenkeel.engine.model import Feasibility, Move, Reach, Score
+from evenkeel.engine.records.keys import OfGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

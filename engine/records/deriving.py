@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from engine.columns import ColumnSpec, Part, columns_of, parts_of
+from evenkeel.engine.columns import ColumnSpec, Part, columns_of, parts_of
 
 R = TypeVar("R")
 

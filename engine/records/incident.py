@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from engine.columns import column
+from evenkeel.engine.columns import column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

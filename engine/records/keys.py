@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.columns import column
-from engine.model import GroupSnapshot
+from evenkeel.engine.columns import column
+from evenkeel.engine.model import GroupSnapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from engine.columns import Int32, Unit, as_in, column
-from engine.model import GroupType, LagBasis, Score, SizeBasis, Status, TimeLagBasis
-from engine.records.keys import OfGroup
+from evenkeel.engine.columns import Int32, Unit, as_in, column
+from evenkeel.engine.model import GroupType, LagBasis, Score, SizeBasis, Status, TimeLagBasis
+from evenkeel.engine.records.keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
 
@@ -17,7 +17,9 @@ class GroupMetrics(OfGroup):
     """How a group fared in one snapshot; every number is unknown where *error* says why."""
 
     group_type: GroupType = field(
-        metadata=column("Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.")
+        metadata=column(
+            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown."
+        )
     )
     state: str = field(metadata=column("State of the group, as the broker names it."))
     assignor: str | None = field(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from engine.columns import Int32, Unit, column
-from engine.records.keys import OfSnapshot
+from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.records.keys import OfSnapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,9 @@ class GroupRow(OfSnapshot):
 
     group_id: str | None = field(metadata=column("The consumer group."))
     group_type: str | None = field(
-        metadata=column("Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.")
+        metadata=column(
+            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown."
+        )
     )
     state: str | None = field(metadata=column("State of the group, as the broker names it."))
     protocol_type: str | None = field(

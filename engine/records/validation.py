@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.columns import Unit, column
-from engine.records.keys import OfSnapshot
+from evenkeel.engine.columns import Unit, column
+from evenkeel.engine.records.keys import OfSnapshot
 
 STAGES = ("snapshot", "candidates")
 SEVERITIES = ("critical", "warning", "info")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.advice import Judgement
-from engine.model import Candidate, Feasibility, Move, Reach
-from engine.records import CandidateRow, record_of, row_of
+from evenkeel.engine.advice import Judgement
+from evenkeel.engine.model import Candidate, Feasibility, Move, Reach
+from evenkeel.engine.records import CandidateRow, record_of, row_of
 
 
 def infeasible(strategy: str, reach: Reach, reason: str) -> Candidate:

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from engine.metrics.history import align, rate, time_lag, time_to_loss
-from engine.model import TimeLagBasis
+from evenkeel.engine.metrics.history import align, rate, time_lag, time_to_loss
+from evenkeel.engine.model import TimeLagBasis
 from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
 
 STEP = EVERY.total_seconds()

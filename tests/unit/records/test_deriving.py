@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from engine.model import Feasibility, GroupType, Move, Reach, Score, Status, Verdict
-from engine.records import (
+from evenkeel.engine.model import Feasibility, GroupType, Move, Reach, Score, Status, Verdict
+from evenkeel.engine.records import (
     AdviceRow,
     AlertRow,
     CandidateRow,

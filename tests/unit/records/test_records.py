@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from engine import records
-from engine.columns import columns_of, parts_of
-from engine.model import Score, Status
-from engine.records import CandidateRow, GroupMetrics, PartitionMetrics
+from evenkeel.engine import records
+from evenkeel.engine.columns import columns_of, parts_of
+from evenkeel.engine.model import Score, Status
+from evenkeel.engine.records import CandidateRow, GroupMetrics, PartitionMetrics
 
 RECORDS = [
     getattr(records, name)
