@@ -25,6 +25,7 @@ from evenkeel.engine.model import (
     Column,
     Flags,
     GroupSnapshot,
+    GroupType,
     Indices,
     Ints,
     Lists,
@@ -407,17 +408,20 @@ def _where(column: Column, kept: Flags) -> Column:
     return Column(column.values, column.known & kept)
 
 
-def rejoining(group: GroupSpec, owner: Indices, generation: int = 1) -> GroupSpec:
+def rejoining(
+    group: GroupSpec, owner: Indices, generation: int = 1, order: Ints | None = None
+) -> GroupSpec:
     """
     The group as its members would rejoin while they own *owner*: all report that, with one generation.
 
     Both ways of reporting are filled in, the subscription's (`cooperative-sticky`, server side) and the user data's
-    (`sticky`), each list by (topic, partition) as the Java client writes it.
+    (`sticky`).
 
     Args:
         group: The group.
         owner: (P) who owns what when they rejoin, NONE for nobody.
         generation: What all of them report.
+        order: (P) the partitions in the order of the lists; None: by (topic, partition), as the Java client writes it.
 
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3})
     >>> again = rejoining(group, np.array([1, 0, 1]))
@@ -425,7 +429,8 @@ def rejoining(group: GroupSpec, owner: Indices, generation: int = 1) -> GroupSpe
     ([0, 1, 3], [1, 0, 2], [1, 1])
     """
     count = len(group.members)
-    held = group.by_name[owner[group.by_name] != NONE]
+    order = group.by_name if order is None else order
+    held = order[owner[order] != NONE]
     held = held[np.argsort(owner[held], kind="stable")]
     start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(owner[held], minlength=count), out=start[1:])
@@ -453,6 +458,8 @@ def spec_of(
     """
     The strategies' input for a live group: its subscribed, existing partitions; current owners as claims.
 
+    Of a KIP-848 group that is the target, each member's in the order in which its coordinator walks it.
+
     Args:
         group: The group as snapshot.
         lag: Per row of the group's partition table, as strategies shall see it.
@@ -468,9 +475,9 @@ def spec_of(
         t for m in group.members for t in m.subscription or () if t not in counts
     )
     ids = dict(zip(table.topics, table.topic_ids, strict=True))
-    owner = table.owner[rows]
-    if group.type.value == "consumer":
-        owner = table.target_owner[rows]
+    owner, order = table.owner[rows], None
+    if group.type is GroupType.CONSUMER:
+        owner, order = table.target_owner[rows], np.argsort(table.target_turn[rows], kind="stable")
     racks = np.array([*table.racks, None], dtype=object)
     bounds = zip(
         table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True
@@ -490,4 +497,4 @@ def spec_of(
         rate=[None if np.isnan(r) else r for r in rate[rows].tolist()],
         config=config,
     )
-    return rejoining(built, built.owner)
+    return rejoining(built, built.owner, order=order)

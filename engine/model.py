@@ -241,8 +241,9 @@ class PartitionTable:
     Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
     indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
     *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
-    *cleanup_policies* and *retention_ms* (-1: for ever) are per topic, None where unknown. *log_bytes* is what the
-    whole log takes on its leader's disk.
+    *target_turn* is ascending along each target owner's list, in the order in which the coordinator of a KIP-848 group
+    walks it and brokers list it; NONE without target owner. *cleanup_policies* and *retention_ms* (-1: for ever) are
+    per topic, None where unknown. *log_bytes* is what the whole log takes on its leader's disk.
     """
 
     topics: tuple[str, ...]
@@ -256,6 +257,7 @@ class PartitionTable:
     subscribed: Flags
     owner: Indices
     target_owner: Indices
+    target_turn: Indices
     begin: Column
     end: Column
     committed: Column

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.near_data import USUAL, Weights, near_data
+from evenkeel.engine.kit.min_cost import USUAL, Weights, near_data
 from evenkeel.engine.model import Assignment, Reach
 
 

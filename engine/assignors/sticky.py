@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.sent import answer_of
+from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
 from evenkeel.engine.kit.sticky.past import Claims, read_past
 from evenkeel.engine.kit.sticky.plan import lists_of

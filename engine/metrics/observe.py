@@ -15,7 +15,7 @@ from evenkeel.engine.metrics.lag import Lag, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.status import statuses
 from evenkeel.engine.model import Flags, Floats, GroupSnapshot, LagBasis, Status
-from evenkeel.engine.words import several
+from evenkeel.engine.text import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -51,7 +51,7 @@ from evenkeel.engine.streams.model import (
 )
 from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig, costs_of
 from evenkeel.engine.streams.stores import Stores, stores_of
-from evenkeel.engine.streams.tags import some
+from evenkeel.engine.text import named
 
 IN_RULE = "say it in [rules.streams]"
 """What helps where the wire does not tell."""
@@ -169,7 +169,7 @@ def _running(
     config, said = _config(told, app, [len(each) for each in copies])
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
-        said.append(f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment")
+        said.append(f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment")
     said += _gaps(app, owner, stores)
     return Running(
         app=app,
@@ -323,12 +323,12 @@ def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[str]:
     silent = (np.diff(app.source_start) == 0) & (owner != NONE)
     if silent.any():
         names = [app.tasks[n] for n in np.flatnonzero(silent).tolist()]
-        yield f"what {some(names, 'task', 'reads', 'read')} is not known, and left out"
+        yield f"what {named(names, 'task', 'reads', 'read')} is not known, and left out"
     used = [app.partitions[p] for p in np.unique(app.changelog).tolist()]
     endless = [f"{topic}-{number}" for topic, number in used if (topic, number) not in stores.ends]
     if endless:
         yield (
-            f"{some(endless, 'changelog partition', 'has', 'have')} no known end: it counts as empty,"
+            f"{named(endless, 'changelog partition', 'has', 'have')} no known end: it counts as empty,"
             " so copies of it never warm up"
         )
 
@@ -340,7 +340,7 @@ def _racks_said(group: GroupSnapshot) -> Iterator[str]:
         racks.setdefault(member.process_id or "", Counter())[member.rack] += 1
     odd = [process for process, found in racks.items() if len(found) > 1]
     if odd:
-        yield f"{some(odd, 'client', 'has', 'have')} threads in several racks"
+        yield f"{named(odd, 'client', 'has', 'have')} threads in several racks"
     silent = [process for process, found in racks.items() if set(found) == {None}]
     if silent:
         how = (
@@ -348,7 +348,7 @@ def _racks_said(group: GroupSnapshot) -> Iterator[str]:
             if group.type is GroupType.STREAMS
             else "set client.rack"
         )
-        yield f"{some(silent, 'client', 'tells', 'tell')} no rack; {how}"
+        yield f"{named(silent, 'client', 'tells', 'tell')} no rack; {how}"
 
 
 __all__ = ["IN_RULE", "Running", "running"]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from evenkeel.engine.advice.frontier import frontiers, present
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import Weights, near_data, plain
+from evenkeel.engine.kit.min_cost import Weights, near_data, plain
 from evenkeel.engine.model import NONE
 from tests.helpers.racked_groups import racked_groups
 

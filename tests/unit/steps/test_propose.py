@@ -67,6 +67,18 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
 
 
+def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
+    """Of a KIP-848 member with too many the uniform assignor takes the last ones of its target as brokers list it."""
+    walked = [0, 16, 1, 17, 2, 3, 4, 5, 6, 7, 15]
+    members = [member("c", ["t"], {"t": walked}), member("d", ["t"])]
+    described = group("g", members=members, group_type="consumer", assignor="uniform")
+    [live] = groups(make_snapshot(topics=[topic("t", 18)], groups=[described]))
+
+    [row] = [r for r in propose_group(Settings(), live, []) if r["strategy"] == "uniform"]
+
+    assert [m["partition"] for m in row["moved"] if m["from_member"] == "c"] == [7, 15]
+
+
 @pytest.mark.parametrize(
     ("listed", "claimed", "replay"),
     [
