@@ -2,8 +2,8 @@
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
 A field says its type, `| None` whether it may be unknown, and `column(...)` what it means, its unit, range and one-line
-comment (`evenkeel.engine.columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`); the
-database's schema is written by hand in `sql/`, and a test holds it against the records.
+comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`). The database's
+schema is written by hand in `sql/`, and a test holds it against the records.
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `validation`, `incident`, `alert`,
 `step_run`.
