@@ -31,6 +31,7 @@ from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterBusy, EvenkeelError, HistoryUnreachable, InputError
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.records import Outcome
 
 if TYPE_CHECKING:
     from evenkeel.engine.adapters.postgres import PostgresHistory
@@ -115,6 +116,7 @@ def _record(
     snapshot_id: str | None,
     started: datetime,
     error: str | None,
+    outcome: Outcome | None = None,
 ) -> None:
     """Write the row of `step_run`; that it cannot be written must not hide what happened."""
     try:
@@ -124,7 +126,7 @@ def _record(
             step=step,
             started_at=started,
             finished_at=utc_now(),
-            outcome="failed" if error else "ok",
+            outcome=(outcome or (Outcome.FAILED if error else Outcome.OK)).value,
             error=error,
         )
     except EvenkeelError as problem:
@@ -249,7 +251,9 @@ def _only_one(ports: Ports, name: str) -> Iterator[None]:
         except HistoryUnreachable as problem:
             log.warning("without the history there is no lock: %s", problem)
         except ClusterBusy as problem:
-            _record(ports, "take_snapshot", name, None, started, f"late: {problem}")
+            _record(
+                ports, "take_snapshot", name, None, started, str(problem), outcome=Outcome.SKIPPED
+            )
             raise AirflowSkipException(str(problem)) from None
         yield
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from evenkeel.engine.columns import Int32, column
 
 MOST_SUBJECTS = 20
 """As many subjects are kept by name, the others are counted."""
@@ -19,7 +21,8 @@ class FactKind(enum.StrEnum):
     """
     What a fact says of its measure.
 
-    The three kinds of a proof: *exact*, nothing is better; *within*, nothing is better than *bound*; *not proven*.
+    A *replay* says how a strategy was asked. The kinds of a proof: *exact*, nothing is better; *within*, nothing is
+    better than *bound*; *not proven*; and the *remark*, which goes with what stands before it.
     """
 
     GAIN = "gain"
@@ -30,36 +33,44 @@ class FactKind(enum.StrEnum):
     WITHIN = "within"
     NOT_PROVEN = "not proven"
     REMARK = "remark"
+    REPLAY = "replay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """
-    One thing that is known.
+    """One thing that is known."""
 
-    Attributes:
-        kind: What it says of *measure*.
-        measure: A column of a score or of the metrics (`largest_member_lag`), or the name of a finding
-            (`lost_rack_awareness`).
-        before, after: Its values; only *after* where nothing changes.
-        bound: What *after* is held against: the whole it is part of, a floor, what the policy allows.
-        unit: What the values count: a unit, or a currency.
-        partitions: How many partitions it is about.
-        subjects: Names it is about: members, topics, strategies, partitions as `topic-number`.
-        more: How many subjects are left out.
-        quote: Somebody else's words as they are: an error, what a check said, what a custom strategy says.
-    """
-
-    kind: FactKind
-    measure: str
-    before: float | None = None
-    after: float | None = None
-    bound: float | None = None
-    unit: str | None = None
-    partitions: int | None = None
-    subjects: tuple[str, ...] = ()
-    more: int = 0
-    quote: str | None = None
+    kind: FactKind = field(metadata=column("What it says of its measure."))
+    measure: str = field(
+        metadata=column(
+            "A column of a score or of metrics (largest_member_lag), or the name of a finding (lost_rack_awareness)."
+        )
+    )
+    before: float | None = field(default=None, metadata=column("Its value before, if it changes."))
+    after: float | None = field(default=None, metadata=column("Its value, or what it becomes."))
+    bound: float | None = field(
+        default=None,
+        metadata=column(
+            "What that is held against: the whole it is part of, a floor, what the policy allows."
+        ),
+    )
+    unit: str | None = field(
+        default=None, metadata=column("What the values count: a unit or a currency.")
+    )
+    partitions: Int32 | None = field(
+        default=None, metadata=column("How many partitions it is about.", at_least=0)
+    )
+    subjects: tuple[str, ...] = field(
+        default=(),
+        metadata=column(
+            "Whom or what it is about: members, topics, strategies, partitions as topic-number."
+        ),
+    )
+    more: Int32 = field(default=0, metadata=column("How many subjects are left out.", at_least=0))
+    quote: str | None = field(
+        default=None,
+        metadata=column("Somebody else's words: an error, a failed check, a custom strategy."),
+    )
 
 
 def finding(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:

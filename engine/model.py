@@ -123,10 +123,14 @@ STREAMS_PROTOCOL = "stream"
 
 
 class Status(enum.StrEnum):
-    """How a partition or a group fares, worsening in this order; a group has its worst partition's."""
+    """
+    How a partition or a group fares, worsening in this order; a group has its worst partition's.
 
-    UNKNOWN = "UNKNOWN"
+    What is unknown is never taken to be well, so it hides OK; it hides nothing that is known to be wrong.
+    """
+
     OK = "OK"
+    UNKNOWN = "UNKNOWN"
     WARN = "WARN"
     STALL = "STALL"
     STOP = "STOP"
@@ -134,7 +138,7 @@ class Status(enum.StrEnum):
 
     @property
     def severity(self) -> int:
-        """0 for UNKNOWN up to 5 for REWIND."""
+        """0 for OK up to 5 for REWIND."""
         return list(Status).index(self)
 
 
@@ -548,7 +552,7 @@ class Candidate:
     reach: Reach
     feasibility: Feasibility
     reason: str
-    replay: str | None = None
+    replay: tuple[Fact, ...] = ()
     assignment: Assignment | None = None
     score: Score | None = None
     findings: tuple[Fact, ...] = ()

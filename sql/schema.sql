@@ -161,6 +161,7 @@ CREATE TABLE group_metrics (
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
     currency text,
+    facts jsonb,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -175,7 +176,8 @@ COMMENT ON COLUMN group_metrics.config_version IS 'Hash of the configuration it 
 COMMENT ON COLUMN group_metrics.group_type IS 'classic, consumer (KIP-848), streams (KIP-1071), share or unknown.';
 COMMENT ON COLUMN group_metrics.state IS 'State of the group, as the broker names it.';
 COMMENT ON COLUMN group_metrics.assignor IS 'Elected protocol or server-side assignor, as named on the wire.';
-COMMENT ON COLUMN group_metrics.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND: that of its worst partition.';
+COMMENT ON COLUMN group_metrics.status IS
+    'That of its worst partition, worsening in this order: OK, UNKNOWN, WARN, STALL, STOP, REWIND.';
 COMMENT ON COLUMN group_metrics.members IS 'Number of members.';
 COMMENT ON COLUMN group_metrics.idle_members IS 'Number of members without a partition.';
 COMMENT ON COLUMN group_metrics.partitions IS
@@ -208,6 +210,8 @@ COMMENT ON COLUMN group_metrics.cross_rack_bytes_per_second IS
 COMMENT ON COLUMN group_metrics.cross_rack_cost_per_month IS
     'What that costs in 30 days at the configured price_per_gb; null without a price or when the bytes are unknown.';
 COMMENT ON COLUMN group_metrics.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN group_metrics.facts IS
+    'The findings as values: a list of {kind, measure, before, after, bound, unit, partitions, subjects, more, quote}; @> finds one.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -305,7 +309,7 @@ COMMENT ON COLUMN partition_latest.consumption_per_second IS 'Offsets per second
 COMMENT ON COLUMN partition_latest.time_lag_seconds IS 'Age in seconds of the record at the committed offset.';
 COMMENT ON COLUMN partition_latest.time_lag_basis IS 'How that age is known.';
 COMMENT ON COLUMN partition_latest.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
-COMMENT ON COLUMN partition_latest.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.';
+COMMENT ON COLUMN partition_latest.status IS 'OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.';
 COMMENT ON COLUMN partition_latest.member_id IS 'Its owner; null when nobody owns it.';
 COMMENT ON COLUMN partition_latest.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
 COMMENT ON COLUMN partition_latest.committed_at IS 'When the committed offset was read.';
@@ -368,7 +372,7 @@ COMMENT ON COLUMN partition_worst.consumption_per_second IS 'Offsets per second 
 COMMENT ON COLUMN partition_worst.time_lag_seconds IS 'Age in seconds of the record at the committed offset.';
 COMMENT ON COLUMN partition_worst.time_lag_basis IS 'How that age is known.';
 COMMENT ON COLUMN partition_worst.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
-COMMENT ON COLUMN partition_worst.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.';
+COMMENT ON COLUMN partition_worst.status IS 'OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.';
 COMMENT ON COLUMN partition_worst.member_id IS 'Its owner; null when nobody owns it.';
 COMMENT ON COLUMN partition_worst.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
 COMMENT ON COLUMN partition_worst.committed_at IS 'When the committed offset was read.';
@@ -417,6 +421,7 @@ CREATE TABLE candidate (
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
     currency text,
+    facts jsonb,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -463,6 +468,8 @@ COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS
 COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
     'What that would cost in 30 days at the configured price_per_gb; null without a price or when the bytes are unknown.';
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN candidate.facts IS
+    'Findings, proof and replay as values: a list of {kind, measure, before, after, bound, unit, partitions, ...}; @> finds one.';
 
 
 -- What was said
@@ -481,6 +488,8 @@ CREATE TABLE advice (
     seen integer NOT NULL DEFAULT 0,
     config_version text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
+    facts jsonb,
+    yardstick_facts jsonb,
     CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
     CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
     CONSTRAINT advice_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
@@ -503,6 +512,9 @@ COMMENT ON COLUMN advice.yardstick_reason IS 'What it would gain, and why it can
 COMMENT ON COLUMN advice.seen IS 'Number of consecutive snapshots, this one included, in which the strategy won.';
 COMMENT ON COLUMN advice.config_version IS 'Hash of the configuration it was decided with.';
 COMMENT ON COLUMN advice.created_at IS 'When it was decided.';
+COMMENT ON COLUMN advice.facts IS
+    'The reason as values, kind is reason, gain, loss, remark or finding: a list of {kind, measure, before, after, ...}; @> finds one.';
+COMMENT ON COLUMN advice.yardstick_facts IS 'What the yardstick would gain, as values of the same form.';
 
 CREATE TABLE advice_move (
     advice_id bigint NOT NULL,
@@ -607,7 +619,7 @@ CREATE TABLE step_run (
     outcome text NOT NULL,
     error text,
     CONSTRAINT step_run_pkey PRIMARY KEY (step_run_id),
-    CONSTRAINT step_run_outcome_check CHECK (outcome IN ('ok', 'failed'))
+    CONSTRAINT step_run_outcome_check CHECK (outcome IN ('ok', 'failed', 'skipped'))
 );
 
 CREATE INDEX step_run_started_at ON step_run (started_at);
@@ -622,5 +634,6 @@ COMMENT ON COLUMN step_run.snapshot_id IS
 COMMENT ON COLUMN step_run.step IS 'Name of the step.';
 COMMENT ON COLUMN step_run.started_at IS 'When it began.';
 COMMENT ON COLUMN step_run.finished_at IS 'When it ended.';
-COMMENT ON COLUMN step_run.outcome IS 'ok or failed.';
-COMMENT ON COLUMN step_run.error IS 'Why it failed, in one line; null when it did not.';
+COMMENT ON COLUMN step_run.outcome IS
+    'ok, failed, or skipped: not begun, because the run before was still at it.';
+COMMENT ON COLUMN step_run.error IS 'Why it failed or was skipped, in one line; null when it was not.';

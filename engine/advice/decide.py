@@ -70,7 +70,9 @@ def decide(
         yardstick_facts=weighed[yardstick].gains if yardstick else (),
     )
     if best is None:
-        lagless = _unknown_lag(unknown_lag, findings) if live.score.largest_member_lag is None else ()
+        lagless = (
+            _unknown_lag(unknown_lag, findings) if live.score.largest_member_lag is None else ()
+        )
         return replace(advice, facts=_why_stay(able, weighed, floor, lagless))
     seen = previous.seen + 1 if previous and previous.strategy == best else 1
     gains = weighed[best].gains

@@ -21,8 +21,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.kit.flow import outweighing
 from evenkeel.engine.facts import Fact
+from evenkeel.engine.kit.flow import outweighing
 from evenkeel.engine.kit.min_cost import NearData, Plain, Weights, near_data, plain
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.scoring import replica_crossing_of

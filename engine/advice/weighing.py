@@ -164,4 +164,4 @@ def near_floor(score: Score, policy: Policy) -> Fact | None:
         return None
     if lag > floor * (1 + policy.near_floor):
         return None
-    return finding("lag_floor", after=lag, bound=floor, unit="offsets")
+    return finding("largest_member_lag", after=lag, bound=floor, unit="offsets")

@@ -114,9 +114,6 @@ SEVERITY: Mapping[IncidentKind, Severity] = {
 TAKING = "take_snapshot"
 """The step whose failure means that the cluster cannot be read."""
 
-SKIPPED = "late:"
-"""How the error of an attempt begins that was skipped because the one before still ran; the cluster may be well."""
-
 TELLING = "alert"
 """The step whose failure is already an incident of its own while alerts are unsent."""
 
@@ -127,13 +124,18 @@ is told."""
 
 @dataclass(frozen=True, kw_only=True)
 class FailingStep:
-    """A step whose last runs failed: how many in a row, since when, and what the last one said."""
+    """
+    A step whose last runs failed or were skipped: how many in a row, since when, and what the last one said.
+
+    *skipped*: the last one was not begun, because the run before was still at it; the cluster may be well.
+    """
 
     step: str
     failures: int
     failing_since: datetime
     last_failed_at: datetime
     error: str | None
+    skipped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +240,7 @@ def _taking(facts: ClusterFacts) -> FailingStep | None:
 
 def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
     taking = _taking(facts)
-    if taking is None or (taking.error or "").startswith(SKIPPED):
+    if taking is None or taking.skipped:
         return None
     newest = facts.newest_finished_at
     return Finding(

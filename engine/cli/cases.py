@@ -38,6 +38,7 @@ from evenkeel.engine.assignors import by_name
 from evenkeel.engine.errors import EvenkeelError, InputError
 from evenkeel.engine.kit.settle import settle
 from evenkeel.engine.model import NONE, Column, Indices
+from evenkeel.engine.wording import proof, words
 
 _ERRORS_SHOWN = 3
 
@@ -155,9 +156,9 @@ def answer(
     if answered.transferring is not None:
         result["transferring"] = _transferring(group, answered.transferring)
     if answered.findings:
-        result["findings"] = list(answered.findings)
-    if answered.proof is not None:
-        result["proof"] = answered.proof
+        result["findings"] = [words(flaw) for flaw in answered.findings]
+    if answered.proof:
+        result["proof"] = proof(answered.proof)
     if end is not None:
         result["rounds"] = end.rounds
     if repeat is not None:

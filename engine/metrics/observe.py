@@ -162,9 +162,7 @@ def _of_offsets(group: GroupSnapshot, lag: Lag, counted: Flags) -> Iterator[Fact
     yield from about("commits_beyond_end", _based(lag, LagBasis.BEYOND_END))
     yield from about(NO_OFFSET_RESET, _based(lag, LagBasis.NO_COMMIT) & counted)
     yield from about("compacted_lag", squeezed, names=True)
-    yield from about(
-        "commits_of_no_partition", ~table.exists & table.committed.known, names=True
-    )
+    yield from about("commits_of_no_partition", ~table.exists & table.committed.known, names=True)
     if _subscription(group):
         yield from about("unsubscribed_commits", stray)
 

@@ -15,6 +15,7 @@ from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness,
 from evenkeel.engine.assignor import GroupSpec, spec_of
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.metrics.balance import member_counts, member_sums
 from evenkeel.engine.metrics.history import any_sum
 from evenkeel.engine.metrics.observe import Observation, observe
@@ -34,6 +35,7 @@ from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.reading import groups_with_past, with_others
+from evenkeel.engine.wording import words
 
 Rows = list[dict[str, Any]]
 
@@ -114,6 +116,7 @@ def measure_group(
             members=len(group.members) if group.error is None else None,
             error=group.error or withheld,
             findings=(),
+            facts=(),
         )
         return {"group_metrics": [row_of(unknown)], "member_metrics": [], "partition_metrics": []}
     seen = observe_group(settings, group, earlier)
@@ -135,6 +138,9 @@ def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) 
     score = None
     if spec is not None:  # the judge's view of what the group has now
         score = judge_of(seen, spec, rule).score(Assignment(owner=spec.owner))
+    facts = seen.findings
+    if spec is not None and score is not None:
+        facts += _about_racks(seen, spec, rule, score)
     owned = member_counts(table.owner, len(group.members))
     statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
     since = seen.production.since_ms.take(counted)
@@ -170,14 +176,8 @@ def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) 
         rates_since=from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        findings=(
-            *seen.findings,
-            *(
-                _about_racks(seen, spec, rule, score)
-                if spec is not None and score is not None
-                else ()
-            ),
-        ),
+        findings=tuple(words(fact) for fact in facts),
+        facts=facts,
         cross_rack_bytes_per_second=score.cross_rack_bytes_per_second if score else None,
         cross_rack_cost_per_month=score.cross_rack_cost_per_month if score else None,
         currency=score.currency if score else None,
@@ -185,10 +185,10 @@ def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) 
     )
 
 
-def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score) -> list[str]:
+def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score) -> tuple[Fact, ...]:
     group = seen.group
     if blocked(group) or group.places_tasks:
-        return []
+        return ()
     found = (
         lost_rack_awareness(group, spec),
         leaders_only(group, spec),
@@ -196,7 +196,7 @@ def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score) -
         if rule.price_per_gb is not None and score.cross_rack_bytes_per_second is None
         else None,
     )
-    return [one for one in found if one]
+    return tuple(fact for fact in found if fact)
 
 
 def _known_sum(numbers: Column) -> int | None:

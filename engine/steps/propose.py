@@ -15,6 +15,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.conformance.asking import NoAnswer, ask
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
 from evenkeel.engine.ports import History, Lake
@@ -171,12 +172,15 @@ def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:
     return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
 
 
-def _replayed(continues: bool, settled: Settled) -> str:
-    told = "next rebalance" if continues else "fresh assignment"
-    if settled.rounds == 1:
-        return told
-    waited = "1 partition pauses" if settled.waited == 1 else f"{settled.waited} partitions pause"
-    return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
+def _replayed(continues: bool, settled: Settled) -> tuple[Fact, ...]:
+    return (
+        Fact(
+            kind=FactKind.REPLAY,
+            measure="next_rebalance" if continues else "fresh_assignment",
+            after=settled.rounds,
+            partitions=settled.waited,
+        ),
+    )
 
 
 def _never(strategy: Assignor, reason: str) -> Candidate:

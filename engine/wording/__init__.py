@@ -7,7 +7,7 @@ words, `advice` the facts that explain a verdict.
 
 from evenkeel.engine.text import and_more, listed, named, several, shortened
 from evenkeel.engine.wording.advice import because
-from evenkeel.engine.wording.facts import proof, words
+from evenkeel.engine.wording.facts import proof, replay, shown, words
 from evenkeel.engine.wording.names import member_names
 from evenkeel.engine.wording.numbers import (
     ARROW,
@@ -37,9 +37,11 @@ __all__ = [
     "offsets",
     "percent",
     "proof",
+    "replay",
     "sentence",
     "several",
     "shortened",
+    "shown",
     "since",
     "words",
 ]

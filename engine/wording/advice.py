@@ -46,7 +46,11 @@ def _reason(fact: Fact, gains: str, losses: str) -> str:
             verb = "is" if len(fact.subjects) == 1 else "are"
             return f"nothing to gain: {names} {verb} no better by as much as the policy asks"
         case "unknown_lag":
-            whose = f"the lag of {several(fact.partitions, 'partition')}" if fact.partitions else "its lag"
+            whose = (
+                f"the lag of {several(fact.partitions, 'partition')}"
+                if fact.partitions
+                else "its lag"
+            )
             return f"{whose} is unknown, and nothing else is to gain"
         case "nothing_deployable":
             return "there is no strategy that it could deploy"

@@ -42,26 +42,28 @@ def _clause(fact: Fact) -> str:
 
 
 def joined(facts: Iterable[Fact]) -> str:
-    """Clauses one after the other; a remark stands closer to what it is about."""
-    text = ""
+    """Clauses one after the other; a fact and its remarks stand closer together, a share before what it costs."""
+    groups: list[list[Fact]] = []
     for fact in facts:
-        between = ", " if fact.kind is FactKind.REMARK else "; "
-        text += (between if text else "") + words(fact)
-    return text
+        if fact.kind is FactKind.REMARK and groups:
+            groups[-1].append(fact)
+        else:
+            groups.append([fact])
+    cost = "cross_rack_cost_per_month"
+    ordered = [sorted(group, key=lambda fact: fact.measure == cost) for group in groups]
+    return "; ".join(", ".join(map(words, group)) for group in ordered)
 
 
 def shown(measure: str, value: float) -> str:
     """A value of a measure as it reads."""
-    _, form = MEASURES.get(measure, ("", lambda n: f"{n:,g}"))
-    return form(value)
+    return MEASURES[measure][1](value) if measure in MEASURES else f"{value:,g}"
 
 
 def _plain(fact: Fact) -> str:
     if fact.quote is not None:
         return fact.quote
-    name, _ = MEASURES.get(fact.measure, (fact.measure.replace("_", " "), None))
     values = [shown(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
-    told = " ".join([name, *([change(*values)] if len(values) == 2 else values)])
+    told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
     return f"{told} ({_subjects(fact)})" if fact.subjects else told
 
 
@@ -88,6 +90,8 @@ def _whole(value: float | None) -> int:
 
 
 def _lag(fact: Fact) -> str:
+    if fact.kind is FactKind.FINDING:
+        return _floor(fact)
     before, after = _whole(fact.before), _whole(fact.after)
     told = f"largest member lag {change(f'{before:,}', offsets(after))}"
     return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
@@ -113,8 +117,8 @@ def _unowned(fact: Fact) -> str:
 
 def _floor(fact: Fact) -> str:
     return (
-        f"the largest member lag ({offsets(_whole(fact.after))}) is at its floor ({_whole(fact.bound):,}): no assignment"
-        " can lower it, look at the hottest partition or at capacity"
+        f"the largest member lag ({offsets(_whole(fact.after))}) is at its floor ({_whole(fact.bound):,}): no"
+        " assignment can lower it, look at the hottest partition or at capacity"
     )
 
 
@@ -132,8 +136,8 @@ def _lost(fact: Fact) -> str:
 
 def _compacted(fact: Fact) -> str:
     return (
-        f"lag on {_partitions(fact)} of compacted topics ({_subjects(fact)}) counts offsets, of which compaction may have"
-        " removed the records: it is an upper bound"
+        f"lag on {_partitions(fact)} of compacted topics ({_subjects(fact)}) counts offsets, of which compaction may"
+        " have removed the records: it is an upper bound"
     )
 
 
@@ -162,9 +166,9 @@ def _leaders_only(fact: Fact) -> str:
 
 def _no_sizes(fact: Fact) -> str:
     return (
-        f"what crosses racks cannot be priced: the size of records is unknown on {_partitions(fact)} ({_subjects(fact)});"
-        " grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in"
-        " a rule (compacted and purged topics always need that)"
+        f"what crosses racks cannot be priced: the size of records is unknown on {_partitions(fact)}"
+        f" ({_subjects(fact)}); grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or"
+        " set bytes_per_record in a rule (compacted and purged topics always need that)"
     )
 
 
@@ -196,7 +200,6 @@ _WEIGHED: Mapping[str, Clause] = {
 
 _CLAUSES: Mapping[str, Clause] = {
     **_WEIGHED,
-    "lag_floor": _floor,
     "rebalancing": lambda f: f"rebalancing ({_subjects(f)}): who owns what is in motion",
     "idle_members": _idle,
     "lost_records": _lost,
@@ -275,7 +278,7 @@ def _claimed(claims: Sequence[Fact]) -> str:
 
 
 def _name(fact: Fact) -> str:
-    return MEASURES.get(fact.measure, (fact.measure.replace("_", " "), None))[0]
+    return MEASURES[fact.measure][0] if fact.measure in MEASURES else fact.measure.replace("_", " ")
 
 
 def _left_out(fact: Fact) -> str:
@@ -289,8 +292,12 @@ def _bounded(fact: Fact) -> str:
         gap = 100 * (after - bound) / bound
         digits = 0 if gap >= 2 else 2
         above = ceil(round(gap * 10**digits, 6)) / 10**digits
-        return f"largest member lag {after:,.0f}, at most {above:g}% above its floor of {bound:,.0f}"
-    if fact.measure == "cross_rack_share":  # both rounded away from each other: the gap never looks smaller
+        return (
+            f"largest member lag {after:,.0f}, at most {above:g}% above its floor of {bound:,.0f}"
+        )
+    if (
+        fact.measure == "cross_rack_share"
+    ):  # both rounded away from each other: the gap never looks smaller
         share, least = ceil(round(1000 * after, 6)) / 10, floor(round(1000 * bound, 6)) / 10
         return f"cross-rack share {share:g}%, its floor {least:g}%"
     return f"{_name(fact)} {shown(fact.measure, after)}, their floor {shown(fact.measure, bound)}"
@@ -298,6 +305,28 @@ def _bounded(fact: Fact) -> str:
 
 def _all(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def replay(facts: Iterable[Fact]) -> str | None:
+    """
+    How a strategy was replayed; None where it was not.
+
+    >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
+    'next rebalance, settled in 2 rounds; 1 partition pauses in between'
+    """
+    told = None
+    for fact in of_kind(facts, FactKind.REPLAY):
+        if fact.measure == "warming_copies":
+            one = fact.after == 1
+            told = f"{told}, {_whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            continue
+        told = fact.measure.replace("_", " ")
+        if (fact.after or 1) > 1:
+            waits = (
+                f"{_partitions(fact)} {'pauses' if fact.partitions == 1 else 'pause'} in between"
+            )
+            told += f", settled in {_whole(fact.after)} rounds; {waits}"
+    return told
 
 
 def strategies(fact: Fact) -> str:

@@ -10,6 +10,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model import Column
 from evenkeel.engine.steps.measure import measure_group
 from evenkeel.engine.steps.propose import propose_group
+from evenkeel.engine.wording import words
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 ON = {"rack": "rack-a", "rack_source": "describe"}, {"rack": "rack-b", "rack_source": "describe"}
@@ -54,11 +55,11 @@ def test_what_crosses_and_what_would_have_to_is_told():
     told = _found(_group(ACROSS))
 
     assert told is not None
-    assert told.startswith(
+    assert words(told).startswith(
         "lost rack awareness: 50% of its partitions are read across racks, 0% would have to be"
     )
     [row] = measure_group(Settings(), _group(ACROSS), [])["group_metrics"]
-    assert row["findings"] == [told]
+    assert words(told) in row["findings"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,8 @@ def test_reads_that_only_leaders_serve_are_told():
     """Replicas are near everybody, and no broker lets them be read."""
     told = _racks_of(_group(ACROSS, replicas=BOTH, follower_fetching=False))
 
-    assert told == (
+    assert told is not None
+    assert words(told) == (
         "50% of its partitions are read across racks because brokers serve reads from leaders only; with"
         " replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be 0%"
     )

@@ -154,7 +154,9 @@ def test_a_cluster_whose_snapshot_is_under_way_is_skipped_and_late(history: Hist
     history.busy = True
     with pytest.raises(AirflowSkipException):
         runtime.take_snapshot("eu", run="scheduled__1")
-    assert [n["error"] for n in history.notes] == ["late: take_snapshot of eu is still running."]
+    assert [(n["outcome"], n["error"]) for n in history.notes] == [
+        ("skipped", "take_snapshot of eu is still running.")
+    ]
 
 
 class Cluster:
