@@ -30,6 +30,7 @@ from evenkeel.engine.model import (
     Reach,
     Score,
 )
+from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
 from evenkeel.engine.steps.judging import judge_of
@@ -80,8 +81,9 @@ def task_rows(
         for one in every().values()
         if one.name not in done
     ]
+    keys = keys_of(group, settings.version)
     for position, (candidate, judgement, changed) in enumerate(rows):
-        yield candidate_row(position, candidate, judgement, changed)
+        yield candidate_row(keys, position, candidate, judgement, changed)
 
 
 def _live(shown: GroupSpec, judge: Judge) -> Candidate:
