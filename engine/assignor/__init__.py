@@ -1,5 +1,5 @@
 """
-What a strategy is, and its input: the one import that a custom strategy needs beside `engine.model`.
+What a strategy is, and its input: the one import that a custom strategy needs beside `evenkeel.engine.model`.
 
 `group` holds the input as integers, `protocol` the shape of a strategy and its promises, `build` makes groups from
 names and from snapshots, `rejoin` changes what their members come back with.
