@@ -49,8 +49,9 @@ _MADE = re.compile(r"(<!-- made: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def written() -> list[Path]:
-    """Every README of the repository, CONTRIBUTING.md and CHANGELOG.md, the one at the top first."""
-    rooms = [p for p in ROOT.glob("*/**/README.md") if not p.relative_to(ROOT).parts[0][0] == "."]
+    """The README at the top, CONTRIBUTING.md, CHANGELOG.md, and the README of every room."""
+    folders = [each for each in ROOT.glob("[!._]*") if each.is_dir()]
+    rooms = [page for folder in folders for page in folder.rglob("README.md")]
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(rooms)]
 
 
@@ -177,7 +178,9 @@ def _parameter(one: sql.Parameter) -> str:
 
 def _relations() -> str:
     found = re.findall(r"COMMENT ON TABLE (\w+) IS\s+'((?:[^']|'')*)'", sql.schema())
-    return grid(("table", "a row is"), [(f"`{name}`", text.replace("''", "'")) for name, text in found])
+    return grid(
+        ("table", "a row is"), [(f"`{name}`", text.replace("''", "'")) for name, text in found]
+    )
 
 
 def _verbs() -> str:
