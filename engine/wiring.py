@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.config import Settings, load
 from engine.errors import ConfigError, InputError
-from engine.ports import Lake, Notifier
+from engine.ports import History, Lake, Notifier
 
 if TYPE_CHECKING:
     from engine.adapters.kafka import KafkaClusterReader
-    from engine.adapters.postgres import PostgresHistory
 
 
 def settings(
@@ -87,7 +86,7 @@ def scratch() -> Lake:
     return Recording()
 
 
-def history(settings: Settings) -> PostgresHistory:
+def history(settings: Settings) -> History:
     """
     The configured history.
 

@@ -21,7 +21,7 @@ from engine.metrics.observe import Observation, observe
 from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from engine.metrics.status import worst
 from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
-from engine.ports import History, Lake
+from engine.ports import Lake, ResultHistory
 from engine.steps.judging import judge_of
 from engine.steps.reading import groups_with_past, with_others
 
@@ -47,7 +47,7 @@ def compute_metrics(
 
 def record_metrics(
     lake: Lake,
-    history: History | None,
+    history: ResultHistory | None,
     snapshot_id: str,
     tables: Mapping[str, pa.Table],
     pattern: str = "*",

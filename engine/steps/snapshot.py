@@ -7,13 +7,13 @@ from typing import Any
 from engine.config import Settings
 from engine.datasets import facts_of, new_snapshot_id
 from engine.model import utc_now
-from engine.ports import Cluster, History, Lake
+from engine.ports import Cluster, Lake, SnapshotHistory
 
 
 def take_snapshot(
     cluster: Cluster,
     lake: Lake,
-    history: History | None,
+    history: SnapshotHistory | None,
     settings: Settings,
     name: str,
     *,
@@ -49,5 +49,5 @@ def take_snapshot(
     }
     manifest = lake.write("snapshot", taken.snapshot_id, taken.tables, noted)
     if history is not None:
-        history.store_snapshot(manifest, {"config_version": settings.version})
+        history.store_snapshot(manifest, settings.version)
     return taken.snapshot_id
