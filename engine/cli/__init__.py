@@ -1,28 +1,14 @@
 """
 The command `evenkeel`, for the person who has one sick group right now.
 
-It runs the plain form of the steps, without Spark and Great Expectations. What a command needs is imported when it
-runs, so that `advise --from` answers at once and `--help` faster still.
+It runs the plain form of the steps, without Spark and Great Expectations. `verbs` holds one file per verb and the table
+of them, `views` what several of them show. A verb is imported when it is called, and what it needs when it works.
 """
 
 from __future__ import annotations
 
 import typer
 
-from engine.cli import (
-    advise,
-    answer,
-    check_assignor,
-    diff,
-    doctor,
-    elect,
-    frontier,
-    history,
-    lag,
-    record,
-    snapshot,
-    tasks,
-)
 from engine.cli.running import EXIT_CODES, Group
 
 __all__ = ["app", "main"]
@@ -42,7 +28,6 @@ _EPILOG = "\n\n".join(
 
 app = typer.Typer(
     cls=Group,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=_EPILOG,
@@ -53,25 +38,6 @@ app = typer.Typer(
 @app.callback()
 def evenkeel() -> None:
     """Keep Kafka consumer groups on an even keel: lag, racks, and the assignment that would be better."""
-
-
-for _command, _epilog in (
-    (snapshot.snapshot, snapshot.EPILOG),
-    (lag.lag, lag.EPILOG),
-    (diff.diff, diff.EPILOG),
-    (advise.advise, advise.EPILOG),
-    (tasks.tasks, tasks.EPILOG),
-    (frontier.frontier, frontier.EPILOG),
-    (answer.assign, answer.EPILOG),
-    (elect.elect, elect.EPILOG),
-    (check_assignor.check_assignor, check_assignor.EPILOG),
-    (record.record, record.EPILOG),
-    (record.replay, record.REPLAY_EPILOG),
-    (history.query, history.EPILOG),
-    (history.migrate, history.MIGRATE_EPILOG),
-    (doctor.doctor, doctor.EPILOG),
-):
-    app.command(epilog=_epilog)(_command)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine import wiring
 from engine.cli import sources
-from engine.cli.history import database, secret_url
+from engine.cli.database import database, secret_url
 from engine.config import Settings
 from engine.errors import ConfigError, EvenkeelError
 

@@ -17,6 +17,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from engine.cli.verbs import VERBS, Commands
 from engine.errors import EvenkeelError
 
 EXIT_CODES = {
@@ -45,7 +46,20 @@ class NothingFound(EvenkeelError):
 
 
 class Group(TyperGroup):
-    """The commands; every way they can end passes here."""
+    """The verbs, each loaded when it is asked for; every way they can end passes here."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = Commands()  # type: ignore[assignment]  # nobody adds to them
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The verbs in their order; none is loaded for it."""
+        return list(VERBS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each verb does, in full, without loading it."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
 
     def main(
         self,

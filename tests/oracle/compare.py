@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from engine.cli.assign import answer
+from engine.cli.cases import answer
 from engine.errors import EvenkeelError
 from tests.oracle.groups import Case, follow_up, fresh
 from tests.oracle.judge import difference, smallest

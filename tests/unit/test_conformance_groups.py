@@ -11,7 +11,7 @@ import pytest
 
 from engine.assignor import Promise
 from engine.assignors import ASSIGNORS
-from engine.cli.assign import read_case
+from engine.cli.cases import read_case
 from engine.conformance import check, examine, sketches
 from engine.conformance.promises import changed_fields
 from engine.conformance.shrink import shrink

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.assign import answer
+from engine.cli.cases import answer
 from engine.errors import Infeasible
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"

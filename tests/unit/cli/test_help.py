@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
-from engine.cli import app
+from engine.cli import app, verbs
 from engine.cli.running import EXIT_CODES
+from engine.cli.verbs import VERBS
 
 COMMANDS = (
     "snapshot",
@@ -47,6 +49,25 @@ def arguments(example: str) -> list[str]:
 def test_the_commands_are_the_documented_ones(run):
     """The fourteen verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
+    assert re.findall(r"^  ([a-z-]+)  +[A-Z]", run("--help").stdout, re.MULTILINE) == [*COMMANDS]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_verbs_says_what_each_verb_says_itself(run, name):
+    """Help at the top reads the table alone, so that it loads no verb."""
+    assert get_command(app).commands[name].help == VERBS[name]
+
+
+def test_the_files_beside_the_table_are_the_verbs():
+    """Whoever looks for a verb finds the file of its name, and no other."""
+    files = {file.stem for file in Path(verbs.__file__).parent.glob("*.py")}
+    assert files - {"__init__"} == {name.replace("-", "_") for name in COMMANDS}
+
+
+def test_help_at_the_top_says_what_a_verb_does_to_the_end(run):
+    """No sentence is cut off, however narrow the terminal."""
+    shown = " ".join(run("--help", terminal_width=80).stdout.split())
+    assert all(what in shown for what in VERBS.values())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

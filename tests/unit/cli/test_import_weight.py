@@ -75,5 +75,21 @@ try:
     app()
 except SystemExit:
     print(*(n for n in ("numpy", "pyarrow", "rich", "sql", *sys.argv[2:]) if n in sys.modules), file=sys.stderr)
+    print(*(n for n in sys.modules if n.startswith("engine.cli.verbs.")), file=sys.stderr)
 """
-    assert ended(program, "--help") == [""]
+    assert ended(program, "--help") == ["", ""]
+
+
+def test_shell_completion_knows_the_verbs_and_loads_only_what_fits():
+    """Each press of Tab starts the program anew."""
+    program = """
+import os, sys
+os.environ.update(_EVENKEEL_COMPLETE="complete_bash", COMP_WORDS="evenkeel ch", COMP_CWORD="1")
+from engine.cli import app
+sys.stdout = sys.stderr
+try:
+    app([])
+except SystemExit:
+    print(*(n for n in sys.modules if n.startswith(("engine.cli.verbs.", "numpy"))))
+"""
+    assert ended(program) == ["check-assignor", "engine.cli.verbs.check_assignor"]

@@ -10,7 +10,7 @@ import pytest
 
 from engine import wiring
 from engine.adapters.replay import write_recording
-from engine.cli import tasks as command
+from engine.cli.verbs import tasks as command
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
 from tests.unit.cli.conftest import objects

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli.assign_tasks import Case, answer_tasks, read_tasks
+from engine.cli.task_cases import Case, answer_tasks, read_tasks
 from engine.streams.actives import total_cost
 from engine.streams.place import place
 

@@ -55,8 +55,9 @@ def elect(
     as_json: AsJson = False,
 ) -> None:
     """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
-    from engine.cli import electing, election_tables
-    from engine.cli.tables import emit
+    from engine.cli import electing
+    from engine.cli.views import elections
+    from engine.cli.views.tables import emit
 
     if member:
         if any((group, assignors, bootstrap, cluster, stored)):
@@ -69,7 +70,7 @@ def elect(
     if as_json:
         emit(one.to_json() for one in found)
     else:
-        election_tables.show_elections(found)
+        elections.show_elections(found)
 
 
 def _groups(

@@ -40,10 +40,11 @@ def advise(
     as_json: AsJson = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
-    from engine.cli import scoreboard, sources
+    from engine.cli import sources
     from engine.cli.judging import judge
-    from engine.cli.lag import tell_unreadable
-    from engine.cli.tables import emit, show
+    from engine.cli.verbs.lag import tell_unreadable
+    from engine.cli.views import scoreboard
+    from engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     found = judge(source, group)

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.names import member_names
-from engine.cli.tables import (
+from engine.cli.views.names import member_names
+from engine.cli.views.tables import (
     NOTHING,
     Table,
     duration,

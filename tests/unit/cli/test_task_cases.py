@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from engine.cli.assign import answer, answer_lines
-from engine.cli.assign_tasks import Case, read_tasks
+from engine.cli.cases import answer, answer_lines
+from engine.cli.task_cases import Case, read_tasks
 from engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
 from engine.streams.switch import EQUAL_COSTS
 

@@ -17,7 +17,7 @@ from engine.errors import InputError
 
 if TYPE_CHECKING:
     from engine.assignor import Assignor
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
     from engine.conformance import Examined, Outcome, Sketch
 
 EPILOG = epilog(
@@ -61,8 +61,8 @@ def check_assignor(
     as_json: AsJson = False,
 ) -> None:
     """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
-    from engine.cli.stranger import load
-    from engine.cli.tables import emit, tell
+    from engine.cli.custom import load
+    from engine.cli.views.tables import emit, tell
     from engine.conformance import DATA, examine
 
     drawn = [_object(text) for text in data] if data else DATA
@@ -121,7 +121,7 @@ def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> 
 
 
 def _report(assignor: Assignor, examined: Examined) -> None:
-    from engine.cli.tables import Table, show, tell
+    from engine.cli.views.tables import Table, show, tell
 
     rows = [(_outcome(one), _meaning(one), _count(one)) for one in examined.outcomes]
     show([Table(headings=("outcome", "promise", "groups"), rows=rows)])
@@ -166,7 +166,7 @@ def _found(one: Outcome) -> list[str]:
 
 def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
     """A group and what a strategy gives its members; only columns that say something."""
-    from engine.cli.tables import NOTHING, Table, text
+    from engine.cli.views.tables import NOTHING, Table, text
 
     topics: dict[str, list[str | None]] = {
         "topic": [t.name for t in sketch.topics],

@@ -28,7 +28,7 @@ def doctor(
 ) -> None:
     """Try configuration, connections, rights and versions, and say the fix for each."""
     from engine.cli import checks
-    from engine.cli.tables import to_json
+    from engine.cli.views.tables import to_json
 
     failed = 0
     for check in checks.every(bootstrap, cluster):
@@ -39,7 +39,7 @@ def doctor(
 
 
 def _line(check: Check) -> str:
-    from engine.cli.tables import text
+    from engine.cli.views.tables import text
 
     of = f"{check.cluster}: " if check.cluster else ""
     end = "" if check.found.endswith(".") or not check.fix else "."

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from engine.advice.bounce import Plan
 from engine.cli.electing import Held
-from engine.cli.names import member_names
-from engine.cli.tables import NOTHING, UNKNOWN, Table, show, tell, text
+from engine.cli.views.names import member_names
+from engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
 from engine.kit.election import REFUSED
 from engine.words import several
 

@@ -1,23 +1,19 @@
-"""`evenkeel query` and `evenkeel migrate`: the history in Postgres."""
+"""`evenkeel query`: the history in Postgres, by named questions."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import parse_qs, urlsplit
 
 import typer
 
 from engine.cli.options import AsJson, epilog
 from engine.cli.running import NothingFound, complain
-from engine.errors import ConfigError, InputError
+from engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
     from engine.config import Settings
 
 EPILOG = epilog(
@@ -29,16 +25,6 @@ EPILOG = epilog(
     [0, 1, 2, 5],
     "Asks the database of EVENKEEL_DATABASE_URL; without it, the one a demo in this folder keeps. No row: exit code 1.",
 )
-MIGRATE_EPILOG = epilog(
-    [
-        "evenkeel migrate --dry-run                            # what would be applied",
-        "EVENKEEL_DATABASE_URL=postgresql://evenkeel@db/evenkeel evenkeel migrate",
-    ],
-    [0, 2, 5],
-    "Each migration is one transaction; applying nothing is fine, so it can run before every start.",
-)
-STATE = Path("demo", "state.json")
-"""Where, below evenkeel's home, the demo says what it runs."""
 
 
 def query(
@@ -52,7 +38,8 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Ask the history a named question."""
-    from engine.cli.tables import emit, show
+    from engine.cli.database import database
+    from engine.cli.views.tables import emit, show
 
     if name is None:
         rows = catalogue()
@@ -71,98 +58,6 @@ def query(
         show([result_table(found)])
     if not found:
         raise NothingFound(f"query {name} found no row.")
-
-
-def migrate(
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say which migrations would be applied.")
-    ] = False,
-) -> None:
-    """Bring the history database to this version's schema."""
-    from engine.adapters import postgres
-
-    settings, where = database()
-    complain(f"database: {where}")
-    url = secret_url(settings)
-    names = list(postgres.pending(url) if dry_run else postgres.migrate(url))
-    for one in names:
-        print(f"{'would apply' if dry_run else 'applied'} {one}")
-    if not names:
-        print("nothing to apply: the schema is this version's")
-
-
-def database() -> tuple[Settings, str]:
-    """
-    The settings with a database in them, and what to call that database.
-
-    Raises:
-        ConfigError: Neither a database is configured nor a demo's is there.
-    """
-    from pydantic import SecretStr
-
-    from engine import wiring
-
-    settings = wiring.settings()
-    if settings.database_url is not None:
-        return (
-            settings,
-            f"{place(settings.database_url.get_secret_value())} (EVENKEEL_DATABASE_URL)",
-        )
-    state = Path(os.environ.get("EVENKEEL_HOME", ".evenkeel")) / STATE
-    url = _demo_url(state)
-    return settings.model_copy(
-        update={"database_url": SecretStr(url)}
-    ), f"{place(url)} (the demo's)"
-
-
-def _demo_url(state: Path) -> str:
-    try:
-        url = json.loads(state.read_text(encoding="utf-8"))["database_url"]
-    except FileNotFoundError:
-        raise ConfigError(
-            "no history database is configured, and there is no demo here.",
-            fix="Set EVENKEEL_DATABASE_URL, or start one with `make demo`.",
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise ConfigError(
-            f"the demo's state {state} names no database.", fix="Run `make demo` again."
-        ) from problem
-    return str(url)
-
-
-def secret_url(settings: Settings) -> str:
-    """The database's address, password included."""
-    assert settings.database_url is not None
-    return settings.database_url.get_secret_value()
-
-
-UNREADABLE = "an address that cannot be read"
-"""Said in place of one that is malformed: any part of it may be the password."""
-
-
-def place(url: str) -> str:
-    """
-    A database's name and server, without what is secret in its address.
-
-    >>> place("postgresql://app:hunter2@db.example.com:5433/history")
-    'history on db.example.com:5433 as app'
-    >>> place("postgresql://app@/history?host=/run/pg&password=hunter2")
-    'history on /run/pg as app'
-    """
-    try:
-        parts = urlsplit(url)
-        asked = parse_qs(parts.query)
-        server = parts.hostname or asked.get("host", ["localhost"])[0]
-        port = f":{parts.port}" if parts.port else ""
-        user = parts.username or asked.get("user", [None])[0]
-    except ValueError:
-        return UNREADABLE
-    # an @ behind the server is a password with a character in it that ought to be quoted
-    if not parts.scheme or "://" not in url or "@" in f"{parts.path}{parts.query}{parts.fragment}":
-        return UNREADABLE
-    return f"{parts.path.strip('/') or '(default)'} on {server}{port}" + (
-        f" as {user}" if user else ""
-    )
 
 
 def ask(settings: Settings, name: str, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -198,7 +93,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The same for people: the question, and the parameters with their defaults."""
-    from engine.cli.tables import NOTHING, Table
+    from engine.cli.views.tables import NOTHING, Table
 
     def question(summary: str) -> str:
         head, mark, _ = summary.partition("? ")
@@ -256,7 +151,7 @@ def result_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     >>> result_table([{"lag": None, "problems": []}, {"lag": 7, "problems": ["late", "no racks"]}]).rows
     [['?', '-'], ['7', 'late; no racks']]
     """
-    from engine.cli.tables import NOTHING, UNKNOWN, Table
+    from engine.cli.views.tables import NOTHING, UNKNOWN, Table
 
     columns = list(rows[0])
     numeric = {c for c in columns if all(_is_number(r[c]) for r in rows)}
@@ -274,7 +169,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any, column: str, absent: str) -> str:
-    from engine.cli.tables import NOTHING, duration, number, ratio, share, text, to_json
+    from engine.cli.views.tables import NOTHING, duration, number, ratio, share, text, to_json
 
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"

@@ -46,7 +46,7 @@ def assign(
     ] = False,
 ) -> None:
     """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
-    from engine.cli.assign import answer_lines
+    from engine.cli.cases import answer_lines
 
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(

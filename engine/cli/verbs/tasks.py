@@ -12,7 +12,7 @@ import typer
 from engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
     from engine.model import GroupSnapshot
     from engine.streams.compare import Outcome
     from engine.streams.live import Running
@@ -45,7 +45,7 @@ def tasks(
     """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
     from engine.advice import blocked
     from engine.cli import sources
-    from engine.cli.tables import emit, show, tell
+    from engine.cli.views.tables import emit, show, tell
     from engine.errors import Infeasible
     from engine.streams.compare import outcomes, present, presumed
     from engine.streams.live import running
@@ -99,7 +99,7 @@ def _of(one: Outcome) -> str:
 
 def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> Table:
     from engine.cli.running import printable
-    from engine.cli.tables import Table, number, text
+    from engine.cli.views.tables import Table, number, text
 
     return Table(
         title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
@@ -162,7 +162,7 @@ def _extremes(application: Running, one: Outcome) -> tuple[int, int]:
 
 
 def _clients(application: Running, outcomes: Sequence[Outcome], names: Sequence[str]) -> Table:
-    from engine.cli.tables import Table, number, text
+    from engine.cli.views.tables import Table, number, text
 
     app = application.app
     counts = [Counter(one.owner.tolist()) for one in outcomes]
@@ -200,7 +200,7 @@ def _rack(application: Running, client: int) -> str | None:
 
 
 def _tasks(application: Running, outcomes: Sequence[Outcome], names: Sequence[str]) -> Table:
-    from engine.cli.tables import Table, text
+    from engine.cli.views.tables import Table, text
 
     app, every = application.app, len(application.app.tasks)
     shown = min(every, TASKS_SHOWN) if sys.stdout.isatty() else every

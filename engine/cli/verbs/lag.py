@@ -11,7 +11,7 @@ from engine.cli.running import complain
 
 if TYPE_CHECKING:
     from engine.cli.sources import Source
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
 
 EPILOG = epilog(
     [
@@ -71,7 +71,7 @@ def lag(
 ) -> None:
     """Show the lag of every partition of every group, with its owner."""
     from engine.cli import sources
-    from engine.cli.tables import emit, show
+    from engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored)
     groups, rows = measured(source, group)
@@ -170,7 +170,7 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 def _without_partition(
     heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> Table:
-    from engine.cli.tables import Table, number, text
+    from engine.cli.views.tables import Table, number, text
     from engine.words import several
 
     cells = [
@@ -190,8 +190,8 @@ def _without_partition(
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from engine.cli.names import member_names
-    from engine.cli.tables import NOTHING, Table, number, text
+    from engine.cli.views.names import member_names
+    from engine.cli.views.tables import NOTHING, Table, number, text
 
     owners = {row["member"]: (row["client_id"], row["host"]) for row in rows if row["member"]}
     names = member_names((member, *told) for member, told in owners.items())
@@ -219,7 +219,7 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _title(head: Mapping[str, Any]) -> str:
-    from engine.cli.tables import number, text
+    from engine.cli.views.tables import number, text
     from engine.words import several
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])

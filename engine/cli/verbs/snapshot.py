@@ -38,7 +38,7 @@ def snapshot(
     """Take one snapshot of a cluster's groups, offsets and racks into a lake folder."""
     from engine import wiring
     from engine.cli import sources
-    from engine.cli.tables import emit
+    from engine.cli.views.tables import emit
 
     settings, name = sources.live(wiring.settings(), bootstrap, cluster)
     if out is not None:

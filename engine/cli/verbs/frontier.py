@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from engine.advice.frontier import Frontier, Point
     from engine.cli.sources import Source
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
     from engine.steps.reading import GroupWithPast
 
 EPILOG = epilog(
@@ -53,8 +53,8 @@ def frontier(
 ) -> None:
     """Show cross-rack traffic against moves for one group, as the two are weighed differently."""
     from engine.cli import sources
-    from engine.cli.frontier_picture import check_kind, draw
-    from engine.cli.tables import emit, show, tell
+    from engine.cli.views.frontier_picture import check_kind, draw
+    from engine.cli.views.tables import emit, show, tell
     from engine.errors import InputError
 
     if picture is not None:
@@ -144,7 +144,7 @@ def _row(point: Point) -> dict[str, Any]:
 
 
 def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
-    from engine.cli.tables import Table, number, share, text
+    from engine.cli.views.tables import Table, number, share, text
 
     points = [("live", now), *((one.strategy, corner) for one in swept for corner in one.corners)]
     rates = any(point.rate is not None for _, point in points)

@@ -14,7 +14,7 @@ from engine.words import several
 
 if TYPE_CHECKING:
     from engine.cli.sources import Source
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
     from engine.model import Member
     from engine.steps.difference import Difference, Racks
 
@@ -81,7 +81,7 @@ def diff(
     """Show what changed for one group between two stored snapshots."""
     from engine import wiring
     from engine.cli import sources
-    from engine.cli.tables import emit, show, tell
+    from engine.cli.views.tables import emit, show, tell
     from engine.steps.compare import compare
     from engine.steps.reading import taken_at
 
@@ -193,7 +193,7 @@ def _row(
 
 
 def _head(group: str, source: Source, moments: Sequence[Any], span: float) -> str:
-    from engine.cli.tables import duration
+    from engine.cli.views.tables import duration
 
     told = [f"{moment:%Y-%m-%d %H:%M:%S}" for moment in moments]
     where = f"{printable(group)} on {source.cluster}"
@@ -201,7 +201,7 @@ def _head(group: str, source: Source, moments: Sequence[Any], span: float) -> st
 
 
 def _tables(found: Difference) -> Iterator[Table]:
-    from engine.cli.tables import Table
+    from engine.cli.views.tables import Table
 
     names = _names(found)
     if changes := list(_changes(found, names)):
@@ -235,7 +235,7 @@ def _title(what: str, count: int) -> str:
 
 def _ranges(what: str, spans: _Spans) -> Table:
     """One line per (before, after) and topic, with the partitions as ranges."""
-    from engine.cli.tables import Table, text
+    from engine.cli.views.tables import Table, text
 
     lines = [
         [before, after, text(topic), f"{len(own):,}", ranges(own)]
@@ -268,7 +268,7 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def _names(found: Difference) -> dict[str, str]:
     """Readable names by member id; one that restarted is called as it is now."""
-    from engine.cli.names import member_names
+    from engine.cli.views.names import member_names
 
     stayed = {old.id: new.id for old, new in found.restarted}
     every = [*found.joined, *found.left, *(new for _, new in found.restarted)]
@@ -288,7 +288,7 @@ def _racks(racks: Racks) -> str:
 
 
 def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
-    from engine.cli.tables import NOTHING, text
+    from engine.cli.views.tables import NOTHING, text
 
     for fact in found.facts:
         if fact.member is None:
@@ -312,7 +312,7 @@ def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]
 
 
 def _value(value: Any, absent: str = "-") -> str:
-    from engine.cli.tables import number, text, to_json
+    from engine.cli.views.tables import number, text, to_json
 
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -10,7 +10,7 @@ import pytest
 import sql
 from engine import wiring
 from engine.adapters import postgres
-from engine.cli.history import place
+from engine.cli.database import place
 from engine.errors import HistoryUnreachable
 from tests.unit.cli.conftest import objects
 

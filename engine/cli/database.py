@@ -1,0 +1,91 @@
+"""Which history database a verb means: the configured one, or that of a demo in this folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from engine.errors import ConfigError
+
+if TYPE_CHECKING:
+    from engine.config import Settings
+
+STATE = Path("demo", "state.json")
+"""Where, below evenkeel's home, the demo says what it runs."""
+
+
+def database() -> tuple[Settings, str]:
+    """
+    The settings with a database in them, and what to call that database.
+
+    Raises:
+        ConfigError: Neither a database is configured nor a demo's is there.
+    """
+    from pydantic import SecretStr
+
+    from engine import wiring
+
+    settings = wiring.settings()
+    if settings.database_url is not None:
+        return (
+            settings,
+            f"{place(settings.database_url.get_secret_value())} (EVENKEEL_DATABASE_URL)",
+        )
+    state = Path(os.environ.get("EVENKEEL_HOME", ".evenkeel")) / STATE
+    url = _demo_url(state)
+    return settings.model_copy(
+        update={"database_url": SecretStr(url)}
+    ), f"{place(url)} (the demo's)"
+
+
+def _demo_url(state: Path) -> str:
+    try:
+        url = json.loads(state.read_text(encoding="utf-8"))["database_url"]
+    except FileNotFoundError:
+        raise ConfigError(
+            "no history database is configured, and there is no demo here.",
+            fix="Set EVENKEEL_DATABASE_URL, or start one with `make demo`.",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise ConfigError(
+            f"the demo's state {state} names no database.", fix="Run `make demo` again."
+        ) from problem
+    return str(url)
+
+
+def secret_url(settings: Settings) -> str:
+    """The database's address, password included."""
+    assert settings.database_url is not None
+    return settings.database_url.get_secret_value()
+
+
+UNREADABLE = "an address that cannot be read"
+"""Said in place of one that is malformed: any part of it may be the password."""
+
+
+def place(url: str) -> str:
+    """
+    A database's name and server, without what is secret in its address.
+
+    >>> place("postgresql://app:hunter2@db.example.com:5433/history")
+    'history on db.example.com:5433 as app'
+    >>> place("postgresql://app@/history?host=/run/pg&password=hunter2")
+    'history on /run/pg as app'
+    """
+    try:
+        parts = urlsplit(url)
+        asked = parse_qs(parts.query)
+        server = parts.hostname or asked.get("host", ["localhost"])[0]
+        port = f":{parts.port}" if parts.port else ""
+        user = parts.username or asked.get("user", [None])[0]
+    except ValueError:
+        return UNREADABLE
+    # an @ behind the server is a password with a character in it that ought to be quoted
+    if not parts.scheme or "://" not in url or "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        return UNREADABLE
+    return f"{parts.path.strip('/') or '(default)'} on {server}{port}" + (
+        f" as {user}" if user else ""
+    )

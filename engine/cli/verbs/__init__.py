@@ -1,0 +1,64 @@
+"""
+The verbs of `evenkeel`: one file each, named after the verb, with a function of that name and an `EPILOG`.
+
+A verb is imported when it or its help is asked for. What only its work needs it imports when it works, so that help and
+shell completion answer at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import cast
+
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "snapshot": "Take one snapshot of a cluster's groups, offsets and racks into a lake folder.",
+        "lag": "Show the lag of every partition of every group, with its owner.",
+        "diff": "Show what changed for one group between two stored snapshots.",
+        "advise": "Say for each group whether another assignment strategy pays, and why.",
+        "tasks": "Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy.",
+        "frontier": "Show cross-rack traffic against moves for one group, as the two are weighed differently.",
+        "assign": "Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come.",
+        "elect": "Say which strategy a group elects and why, who is refused and who leads; --to plans the way to "
+        "another.",
+        "check-assignor": "Hold a custom strategy to its promises on random groups, and show the smallest that it "
+        "fails on.",
+        "record": "Write snapshots, taken now or stored, into one small file.",
+        "replay": "Tell what a recording holds, or unpack it into a lake folder.",
+        "query": "Ask the history a named question.",
+        "migrate": "Bring the history database to this version's schema.",
+        "doctor": "Try configuration, connections, rights and versions, and say the fix for each.",
+    }
+)
+"""Every verb and what it does, in the order in which help lists them."""
+
+
+class Commands(Mapping[str, TyperCommand]):
+    """The commands by verb, each made when it is asked for."""
+
+    def __getitem__(self, verb: str) -> TyperCommand:
+        if verb not in VERBS:
+            raise KeyError(verb)
+        return _command(verb)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        return len(VERBS)
+
+
+@cache
+def _command(verb: str) -> TyperCommand:
+    name = verb.replace("-", "_")
+    module = import_module(f"{__name__}.{name}")
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(verb, epilog=module.EPILOG)(getattr(module, name))
+    return cast(TyperCommand, get_command(app))

@@ -1,0 +1,38 @@
+"""`evenkeel migrate`: the history database as this version needs it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from engine.cli.options import epilog
+from engine.cli.running import complain
+
+EPILOG = epilog(
+    [
+        "evenkeel migrate --dry-run                            # what would be applied",
+        "EVENKEEL_DATABASE_URL=postgresql://evenkeel@db/evenkeel evenkeel migrate",
+    ],
+    [0, 2, 5],
+    "Each migration is one transaction; applying nothing is fine, so it can run before every start.",
+)
+
+
+def migrate(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say which migrations would be applied.")
+    ] = False,
+) -> None:
+    """Bring the history database to this version's schema."""
+    from engine.adapters import postgres
+    from engine.cli.database import database, secret_url
+
+    settings, where = database()
+    complain(f"database: {where}")
+    url = secret_url(settings)
+    names = list(postgres.pending(url) if dry_run else postgres.migrate(url))
+    for one in names:
+        print(f"{'would apply' if dry_run else 'applied'} {one}")
+    if not names:
+        print("nothing to apply: the schema is this version's")

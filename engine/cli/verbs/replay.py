@@ -1,0 +1,79 @@
+"""`evenkeel replay`: what a recording holds, or its snapshots as a lake folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.cli.options import AsJson, epilog
+from engine.cli.running import NothingFound, complain
+
+if TYPE_CHECKING:
+    from engine.cli.views.tables import Table
+    from engine.ports import Manifest
+
+EPILOG = epilog(
+    [
+        "evenkeel replay cluster.recording              # what is in it",
+        "evenkeel replay cluster.recording --into lake  # as a lake, for Spark and everything else",
+        "evenkeel lag --from cluster.recording",
+    ],
+    [0, 1, 2, 4],
+)
+
+
+def replay(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A recording, or a lake folder.")],
+    into: Annotated[
+        str | None,
+        typer.Option("--into", metavar="DIR", help="Unpack its snapshots into this lake folder."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what a recording holds, or unpack it into a lake folder."""
+    from engine import wiring
+    from engine.cli.verbs.snapshot import summary
+    from engine.cli.views.tables import emit, show
+    from engine.datasets import SNAPSHOT
+
+    recording = wiring.recorded(file)
+    ids = [
+        i for name in recording.clusters() for i in recording.snapshots(name, limit=1_000_000)[::-1]
+    ]
+    if not ids:
+        raise NothingFound(f"{file} holds no snapshot.")
+    manifests = [recording.manifest("snapshot", snapshot_id) for snapshot_id in ids]
+    if into is not None:
+        target = wiring.lake(wiring.settings().model_copy(update={"lake": into}))
+        for manifest in manifests:
+            own = {name: recording.read(name, [manifest.snapshot_id]) for name in SNAPSHOT}
+            target.write("snapshot", manifest.snapshot_id, own, manifest.facts)
+        complain(f"{len(ids):,} snapshots are now in {into}")
+    if as_json:
+        emit(summary(manifest) for manifest in manifests)
+    else:
+        show([contents(manifests)])
+
+
+def contents(manifests: Sequence[Manifest]) -> Table:
+    """What was recorded, one line per snapshot."""
+    from engine.cli.views.tables import Table
+
+    counted = ("groups", "members", "partitions", "brokers")
+    headings = ["Snapshot", *(f">{name.capitalize()}" for name in counted), ">Seconds", ">Not read"]
+    return Table(headings=headings, rows=[_contents_row(m, counted) for m in manifests])
+
+
+def _contents_row(manifest: Manifest, counted: Sequence[str]) -> list[str]:
+    from engine.cli.verbs.snapshot import seconds
+    from engine.cli.views.tables import number
+
+    problems: Any = manifest.facts.get("problems", ())
+    return [
+        manifest.snapshot_id,
+        *(number(manifest.rows.get(name)) for name in counted),
+        f"{seconds(manifest):.1f}",
+        number(len(problems)),
+    ]
