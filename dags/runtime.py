@@ -23,14 +23,14 @@ from airflow.sdk.exceptions import (
     AirflowTaskTimeout,
 )
 
-from dags.connections import settings
-from engine import steps, wiring
-from engine.alerting.policy import SKIPPED
-from engine.config import Settings
-from engine.datasets import split_snapshot_id
-from engine.errors import ClusterBusy, EvenkeelError, InputError
-from engine.model import utc_now
-from engine.ports import History, Lake, StepRun
+from evenkeel.dags.connections import settings
+from evenkeel.engine import steps, wiring
+from evenkeel.engine.alerting.policy import SKIPPED
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import History, Lake, StepRun
 
 log = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str
 
 def validate_snapshot(snapshot_id: str) -> bool:
     """Check a snapshot; False when it is rejected as a whole."""
-    from expectations import run
+    from evenkeel.expectations import run
 
     with of_snapshot("validate_snapshot", snapshot_id) as ports:
         found = run.validate_snapshot(ports.lake, ports.settings, snapshot_id)
@@ -194,7 +194,7 @@ def validate_snapshot(snapshot_id: str) -> bool:
 
 def validate_candidates(snapshot_id: str) -> None:
     """Check the candidates of a snapshot; those that pass reach the history."""
-    from expectations import run
+    from evenkeel.expectations import run
 
     with of_snapshot("validate_candidates", snapshot_id) as ports:
         found = run.validate_candidates(ports.lake, ports.settings, snapshot_id)

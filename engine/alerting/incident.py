@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.policy import SEVERITY, IncidentKind
-from engine.alerting.wording import count, duration, moment, sentence, shortened, since
-from engine.message import AlertMessage, MessageKind, Section, Severity
-from engine.ports import Incident, NewIncident
+from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind
+from evenkeel.engine.alerting.wording import count, duration, moment, sentence, shortened, since
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.ports import Incident, NewIncident
 
 ERROR = 500
 """Characters of a quoted error."""

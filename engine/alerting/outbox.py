@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from engine.alerting.digest import MOVES, WORST, advice_message
-from engine.alerting.incident import closing_message, opening_message
-from engine.alerting.policy import (
+from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
+from evenkeel.engine.alerting.incident import closing_message, opening_message
+from evenkeel.engine.alerting.policy import (
     SEVERITY,
     Finding,
     News,
@@ -27,10 +27,10 @@ from engine.alerting.policy import (
     changes,
     new_advice,
 )
-from engine.config import Settings
-from engine.errors import EvenkeelError, HistoryError, NotifierError
-from engine.message import AlertMessage
-from engine.ports import (
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import EvenkeelError, HistoryError, NotifierError
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import (
     AdviceHistory,
     AdvisedSnapshot,
     Delivered,

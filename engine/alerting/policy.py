@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.message import Severity, Told
-from engine.model import GroupType, Verdict
-from engine.ports import ClusterFacts, FailingStep, Incident
+from evenkeel.engine.message import Severity, Told
+from evenkeel.engine.model import GroupType, Verdict
+from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
 
 Row = Mapping[str, Any]
 

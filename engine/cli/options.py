@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.running import EXIT_CODES
+from evenkeel.engine.cli.running import EXIT_CODES
 
 Bootstrap = Annotated[
     str | None,

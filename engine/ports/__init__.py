@@ -11,7 +11,7 @@ A function asks for the ports it uses. `adapters/` holds the real ones, `tests/h
 same tests hold both to what is promised here.
 """
 
-from engine.ports.alerts import (
+from evenkeel.engine.ports.alerts import (
     Delivered,
     Incident,
     Incidents,
@@ -21,8 +21,8 @@ from engine.ports.alerts import (
     Outbox,
     PendingAlert,
 )
-from engine.ports.cluster import Cluster
-from engine.ports.history import (
+from evenkeel.engine.ports.cluster import Cluster
+from evenkeel.engine.ports.history import (
     AdviceHistory,
     AdvisedSnapshot,
     PreviousAdvice,
@@ -31,8 +31,8 @@ from engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from engine.ports.lake import Lake, Manifest
-from engine.ports.operation import (
+from evenkeel.engine.ports.lake import Lake, Manifest
+from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
     History,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from engine.message import AlertMessage, Told
+from evenkeel.engine.message import AlertMessage, Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

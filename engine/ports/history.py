@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from engine.model import Move
-from engine.ports.lake import Manifest
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports.lake import Manifest
 
 Row = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from engine.ports.alerts import Incidents, Outbox
-from engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
+from evenkeel.engine.ports.alerts import Incidents, Outbox
+from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

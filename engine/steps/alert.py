@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from engine.alerting.outbox import (
+from evenkeel.engine.alerting.outbox import (
     AdviceToTell,
     DeliveryReport,
     PipelineToTell,
@@ -13,8 +13,8 @@ from engine.alerting.outbox import (
     queue_advice,
     queue_incidents,
 )
-from engine.config import Settings
-from engine.ports import Notifier, Outbox
+from evenkeel.engine.config import Settings
+from evenkeel.engine.ports import Notifier, Outbox
 
 
 class Watched(PipelineToTell, Outbox, Protocol):

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from engine.config import Settings
-from engine.errors import HistoryUnreachable
-from engine.ports import Cluster, Lake, Locks, SnapshotHistory
-from engine.steps.snapshot import take_snapshot
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import HistoryUnreachable
+from evenkeel.engine.ports import Cluster, Lake, Locks, SnapshotHistory
+from evenkeel.engine.steps.snapshot import take_snapshot
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.errors import SnapshotNotFound
-from engine.ports import Lake, ResultHistory, SnapshotHistory
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
 
 STEP_OF_STAGE = {"snapshot": "validation", "candidates": "candidate_validation"}
 """Under which step a validation stage lies in the lake; its one dataset has the same name."""

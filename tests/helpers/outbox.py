@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from engine.datasets import CANDIDATES, METRICS, rows_to_table
-from engine.errors import NotifierError
-from engine.message import AlertMessage
-from engine.ports import Delivered, History, Manifest
+from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
+from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import Delivered, History, Manifest
 
 Row = dict[str, Any]
 

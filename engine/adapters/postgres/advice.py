@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.adapters.postgres.database import Database
-from engine.adapters.postgres.loading import as_json
-from engine.adapters.postgres.running import execute
-from engine.datasets import split_snapshot_id
-from engine.model import Move
-from engine.ports import AdvisedSnapshot, PreviousAdvice, Row
+from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.loading import as_json
+from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, Row
 
 
 class AdviceTables(Database):

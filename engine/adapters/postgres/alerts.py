@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.adapters.postgres.database import Database
-from engine.message import AlertMessage, MessageKind, Told
-from engine.ports import Delivered, Incident, NewAlert, NewIncident, PendingAlert
+from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.message import AlertMessage, MessageKind, Told
+from evenkeel.engine.ports import Delivered, Incident, NewAlert, NewIncident, PendingAlert
 
 
 class OutboxTables(Database):

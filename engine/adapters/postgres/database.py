@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from engine.adapters.postgres.connecting import engine_for, place, translated
-from engine.adapters.postgres.running import Rows, execute
-from engine.errors import HistoryError
+from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
+from evenkeel.engine.adapters.postgres.running import Rows, execute
+from evenkeel.engine.errors import HistoryError
 
 
 class Database:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.adapters.postgres.advice import AdviceTables
-from engine.adapters.postgres.alerts import IncidentTables, OutboxTables
-from engine.adapters.postgres.operation import NamedLocks, NamedQueries, StepTables
-from engine.adapters.postgres.results import ResultTables, SnapshotTables
+from evenkeel.engine.adapters.postgres.advice import AdviceTables
+from evenkeel.engine.adapters.postgres.alerts import IncidentTables, OutboxTables
+from evenkeel.engine.adapters.postgres.operation import NamedLocks, NamedQueries, StepTables
+from evenkeel.engine.adapters.postgres.results import ResultTables, SnapshotTables
 
 
 class PostgresHistory(

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
-import sql
-from engine.adapters.postgres.connecting import translated
-from engine.adapters.postgres.database import Database
-from engine.adapters.postgres.running import Rows, arguments, execute, find, run
-from engine.errors import ClusterBusy
-from engine.ports import ClusterFacts, FailingStep, StepRun
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres.connecting import translated
+from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
+from evenkeel.engine.errors import ClusterBusy
+from evenkeel.engine.ports import ClusterFacts, FailingStep, StepRun
 
 
 class StepTables(Database):

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 
-from engine.adapters.postgres.database import Database
-from engine.adapters.postgres.loading import as_json, stage
-from engine.adapters.postgres.running import execute
-from engine.errors import ClusterChanged
-from engine.ports import Manifest, Row, WaitingSnapshot
+from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.loading import as_json, stage
+from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.errors import ClusterChanged
+from evenkeel.engine.ports import Manifest, Row, WaitingSnapshot
 
 _METRICS = (
     ("group_metrics", "group_metrics", "replace_group_metrics"),

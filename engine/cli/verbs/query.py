@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsJson, epilog
-from engine.cli.running import NothingFound, complain
-from engine.errors import InputError
+from evenkeel.engine.cli.options import AsJson, epilog
+from evenkeel.engine.cli.running import NothingFound, complain
+from evenkeel.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.cli.views.tables import Table
-    from engine.config import Settings
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.config import Settings
 
 EPILOG = epilog(
     [
@@ -38,8 +38,8 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Ask the history a named question."""
-    from engine.cli.database import database
-    from engine.cli.views.tables import emit, show
+    from evenkeel.engine.cli.database import database
+    from evenkeel.engine.cli.views.tables import emit, show
 
     if name is None:
         rows = catalogue()
@@ -62,7 +62,7 @@ def query(
 
 def ask(settings: Settings, name: str, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows of a named query."""
-    from engine import wiring
+    from evenkeel.engine import wiring
 
     found: list[dict[str, Any]] = wiring.history(settings).query(name, **parameters)
     return found
@@ -70,7 +70,7 @@ def ask(settings: Settings, name: str, parameters: Mapping[str, str]) -> list[di
 
 def catalogue() -> list[dict[str, Any]]:
     """The named queries: what each answers, and its parameters."""
-    import sql
+    from evenkeel import sql
 
     return [
         {
@@ -93,7 +93,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The same for people: the question, and the parameters with their defaults."""
-    from engine.cli.views.tables import NOTHING, Table
+    from evenkeel.engine.cli.views.tables import NOTHING, Table
 
     def question(summary: str) -> str:
         head, mark, _ = summary.partition("? ")
@@ -151,7 +151,7 @@ def result_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     >>> result_table([{"lag": None, "problems": []}, {"lag": 7, "problems": ["late", "no racks"]}]).rows
     [['?', '-'], ['7', 'late; no racks']]
     """
-    from engine.cli.views.tables import NOTHING, UNKNOWN, Table
+    from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table
 
     columns = list(rows[0])
     numeric = {c for c in columns if all(_is_number(r[c]) for r in rows)}
@@ -169,7 +169,15 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any, column: str, absent: str) -> str:
-    from engine.cli.views.tables import NOTHING, duration, number, ratio, share, text, to_json
+    from evenkeel.engine.cli.views.tables import (
+        NOTHING,
+        duration,
+        number,
+        ratio,
+        share,
+        text,
+        to_json,
+    )
 
     if isinstance(value, datetime):
         return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"

@@ -16,7 +16,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.running import printable
+from evenkeel.engine.cli.running import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.message import AlertMessage, MessageKind, Told
-from engine.ports import Delivered, Incident, NewAlert, NewIncident, PendingAlert
+from evenkeel.engine.message import AlertMessage, MessageKind, Told
+from evenkeel.engine.ports import Delivered, Incident, NewAlert, NewIncident, PendingAlert
 from tests.helpers.memory.tables import Memory, StoredAlert
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import sql
-from engine.adapters.postgres.running import arguments, find
-from engine.errors import ClusterBusy
-from engine.ports import ClusterFacts, FailingStep, StepRun
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres.running import arguments, find
+from evenkeel.engine.errors import ClusterBusy
+from evenkeel.engine.ports import ClusterFacts, FailingStep, StepRun
 from tests.helpers.memory.alerts import MemoryIncidents
 from tests.helpers.memory.results import MemoryResults
 from tests.helpers.memory.tables import Memory

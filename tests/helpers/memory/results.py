@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.datasets import split_snapshot_id
-from engine.errors import ClusterChanged
-from engine.model import Move
-from engine.ports import AdvisedSnapshot, Manifest, PreviousAdvice, Row, WaitingSnapshot
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.errors import ClusterChanged
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import AdvisedSnapshot, Manifest, PreviousAdvice, Row, WaitingSnapshot
 from tests.helpers.memory.tables import Memory, StoredSnapshot
 
 

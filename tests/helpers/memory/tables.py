@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.errors import HistoryError, HistoryUnreachable
-from engine.model import utc_now
-from engine.ports import Incident, Manifest, Row, StepRun
+from evenkeel.engine.errors import HistoryError, HistoryUnreachable
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Incident, Manifest, Row, StepRun
 
 
 @dataclass

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.incident import closing_message, opening_message
-from engine.alerting.policy import IncidentKind
-from engine.alerting.text import plain_text
-from engine.message import MessageKind, Severity
-from engine.ports import Incident
+from evenkeel.engine.alerting.incident import closing_message, opening_message
+from evenkeel.engine.alerting.policy import IncidentKind
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.message import MessageKind, Severity
+from evenkeel.engine.ports import Incident
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from engine.config import ClusterSettings, Rule, Settings
-from engine.errors import HistoryError, NotifierError
-from engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
+from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.errors import HistoryError, NotifierError
+from evenkeel.engine.ports import ClusterFacts, FailingStep
 from tests.helpers.memory import MemoryHistory
 from tests.helpers.outbox import CLUSTER, NOW, Recorder, advice, refusal, take
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.policy import (
+from evenkeel.engine.alerting.policy import (
     IncidentKind,
     Outcome,
     can_be_told,
@@ -16,8 +16,8 @@ from engine.alerting.policy import (
     findings,
     new_advice,
 )
-from engine.message import Told
-from engine.ports import ClusterFacts, FailingStep, Incident
+from evenkeel.engine.message import Told
+from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)

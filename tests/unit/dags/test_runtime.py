@@ -15,11 +15,11 @@ from airflow.sdk.exceptions import (
     AirflowTaskTimeout,
 )
 
-from dags import connections as airflow_connections
-from dags import runtime
-from engine.adapters.lake import FileLake
-from engine.config import Settings, load
-from engine.errors import ClusterUnreachable, ConfigError
+from evenkeel.dags import connections as airflow_connections
+from evenkeel.dags import runtime
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Settings, load
+from evenkeel.engine.errors import ClusterUnreachable, ConfigError
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import take
 from tests.helpers.snapshots import make_snapshot, topic

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.adapters.postgres import PostgresHistory
-from engine.ports import History
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.ports import History
 from tests.helpers.memory import MemoryHistory
 
 

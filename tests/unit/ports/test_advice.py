@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from engine.errors import HistoryError
-from engine.model import Move
-from engine.ports import History, PreviousAdvice
+from evenkeel.engine.errors import HistoryError
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import History, PreviousAdvice
 from tests.helpers.history_rows import (
     FIRST,
     advice,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from engine.message import AlertMessage, MessageKind, Severity, Told
-from engine.ports import Delivered, History, Incident, NewAlert, NewIncident
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Told
+from evenkeel.engine.ports import Delivered, History, Incident, NewAlert, NewIncident
 from tests.helpers.history_rows import FIRST, manifest
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from engine.errors import ClusterBusy, InputError
-from engine.message import AlertMessage, MessageKind, Severity
-from engine.ports import ClusterFacts, FailingStep, History, NewAlert, NewIncident, StepRun
+from evenkeel.engine.errors import ClusterBusy, InputError
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.ports import ClusterFacts, FailingStep, History, NewAlert, NewIncident, StepRun
 from tests.helpers.history_rows import FIRST, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)

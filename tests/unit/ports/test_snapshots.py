@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from engine.errors import ClusterChanged
-from engine.message import AlertMessage, MessageKind, Severity
-from engine.ports import History, NewAlert, NewIncident, StepRun, WaitingSnapshot
+from evenkeel.engine.errors import ClusterChanged
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.ports import History, NewAlert, NewIncident, StepRun, WaitingSnapshot
 from tests.helpers.history_rows import FIRST, advice, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)

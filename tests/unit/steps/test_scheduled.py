@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.adapters.lake import FileLake
-from engine.config import ClusterSettings, Settings
-from engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
-from engine.steps import scheduled
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+from evenkeel.engine.steps import scheduled
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import NOW, take
 from tests.helpers.snapshots import make_snapshot, topic

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import sql
-from engine.adapters.postgres import PostgresHistory
-from engine.adapters.postgres.running import find
-from engine.errors import InputError
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres.running import find
+from evenkeel.engine.errors import InputError
 
 NOWHERE = PostgresHistory("postgresql://nobody@127.0.0.1:1/nothing")
 
