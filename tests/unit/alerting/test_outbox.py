@@ -137,7 +137,7 @@ def test_moves_stand_with_their_group(history: FaredHistory) -> None:
     move = {"topic": "t", "partition": 0, "from_member": "m1", "to_member": "m2"}
     queue_advice(history, settings(), take(history, "s1", advice("a", moves=[move]), advice("b")))
     code = {s.heading[0]: s.code for s in history.messages()[0].sections}
-    assert code == {"a": ("t-0: m1 → m2", "and 3 more"), "b": ()}
+    assert code == {"a": ("t-0: m1 -> m2", "and 3 more"), "b": ()}
 
 
 def test_an_unknown_snapshot_is_an_error(history: FaredHistory) -> None:

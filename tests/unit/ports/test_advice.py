@@ -19,7 +19,7 @@ from tests.helpers.history_rows import (
     validation,
 )
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 MOVE = {"topic": "orders", "partition": 0, "from_member": None, "to_member": "m-1"}
 

@@ -9,7 +9,7 @@ from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Told
 from evenkeel.engine.ports import Delivered, History, Incident, NewAlert, NewIncident
 from tests.helpers.history_rows import FIRST, manifest
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 LEASE = timedelta(minutes=10)
 NO_LEASE = timedelta(0)

@@ -11,7 +11,7 @@ from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import ClusterFacts, FailingStep, History, NewAlert, NewIncident, StepRun
 from tests.helpers.history_rows import FIRST, fill, manifest, validation
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 
 def later(minutes: float) -> datetime:

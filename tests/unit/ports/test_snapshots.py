@@ -12,7 +12,7 @@ from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import History, NewAlert, NewIncident, StepRun, WaitingSnapshot
 from tests.helpers.history_rows import FIRST, advice, fill, manifest, validation
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 LONG = timedelta(seconds=10**9)
 
