@@ -30,8 +30,8 @@ from __future__ import annotations
 
 from airflow.sdk import Param, PartitionedAssetTimetable, TriggerRule, dag, task
 
-from dags import defaults
-from dags.spark_step import SparkStep
+from evenkeel.dags import defaults
+from evenkeel.dags.spark_step import SparkStep
 
 SNAPSHOT_ID = "{{ dag_run.partition_key or params.snapshot_id or '' }}"
 
@@ -64,25 +64,25 @@ def advise_assignments() -> None:
     # a rejection skips only what follows at once: `alert` still has something to say of it
     @task.short_circuit(ignore_downstream_trigger_rules=False)
     def validate_snapshot(snapshot_id: str) -> bool:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         return runtime.validate_snapshot(snapshot_id)
 
     @task
     def validate_candidates(snapshot_id: str) -> None:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         runtime.validate_candidates(snapshot_id)
 
     @task
     def advise(snapshot_id: str) -> None:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         runtime.advise(snapshot_id)
 
     @task(trigger_rule=TriggerRule.NONE_FAILED)
     def alert(snapshot_id: str) -> None:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         runtime.alert(snapshot_id)
 

@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from engine import wiring
-from engine.config import Settings, cluster_names
-from engine.errors import ConfigError
+from evenkeel.engine import wiring
+from evenkeel.engine.config import Settings, cluster_names
+from evenkeel.engine.errors import ConfigError
 
 
 def settings() -> Settings:

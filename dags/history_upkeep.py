@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from airflow.sdk import dag, task
 
-from dags import defaults
+from evenkeel.dags import defaults
 
 
 @dag(
@@ -33,7 +33,7 @@ def history_upkeep() -> None:
 
     @task
     def upkeep() -> dict[str, int]:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         return runtime.upkeep()
 

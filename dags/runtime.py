@@ -24,16 +24,16 @@ from airflow.sdk.exceptions import (
     AirflowTaskTimeout,
 )
 
-from dags.connections import settings
-from engine import steps, wiring
-from engine.config import Settings
-from engine.datasets import split_snapshot_id
-from engine.errors import ClusterBusy, EvenkeelError, HistoryUnreachable, InputError
-from engine.model import utc_now
-from engine.ports import Lake
+from evenkeel.dags.connections import settings
+from evenkeel.engine import steps, wiring
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.errors import ClusterBusy, EvenkeelError, HistoryUnreachable, InputError
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Lake
 
 if TYPE_CHECKING:
-    from engine.adapters.postgres import PostgresHistory
+    from evenkeel.engine.adapters.postgres import PostgresHistory
 
 log = logging.getLogger(__name__)
 
@@ -256,7 +256,7 @@ def _only_one(ports: Ports, name: str) -> Iterator[None]:
 
 def validate_snapshot(snapshot_id: str) -> bool:
     """Check a snapshot; False when it is rejected as a whole."""
-    from expectations import run
+    from evenkeel.expectations import run
 
     with of_snapshot("validate_snapshot", snapshot_id) as ports:
         found = run.validate_snapshot(ports.lake, ports.settings, snapshot_id)
@@ -272,7 +272,7 @@ def validate_snapshot(snapshot_id: str) -> bool:
 
 def validate_candidates(snapshot_id: str) -> None:
     """Check the candidates of a snapshot; those that pass reach the history."""
-    from expectations import run
+    from evenkeel.expectations import run
 
     with of_snapshot("validate_candidates", snapshot_id) as ports:
         found = run.validate_candidates(ports.lake, ports.settings, snapshot_id)

@@ -32,7 +32,7 @@ from typing import Any
 
 from airflow.sdk import Param, dag, task
 
-from dags import defaults
+from evenkeel.dags import defaults
 
 SCHEDULE = ("EVENKEEL_SCHEDULE", "*/5 * * * *")
 
@@ -57,7 +57,7 @@ def snapshot_offsets() -> None:
 
     @task
     def list_clusters(params: dict[str, Any]) -> list[str]:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         return runtime.list_clusters(params["cluster"])
 
@@ -68,7 +68,7 @@ def snapshot_offsets() -> None:
         **defaults.within(defaults.shortest_gap(*SCHEDULE)),
     )
     def take_snapshot(cluster: str, **context: Any) -> str:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         snapshot_id = runtime.take_snapshot(
             cluster, run=context["run_id"], limit=context["task"].execution_timeout

@@ -14,7 +14,7 @@ from airflow.sdk import BaseOperator
 
 class SparkStep(BaseOperator):
     """
-    Run `python -m spark_tasks.<task_id>` on one snapshot, as a process group of its own.
+    Run `python -m evenkeel.spark_tasks.<task_id>` on one snapshot, as a process group of its own.
 
     Spark's driver keeps Java and Python workers; ending the group ends them all. Its output goes to
     the task's log; on failure its last line, which is the engine's one line, becomes the task's
@@ -42,8 +42,8 @@ class SparkStep(BaseOperator):
         Raises:
             AirflowException: The step failed.
         """
-        from dags import connections, runtime
-        from engine.errors import EvenkeelError
+        from evenkeel.dags import connections, runtime
+        from evenkeel.engine.errors import EvenkeelError
 
         with runtime.of_snapshot(self.task_id, self.snapshot_id) as ports:
             code, last = self._run(connections.environment(ports.settings))
@@ -52,7 +52,7 @@ class SparkStep(BaseOperator):
 
     def command(self) -> list[str]:
         """What is run."""
-        command = [sys.executable, "-m", f"spark_tasks.{self.task_id}"]
+        command = [sys.executable, "-m", f"evenkeel.spark_tasks.{self.task_id}"]
         command += ["--snapshot-id", self.snapshot_id]
         return command + ([] if self.groups == "*" else ["--groups", self.groups])
 

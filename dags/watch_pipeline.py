@@ -27,7 +27,7 @@ from typing import Any
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import dag, task
 
-from dags import defaults
+from evenkeel.dags import defaults
 
 SCHEDULE = ("EVENKEEL_WATCH_SCHEDULE", "*/3 * * * *")
 
@@ -45,13 +45,13 @@ def watch_pipeline() -> None:
     # its own failure (Slack is down) must not keep advice from being made up for
     @task
     def watch() -> None:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         runtime.watch()
 
     @task
     def find_unadvised(**context: Any) -> list[dict[str, Any]]:
-        from dags import runtime
+        from evenkeel.dags import runtime
 
         return runtime.runs_to_repeat(context["ti"])
 

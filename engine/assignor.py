@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from engine.model import (
+from evenkeel.engine.model import (
     NONE,
     Assignment,
     Column,
@@ -158,7 +158,7 @@ class GroupSpec:
 
 
 class Promise(enum.StrEnum):
-    """What a strategy can promise of its answers; `engine.conformance` checks it."""
+    """What a strategy can promise of its answers; `evenkeel.engine.conformance` checks it."""
 
     COMPLETE = "every partition of a subscribed topic has an owner"
     SUBSCRIBED = "nobody owns a partition of a topic it does not subscribe to"

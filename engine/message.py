@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.errors import InputError
-from engine.model import check_aware
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import check_aware
 
 
 class Severity(enum.StrEnum):

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from engine.datasets import ClusterSnapshot
-from engine.message import AlertMessage
+from evenkeel.engine.datasets import ClusterSnapshot
+from evenkeel.engine.message import AlertMessage
 
 Row = Mapping[str, Any]
 

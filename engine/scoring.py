@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.metrics.balance import (
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.metrics.balance import (
     counting_members,
     fairly_balanced,
     lag_floor,
@@ -22,9 +22,9 @@ from engine.metrics.balance import (
     spread,
     subscription_classes,
 )
-from engine.metrics.money import Tariff
-from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from engine.model import NONE, Assignment, Flags, Floats, Indices, Ints, Move, Score
+from evenkeel.engine.metrics.money import Tariff
+from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
+from evenkeel.engine.model import NONE, Assignment, Flags, Floats, Indices, Ints, Move, Score
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,7 +147,7 @@ def moves(group: GroupSpec, assignment: Assignment) -> list[Move]:
     """
     The partitions that change hands, by (topic, partition).
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]})
     >>> [(m.partition, m.from_member, m.to_member) for m in moves(group, Assignment(owner=np.array([0, 1])))]
     [(1, 'a', 'b')]

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.config import Settings, load
-from engine.errors import ConfigError, InputError
-from engine.ports import Lake, Notifier
+from evenkeel.engine.config import Settings, load
+from evenkeel.engine.errors import ConfigError, InputError
+from evenkeel.engine.ports import Lake, Notifier
 
 if TYPE_CHECKING:
-    from engine.adapters.kafka import KafkaClusterReader
-    from engine.adapters.postgres import PostgresHistory
+    from evenkeel.engine.adapters.kafka import KafkaClusterReader
+    from evenkeel.engine.adapters.postgres import PostgresHistory
 
 
 def settings(
@@ -42,7 +42,7 @@ def cluster(settings: Settings, name: str) -> KafkaClusterReader:
     Raises:
         ConfigError: It is not configured, its connection makes no sense, or a property is not supported.
     """
-    from engine.adapters.kafka import KafkaClusterReader
+    from evenkeel.engine.adapters.kafka import KafkaClusterReader
 
     def rack_for(group: str, client_id: str, host: str) -> str | None:
         return settings.rule(name, group).rack_of(client_id, host)
@@ -52,7 +52,7 @@ def cluster(settings: Settings, name: str) -> KafkaClusterReader:
 
 def lake(settings: Settings) -> Lake:
     """The configured lake."""
-    from engine.adapters.lake import FileLake
+    from evenkeel.engine.adapters.lake import FileLake
 
     return FileLake(settings.lake)
 
@@ -64,8 +64,8 @@ def recorded(place: str | Path) -> Lake:
     Raises:
         InputError: It is neither.
     """
-    from engine.adapters.lake import FileLake
-    from engine.adapters.replay import open_recording
+    from evenkeel.engine.adapters.lake import FileLake
+    from evenkeel.engine.adapters.replay import open_recording
 
     if "://" in str(place):
         return FileLake(str(place))
@@ -82,7 +82,7 @@ def recorded(place: str | Path) -> Lake:
 
 def scratch() -> Lake:
     """A lake in memory, gone with the process."""
-    from engine.adapters.replay import Recording
+    from evenkeel.engine.adapters.replay import Recording
 
     return Recording()
 
@@ -94,7 +94,7 @@ def history(settings: Settings) -> PostgresHistory:
     Raises:
         ConfigError: No database is configured.
     """
-    from engine.adapters.postgres import PostgresHistory
+    from evenkeel.engine.adapters.postgres import PostgresHistory
 
     if settings.database_url is None:
         raise ConfigError(
@@ -107,9 +107,9 @@ def history(settings: Settings) -> PostgresHistory:
 def notifier(settings: Settings) -> Notifier:
     """Slack when a token is configured, else the log, which says so."""
     if settings.slack_token is None:
-        from engine.adapters.log import LogNotifier
+        from evenkeel.engine.adapters.log import LogNotifier
 
         return LogNotifier()
-    from engine.adapters.slack import SlackNotifier
+    from evenkeel.engine.adapters.slack import SlackNotifier
 
     return SlackNotifier(settings.slack_token.get_secret_value(), settings.slack_base_url)

@@ -14,9 +14,9 @@ import great_expectations.expectations as gxe
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.model import Feasibility, Reach
-from expectations.frames import Frame, flags, with_columns
-from expectations.suite import expect, holds, whole
+from evenkeel.engine.model import Feasibility, Reach
+from evenkeel.expectations.frames import Frame, flags, with_columns
+from evenkeel.expectations.suite import expect, holds, whole
 
 SHARES = (
     "cross_rack_share",

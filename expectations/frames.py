@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.model import GroupType
-from engine.ports import Manifest
+from evenkeel.engine.model import GroupType
+from evenkeel.engine.ports import Manifest
 
 CLAIM = pa.schema(
     {

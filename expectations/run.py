@@ -16,13 +16,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.assignors import every
-from engine.config import Settings
-from engine.datasets import SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
-from engine.errors import EvenkeelError, SnapshotNotFound
-from engine.ports import Lake
-from engine.streams.settings import RackStrategy
-from expectations.frames import Frame, snapshot_frames
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.expectations.frames import Frame, snapshot_frames
 
 EXAMPLES = 3
 """How many rows a reason shows."""
@@ -49,7 +49,7 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     Raises:
         SnapshotNotFound: The lake does not hold it.
     """
-    from expectations.snapshot import build_suites
+    from evenkeel.expectations.snapshot import build_suites
 
     manifest = lake.manifest("snapshot", snapshot_id)
     tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
@@ -74,7 +74,7 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     Raises:
         SnapshotNotFound: The lake does not hold the candidates.
     """
-    from expectations.candidates import build_suites, candidate_frames
+    from evenkeel.expectations.candidates import build_suites, candidate_frames
 
     manifest = lake.manifest("candidates", snapshot_id)
     groups = _measured(lake, snapshot_id)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from engine.model import GroupType
-from expectations.suite import Severity, expect, holds, whole
+from evenkeel.engine.model import GroupType
+from evenkeel.expectations.suite import Severity, expect, holds, whole
 
 STATES = (
     "Stable",

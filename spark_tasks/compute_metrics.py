@@ -1,9 +1,9 @@
 """
 The step `compute_metrics` on Spark: metrics per group, member and partition.
 
-    python -m spark_tasks.compute_metrics --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
+    python -m evenkeel.spark_tasks.compute_metrics --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-The numbers come from `engine.steps.measure_group`, the function of the plain step; a test keeps the two equal.
+The numbers come from `evenkeel.engine.steps.measure_group`, the function of the plain step; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, explode
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from engine.config import Settings
-from engine.datasets import METRICS
-from engine.ports import History, Lake
-from engine.steps import measure_group, record_metrics
-from spark_tasks.group_rows import packed_rows
-from spark_tasks.inputs import Reading, as_dataset, open_inputs, spark_schema
-from spark_tasks.job import run_job
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.steps import measure_group, record_metrics
+from evenkeel.spark_tasks.group_rows import packed_rows
+from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_inputs, spark_schema
+from evenkeel.spark_tasks.job import run_job
 
 MEASURED = pa.schema(
     {name: pa.list_(pa.struct(list(spark_schema(schema)))) for name, schema in METRICS.items()}
@@ -39,7 +39,7 @@ def measure(rows: DataFrame, reading: Reading, step: Measure = measure_group) ->
     Args:
         rows: `group_rows.group_rows`.
         reading: What the workers need beside them.
-        step: `engine.steps.measure_group`, or a stand-in with its signature.
+        step: `evenkeel.engine.steps.measure_group`, or a stand-in with its signature.
 
     Returns:
         Columns of `MEASURED`.

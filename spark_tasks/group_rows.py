@@ -28,9 +28,9 @@ from pyspark.sql.functions import (
     struct,
 )
 
-from engine.datasets import CHANGELOG, SNAPSHOT
-from engine.model import STREAMS_PROTOCOL, GroupType
-from spark_tasks.packing import pack
+from evenkeel.engine.datasets import CHANGELOG, SNAPSHOT
+from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
+from evenkeel.spark_tasks.packing import pack
 
 PLAN = pa.schema({"group_id": pa.string(), "cost": pa.int64(), "bucket": pa.int32()})
 """One row per group wanted: its estimated work, and the task it goes to."""

@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from engine.config import Settings
-from engine.datasets import SNAPSHOT, ClusterTables, assemble
-from engine.model import GroupSnapshot
-from engine.ports import Lake
-from engine.steps import GroupWithPast, distrusted, withheld_groups
-from engine.steps.reading import lookback_ids, taken_at
-from spark_tasks.packing import costs_of
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import SNAPSHOT, ClusterTables, assemble
+from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps import GroupWithPast, distrusted, withheld_groups
+from evenkeel.engine.steps.reading import lookback_ids, taken_at
+from evenkeel.spark_tasks.packing import costs_of
 
 NESTED = ("groups", "members", "commits", "partitions")
 """The datasets whose rows a group's row carries, each as an array of structs."""

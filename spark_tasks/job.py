@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from engine import wiring
-from engine.config import Settings
-from engine.errors import EvenkeelError
-from engine.ports import Lake
-from spark_tasks.session import session
+from evenkeel.engine import wiring
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.ports import Lake
+from evenkeel.spark_tasks.session import session
 
 Run = Callable[..., None]
 
@@ -52,7 +52,7 @@ def _start(
 
 
 def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog=f"python -m spark_tasks.{name}")
+    parser = argparse.ArgumentParser(prog=f"python -m evenkeel.spark_tasks.{name}")
     parser.add_argument("--snapshot-id", required=True, help="which snapshot, as the lake has it")
     parser.add_argument(
         "--groups", default="*", metavar="PATTERN", help="shell pattern of group ids"

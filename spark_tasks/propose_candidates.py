@@ -1,9 +1,9 @@
 """
 The step `propose_candidates` on Spark: every strategy replayed on every group.
 
-    python -m spark_tasks.propose_candidates --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
+    python -m evenkeel.spark_tasks.propose_candidates --snapshot-id eu-20260102T030405Z-0a1b2c [--groups 'orders-*']
 
-The rows come from `engine.steps.propose_group`, the function of the plain step; a test keeps the two equal.
+The rows come from `evenkeel.engine.steps.propose_group`, the function of the plain step; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from engine.config import Settings
-from engine.datasets import CANDIDATES
-from engine.ports import History, Lake
-from engine.steps import propose_group, record_candidates
-from spark_tasks.group_rows import packed_rows
-from spark_tasks.inputs import Reading, as_dataset, open_inputs, spark_schema
-from spark_tasks.job import run_job
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import CANDIDATES
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.steps import propose_group, record_candidates
+from evenkeel.spark_tasks.group_rows import packed_rows
+from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_inputs, spark_schema
+from evenkeel.spark_tasks.job import run_job
 
 PROPOSED = spark_schema(CANDIDATES["candidates"])
 """One row per group and strategy."""
@@ -36,7 +36,7 @@ def propose(rows: DataFrame, reading: Reading, step: Propose = propose_group) ->
     Args:
         rows: `group_rows.group_rows`.
         reading: What the workers need beside them.
-        step: `engine.steps.propose_group`, or a stand-in with its signature.
+        step: `evenkeel.engine.steps.propose_group`, or a stand-in with its signature.
 
     Returns:
         Columns of `datasets.CANDIDATES`.

@@ -30,7 +30,7 @@ from tempfile import TemporaryDirectory
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from engine.errors import ConfigError
+from evenkeel.engine.errors import ConfigError
 
 MASTER = "EVENKEEL_SPARK_MASTER"
 """Environment variable that names another master than this machine."""

@@ -25,10 +25,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from engine.datasets import SCHEMA_VERSION, STEPS, shaped, split_snapshot_id
-from engine.errors import InputError, LakeError, SnapshotNotFound
-from engine.model import check_aware, utc_now
-from engine.ports import Manifest
+from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, shaped, split_snapshot_id
+from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.model import check_aware, utc_now
+from evenkeel.engine.ports import Manifest
 
 MANIFESTS = "_manifests"
 _STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}

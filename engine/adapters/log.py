@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from engine.alerting.text import plain_text
-from engine.message import AlertMessage, Severity
-from engine.model import utc_now
-from engine.ports import Delivered
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.message import AlertMessage, Severity
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Delivered
 
 log = logging.getLogger(__name__)
 

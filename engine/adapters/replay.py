@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from engine.datasets import (
+from evenkeel.engine.datasets import (
     SCHEMA_VERSION,
     SNAPSHOT,
     STEPS,
@@ -32,9 +32,9 @@ from engine.datasets import (
     snapshot_of,
     split_snapshot_id,
 )
-from engine.errors import InputError, LakeError, SnapshotNotFound
-from engine.model import utc_now
-from engine.ports import Lake, Manifest
+from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Lake, Manifest
 
 FORMAT = "evenkeel-recording"
 VERSION = 1

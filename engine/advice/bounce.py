@@ -29,10 +29,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.advice import bounce_words as words
-from engine.errors import InputError
-from engine.kit.election import common, poll
-from engine.kit.protocol_names import (
+from evenkeel.engine.advice import bounce_words as words
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.kit.election import common, poll
+from evenkeel.engine.kit.protocol_names import (
     CLIENT_SETTING,
     CLIENT_SIDE,
     SERVER_SETTING,
@@ -41,8 +41,8 @@ from engine.kit.protocol_names import (
     setting,
     wire_name,
 )
-from engine.kit.rolling import Stage, rolling
-from engine.model import STREAMS_PROTOCOL
+from evenkeel.engine.kit.rolling import Stage, rolling
+from evenkeel.engine.model import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]
 _Restart = tuple[Names, str, bool]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.kit.election import REFUSED
-from engine.kit.protocol_names import CLIENT_SETTING, CLIENT_SIDE, cooperative, java_class, setting
-from engine.kit.rolling import Stage
+from evenkeel.engine.kit.election import REFUSED
+from evenkeel.engine.kit.protocol_names import (
+    CLIENT_SETTING,
+    CLIENT_SIDE,
+    cooperative,
+    java_class,
+    setting,
+)
+from evenkeel.engine.kit.rolling import Stage
 
 Names = tuple[str, ...]
 

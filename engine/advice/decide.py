@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.advice.worth import Worth, near_floor, weigh
-from engine.config import Policy
-from engine.model import Advice, Candidate, Feasibility, Move, Reach, Verdict
+from evenkeel.engine.advice.worth import Worth, near_floor, weigh
+from evenkeel.engine.config import Policy
+from evenkeel.engine.model import Advice, Candidate, Feasibility, Move, Reach, Verdict
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.advice.bounce import in_short, plan_server
-from engine.advice.listed import Listed, election_of, lists_of
-from engine.assignors import every
-from engine.config import Assignors
-from engine.kit.distinct import distinct
-from engine.kit.election import Election
-from engine.kit.protocol_names import (
+from evenkeel.engine.advice.bounce import in_short, plan_server
+from evenkeel.engine.advice.listed import Listed, election_of, lists_of
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Assignors
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.kit.election import Election
+from evenkeel.engine.kit.protocol_names import (
     SERVER_SIDE,
     cooperative,
     strategy_of,
     wire_name,
 )
-from engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
 
 NAMED = 3
 """As many members are named in a reason."""

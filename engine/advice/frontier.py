@@ -20,10 +20,10 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.near_data import NearData, Plain, Weights, near_data, plain
-from engine.model import NONE, Indices
-from engine.scoring import replica_crossing_of
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.near_data import NearData, Plain, Weights, near_data, plain
+from evenkeel.engine.model import NONE, Indices
+from evenkeel.engine.scoring import replica_crossing_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
 """
 The frontier of a Kafka Streams application: what each choice of KIP-925's two weights would make of its tasks.
 
-As for plain groups (`engine.advice.frontier`): all corners between fewest moves and least crossing, each exactly, with
+As for plain groups (`evenkeel.engine.advice.frontier`): all corners between fewest moves and least crossing, each exactly, with
 the prices between which it is the cheapest. Here the weights are settings, `rack.aware.assignment.traffic_cost` and
 `rack.aware.assignment.non_overlap_cost`, and tasks move. Every client keeps the number of tasks with and without state
 that it has now; so this is what the optimiser could do with the present dealing, before the assignor deals anew.
 
-Source: KIP-925, sections B.III and E; `engine.streams.actives` places the tasks.
+Source: KIP-925, sections B.III and E; `evenkeel.engine.streams.actives` places the tasks.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from functools import partial
 
 import numpy as np
 
-from engine.advice.frontier import Frontier, Point, corners, hull
-from engine.errors import Infeasible
-from engine.kit.near_data import Weights
-from engine.model import NONE, Indices
-from engine.streams.actives import optimise
-from engine.streams.compare import across
-from engine.streams.live import Running
-from engine.streams.settings import Costs, RackStrategy
-from engine.streams.switch import racks_off
-from engine.streams.tags import some
+from evenkeel.engine.advice.frontier import Frontier, Point, corners, hull
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.near_data import Weights
+from evenkeel.engine.model import NONE, Indices
+from evenkeel.engine.streams.actives import optimise
+from evenkeel.engine.streams.compare import across
+from evenkeel.engine.streams.live import Running
+from evenkeel.engine.streams.settings import Costs, RackStrategy
+from evenkeel.engine.streams.switch import racks_off
+from evenkeel.engine.streams.tags import some
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 

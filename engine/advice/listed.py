@@ -6,10 +6,10 @@ import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from engine.config import Assignors
-from engine.kit.election import Election, elect
-from engine.kit.protocol_names import wire_name
-from engine.model import GroupSnapshot, Member
+from evenkeel.engine.config import Assignors
+from evenkeel.engine.kit.election import Election, elect
+from evenkeel.engine.kit.protocol_names import wire_name
+from evenkeel.engine.model import GroupSnapshot, Member
 
 Listed = Mapping[str, tuple[str, ...] | None]
 """Member id -> its list by wire names; None where nobody said."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec, by_leader
-from engine.errors import Infeasible
-from engine.kit.near_data import near_data
-from engine.metrics.money import RecordSize
-from engine.model import Flags, GroupSnapshot, GroupType
-from engine.scoring import replica_crossing_of
-from engine.words import several
+from evenkeel.engine.assignor import GroupSpec, by_leader
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.near_data import near_data
+from evenkeel.engine.metrics.money import RecordSize
+from evenkeel.engine.model import Flags, GroupSnapshot, GroupType
+from evenkeel.engine.scoring import replica_crossing_of
+from evenkeel.engine.words import several
 
 
 def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.advice.feasibility import RUNS, Judgement
-from engine.model import Feasibility, GroupSnapshot, GroupType, Reach
-from engine.streams.compare import Outcome
-from engine.streams.live import Running
-from engine.streams.settings import RackStrategy
-from engine.streams.switch import EQUAL_COSTS
+from evenkeel.engine.advice.feasibility import RUNS, Judgement
+from evenkeel.engine.model import Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.streams.compare import Outcome
+from evenkeel.engine.streams.live import Running
+from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.switch import EQUAL_COSTS
 
 SETTING = "rack.aware.assignment.strategy"
 

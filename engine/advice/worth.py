@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.config import Policy
-from engine.model import Score
-from engine.words import money
+from evenkeel.engine.config import Policy
+from evenkeel.engine.model import Score
+from evenkeel.engine.words import money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.policy import News, Outcome, Row
-from engine.alerting.wording import (
+from evenkeel.engine.alerting.policy import News, Outcome, Row
+from evenkeel.engine.alerting.wording import (
     count,
     duration,
     listed,
@@ -18,8 +18,8 @@ from engine.alerting.wording import (
     sentence,
     shortened,
 )
-from engine.message import AlertMessage, MessageKind, Section, Severity
-from engine.model import Verdict
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.model import Verdict
 
 WORST = 8
 """Groups told in full; the others are named and counted."""

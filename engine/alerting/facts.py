@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.alerting.policy import ClusterFacts, FailingStep
-from engine.ports import History
+from evenkeel.engine.alerting.policy import ClusterFacts, FailingStep
+from evenkeel.engine.ports import History
 
 
 def read_facts(history: History, clusters: Sequence[str]) -> list[ClusterFacts]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.alerting.policy import SEVERITY, IncidentKind, Row
-from engine.alerting.wording import count, duration, moment, sentence, shortened, since
-from engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind, Row
+from evenkeel.engine.alerting.wording import count, duration, moment, sentence, shortened, since
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 
 ERROR = 500
 """Characters of a quoted error."""

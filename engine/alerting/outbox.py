@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.alerting.digest import MOVES, WORST, advice_message
-from engine.alerting.facts import read_facts
-from engine.alerting.incident import pipeline_message
-from engine.alerting.policy import (
+from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
+from evenkeel.engine.alerting.facts import read_facts
+from evenkeel.engine.alerting.incident import pipeline_message
+from evenkeel.engine.alerting.policy import (
     SEVERITY,
     Finding,
     News,
@@ -29,10 +29,10 @@ from engine.alerting.policy import (
     changes,
     new_advice,
 )
-from engine.config import Settings
-from engine.errors import EvenkeelError, HistoryError, NotifierError
-from engine.message import AlertMessage, MessageKind, Told
-from engine.ports import Delivered, History, Notifier
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import EvenkeelError, HistoryError, NotifierError
+from evenkeel.engine.message import AlertMessage, MessageKind, Told
+from evenkeel.engine.ports import Delivered, History, Notifier
 
 log = logging.getLogger(__name__)
 

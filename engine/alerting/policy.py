@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.message import Severity, Told
-from engine.model import GroupType, Verdict
+from evenkeel.engine.message import Severity, Told
+from evenkeel.engine.model import GroupType, Verdict
 
 Row = Mapping[str, Any]
 

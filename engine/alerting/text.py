@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.message import AlertMessage, Section, Severity
+from evenkeel.engine.message import AlertMessage, Section, Severity
 
 MARKS = {
     Severity.INFO: "i",

@@ -15,22 +15,22 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import cast
 
-from engine.assignor import Assignor, missing_parts
-from engine.assignors.balance_subtopology import BalanceSubtopology
-from engine.assignors.balanced import Balanced
-from engine.assignors.cooperative_sticky import CooperativeSticky
-from engine.assignors.fair import Fair
-from engine.assignors.lag_aware import LagAware
-from engine.assignors.live import Live
-from engine.assignors.min_traffic import MinTraffic
-from engine.assignors.random import Random
-from engine.assignors.range import Range
-from engine.assignors.range_server import RangeServer
-from engine.assignors.roundrobin import RoundRobin
-from engine.assignors.sticky import Sticky
-from engine.assignors.uniform import Uniform
-from engine.errors import InputError
-from engine.model import Reach
+from evenkeel.engine.assignor import Assignor, missing_parts
+from evenkeel.engine.assignors.balance_subtopology import BalanceSubtopology
+from evenkeel.engine.assignors.balanced import Balanced
+from evenkeel.engine.assignors.cooperative_sticky import CooperativeSticky
+from evenkeel.engine.assignors.fair import Fair
+from evenkeel.engine.assignors.lag_aware import LagAware
+from evenkeel.engine.assignors.live import Live
+from evenkeel.engine.assignors.min_traffic import MinTraffic
+from evenkeel.engine.assignors.random import Random
+from evenkeel.engine.assignors.range import Range
+from evenkeel.engine.assignors.range_server import RangeServer
+from evenkeel.engine.assignors.roundrobin import RoundRobin
+from evenkeel.engine.assignors.sticky import Sticky
+from evenkeel.engine.assignors.uniform import Uniform
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import Reach
 
 __all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every"]
 

@@ -11,7 +11,7 @@ Promises, each before all that follow it; every partition of a subscribed topic 
    holds no replica, over those where both are known; nothing known counts as 0.
 4. Among those, the fewest partitions change hands.
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 4}, lags={"t": [90, 50, 40, 0]},
 ...              owned={"C0": [("t", 0), ("t", 1)], "C1": [("t", 2), ("t", 3)]})
 >>> answer = Balanced().assign(group)
@@ -39,10 +39,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.balanced.problem import problem_of
-from engine.kit.balanced.solve import solve
-from engine.model import NONE, Assignment, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.balanced.problem import problem_of
+from evenkeel.engine.kit.balanced.solve import solve
+from evenkeel.engine.model import NONE, Assignment, Reach
 
 WORK = 500_000
 """Elementary steps of search per group."""

@@ -11,7 +11,7 @@ Promises, the first before the second:
 So where all members subscribe to the same topics, they own equally many partitions, give or take one.
 The KIP's own example, in which round robin gives one member nothing:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> five, three = ["T1", "T2", "T3", "T4", "T5"], ["T1", "T3", "T5"]
 >>> group = spec({"C1": five, "C2": three, "C3": three, "C4": five},
 ...              {"T1": 2, "T2": 1, "T3": 2, "T4": 1, "T5": 2})
@@ -38,11 +38,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.java_order import string_order
-from engine.kit.permute import partition_order
-from engine.kit.subscribers import Subscribers, subscribers_in_order
-from engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.permute import partition_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.model import NONE, Assignment, Ints, Reach
 
 
 class Fair:

@@ -11,7 +11,7 @@ Promises, the first before the second:
 
 The KIP's own example; range and round robin leave one member 150,000 behind or more:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> group = spec({"c0": ["t0"], "c1": ["t0"]}, {"t0": 3}, lags={"t0": [100_000, 60_000, 50_000]})
 >>> for member, owned in group.lists(LagAware().assign(group)).items():
 ...     print(member, owned)
@@ -38,11 +38,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.errors import Infeasible
-from engine.kit.java_order import string_order
-from engine.kit.subscribers import Subscribers, subscribers_in_order
-from engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.model import NONE, Assignment, Ints, Reach
 
 _TOPICS_NAMED = 3
 

@@ -13,7 +13,7 @@ Promises, the first before the second:
 
 Two members, each with the partitions of the other's rack, and one that is on both:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 4}, racks={"C0": "a", "C1": "b"},
 ...              replicas={"t": [["b"], ["a", "b"], ["a"], ["b"]]},
 ...              owned={"C0": [("t", 0), ("t", 1)], "C1": [("t", 2), ("t", 3)]})
@@ -23,7 +23,7 @@ Two members, each with the partitions of the other's rack, and one that is on bo
 >>> print(answer.proof)
 exact: total cost 2, no assignment with these counts costs less (0 of 4 partitions cross racks, 2 new to their owner)
 
-Cost: that of `engine.kit.rack_flow.solve`: arrays over the partitions and a flow network of a few
+Cost: that of `evenkeel.engine.kit.rack_flow.solve`: arrays over the partitions and a flow network of a few
 dozen arcs; more where subscriptions differ. Source: KIP-925, section B.I, `RackAwareTaskAssignor`
 of Kafka 4.3 with a partition for a task and a member for a client.
 
@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.near_data import USUAL, Weights, near_data
-from engine.model import Assignment, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.near_data import USUAL, Weights, near_data
+from evenkeel.engine.model import Assignment, Reach
 
 
 class MinTraffic:

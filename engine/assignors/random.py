@@ -9,7 +9,7 @@ Promises:
 
 Nothing is even about it:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 6})
 >>> for member, owned in group.lists(Random(seed=1).assign(group)).items():
 ...     print(member, owned)
@@ -32,10 +32,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.java_order import string_order
-from engine.kit.subscribers import subscribers_in_order
-from engine.model import NONE, Assignment, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.model import NONE, Assignment, Reach
 
 Words = npt.NDArray[np.uint64]
 

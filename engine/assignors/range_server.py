@@ -10,7 +10,7 @@ Promises:
 
 Three partitions of each topic, and the first member has the extra one of every topic:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> group = spec({"C0": ["t0", "t1"], "C1": ["t0", "t1"]}, {"t0": 3, "t1": 3})
 >>> for member, owned in group.lists(RangeServer().assign(group)).items():
 ...     print(member, owned)
@@ -30,11 +30,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.member_order import member_order
-from engine.kit.subscribers import subscribers_in_order
-from engine.kit.subscription_type import homogeneous, subscribed_topics
-from engine.model import NONE, Assignment, Indices, Ints, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.member_order import member_order
+from evenkeel.engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.kit.subscription_type import homogeneous, subscribed_topics
+from evenkeel.engine.model import NONE, Assignment, Indices, Ints, Reach
 
 
 class RangeServer:

@@ -11,7 +11,7 @@ Members stand on the ring as static ones by instance id, then dynamic ones by me
 by name, partitions by number. A member that does not subscribe to the topic at hand is passed over
 and loses its turn, so unequal subscriptions give uneven results:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> group = spec({"C0": ["t0"], "C1": ["t0", "t1"], "C2": ["t0", "t1", "t2"]},
 ...              {"t0": 1, "t1": 2, "t2": 3})
 >>> for member, owned in group.lists(RoundRobin().assign(group)).items():
@@ -34,13 +34,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.errors import Infeasible
-from engine.kit.java_order import string_order
-from engine.kit.member_order import member_order
-from engine.kit.permute import partition_order
-from engine.kit.subscribers import Subscribers, subscribers_in_order
-from engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.member_order import member_order
+from evenkeel.engine.kit.permute import partition_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.model import NONE, Assignment, Ints, Reach
 
 
 class RoundRobin:

@@ -11,7 +11,7 @@ Promises, the first before the second:
 
 One partition moves when C2 joins, none between the others:
 
->>> from engine.assignor import rejoining, spec
+>>> from evenkeel.engine.assignor import rejoining, spec
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 5})
 >>> group.lists(Sticky().assign(group))
 {'C0': [('t', 0), ('t', 2), ('t', 4)], 'C1': [('t', 1), ('t', 3)]}
@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.sent import answer_of
-from engine.kit.sticky.choose import sticky_plan
-from engine.kit.sticky.past import Claims, read_past
-from engine.kit.sticky.plan import lists_of
-from engine.model import Assignment, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.sent import answer_of
+from evenkeel.engine.kit.sticky.choose import sticky_plan
+from evenkeel.engine.kit.sticky.past import Claims, read_past
+from evenkeel.engine.kit.sticky.plan import lists_of
+from evenkeel.engine.model import Assignment, Reach
 
 
 class Sticky:

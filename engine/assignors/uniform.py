@@ -16,7 +16,7 @@ Where subscriptions differ:
 
 Three members, then a fourth; nothing else moves than what it gets:
 
->>> from engine.assignor import spec
+>>> from evenkeel.engine.assignor import spec
 >>> topics = {"t0": 4, "t1": 4}
 >>> before = spec({m: ["t0", "t1"] for m in ("C0", "C1", "C2")}, topics)
 >>> owned = before.lists(Uniform().assign(before))
@@ -48,13 +48,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from engine.kit.java_order import map_order
-from engine.kit.subscription_type import homogeneous
-from engine.kit.target import current_target
-from engine.kit.uniform_heterogeneous import fill_and_balance
-from engine.kit.uniform_homogeneous import fill_quotas
-from engine.model import NONE, Assignment, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
+from evenkeel.engine.kit.java_order import map_order
+from evenkeel.engine.kit.subscription_type import homogeneous
+from evenkeel.engine.kit.target import current_target
+from evenkeel.engine.kit.uniform_heterogeneous import fill_and_balance
+from evenkeel.engine.kit.uniform_homogeneous import fill_quotas
+from evenkeel.engine.model import NONE, Assignment, Reach
 
 
 class Uniform:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typer
 
-from engine.cli.running import EXIT_CODES, Group
+from evenkeel.engine.cli.running import EXIT_CODES, Group
 
 __all__ = ["app", "main"]
 

@@ -6,7 +6,7 @@ partition; optionally `id`, `lags`, `rates`, `leaders`) and `members` in the ord
 broker lists them (`id`, `topics`; optionally `instance_id`, `rack`, `owned`, `generation`,
 `user_data`, `config`). The answer to each line is one object: `id` and `assignment`, or `id` and
 `error`. Unknown fields are passed over, wrong values are errors that name the field. A case with
-`tasks` is one of Kafka Streams: `engine.cli.task_cases`.
+`tasks` is one of Kafka Streams: `evenkeel.engine.cli.task_cases`.
 
 >>> topics = {"t": {"partitions": [[], []]}}
 >>> members = [{"id": "C0", "topics": ["t"]}, {"id": "C1", "topics": ["t"]}]
@@ -33,11 +33,11 @@ from pydantic import (
     model_validator,
 )
 
-from engine.assignor import Assignor, GroupSpec, build_spec
-from engine.assignors import by_name
-from engine.errors import EvenkeelError, InputError
-from engine.kit.settle import settle
-from engine.model import NONE, Column, Indices
+from evenkeel.engine.assignor import Assignor, GroupSpec, build_spec
+from evenkeel.engine.assignors import by_name
+from evenkeel.engine.errors import EvenkeelError, InputError
+from evenkeel.engine.kit.settle import settle
+from evenkeel.engine.model import NONE, Column, Indices
 
 _ERRORS_SHOWN = 3
 
@@ -166,8 +166,8 @@ def answer(
 
 
 def _answer_tasks(case: Mapping[str, Any], repeat: int | None, settled: bool) -> dict[str, Any]:
-    """The answer to a case of Kafka Streams (`engine.cli.task_cases`)."""
-    from engine.cli.task_cases import answer_tasks
+    """The answer to a case of Kafka Streams (`evenkeel.engine.cli.task_cases`)."""
+    from evenkeel.engine.cli.task_cases import answer_tasks
 
     try:
         return answer_tasks(case, repeat=repeat, settled=settled)

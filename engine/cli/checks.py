@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine import wiring
-from engine.cli import sources
-from engine.cli.database import database, secret_url
-from engine.config import Settings
-from engine.errors import ConfigError, EvenkeelError
+from evenkeel.engine import wiring
+from evenkeel.engine.cli import sources
+from evenkeel.engine.cli.database import database, secret_url
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import ConfigError, EvenkeelError
 
 OK, WARN, FAIL = "OK", "WARN", "FAIL"
 
@@ -200,7 +200,7 @@ def history() -> Check:
 
 
 def _history(url: str, where: str) -> Check:
-    from engine.adapters import postgres
+    from evenkeel.engine.adapters import postgres
 
     waiting = list(postgres.pending(url))
     if waiting:
@@ -218,7 +218,7 @@ def slack(settings: Settings) -> Check:
 
 
 def _slack(settings: Settings) -> Check:
-    from engine.adapters.slack.check import who_am_i
+    from evenkeel.engine.adapters.slack.check import who_am_i
 
     assert settings.slack_token is not None
     channel = settings.slack_channel

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from engine.assignor import ASSIGNOR_PARTS, Assignor, Promise, missing_parts
-from engine.errors import InputError
-from engine.model import Reach
+from evenkeel.engine.assignor import ASSIGNOR_PARTS, Assignor, Promise, missing_parts
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import Reach
 
 T = TypeVar("T")
 
@@ -119,7 +119,7 @@ def _check_shape(place: str, assignor: Any) -> None:
         "works_on": _among(assignor.works_on, _WORKS_ON),
         "needs": _among(assignor.needs, _NEEDS),
         "reach": None if isinstance(assignor.reach, Reach) else "one of engine.model.Reach",
-        "promises": _among(promises, frozenset(Promise), "engine.assignor.Promise"),
+        "promises": _among(promises, frozenset(Promise), "evenkeel.engine.assignor.Promise"),
         "assign": None if callable(assignor.assign) else "a method",
     }
     for part, wanted in wrong.items():

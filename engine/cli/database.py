@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from engine.errors import ConfigError
+from evenkeel.engine.errors import ConfigError
 
 if TYPE_CHECKING:
-    from engine.config import Settings
+    from evenkeel.engine.config import Settings
 
 STATE = Path("demo", "state.json")
 """Where, below evenkeel's home, the demo says what it runs."""
@@ -26,7 +26,7 @@ def database() -> tuple[Settings, str]:
     """
     from pydantic import SecretStr
 
-    from engine import wiring
+    from evenkeel.engine import wiring
 
     settings = wiring.settings()
     if settings.database_url is not None:

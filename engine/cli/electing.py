@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.advice.bounce import Plan, plan, plan_server
-from engine.advice.feasibility import NO_FOLLOWER, doubt, unfit
-from engine.advice.listed import Listed, election_of, lists_of
-from engine.assignors import every
-from engine.config import Settings
-from engine.errors import InputError
-from engine.kit.election import Election, elect
-from engine.kit.protocol_names import (
+from evenkeel.engine.advice.bounce import Plan, plan, plan_server
+from evenkeel.engine.advice.feasibility import NO_FOLLOWER, doubt, unfit
+from evenkeel.engine.advice.listed import Listed, election_of, lists_of
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.kit.election import Election, elect
+from evenkeel.engine.kit.protocol_names import (
     CLIENT_SIDE,
     SERVER_SIDE,
     cooperative,
@@ -21,7 +21,7 @@ from engine.kit.protocol_names import (
     wire_name,
     wire_names,
 )
-from engine.model import STREAMS_PROTOCOL, GroupSnapshot, GroupType, Member, Reach
+from evenkeel.engine.model import STREAMS_PROTOCOL, GroupSnapshot, GroupType, Member, Reach
 
 NOT_ON_THE_WIRE = (
     "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"

@@ -14,15 +14,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.advice import Previous
-from engine.cli.sources import Source
-from engine.datasets import CANDIDATES, METRICS, rows_to_table
-from engine.model import Advice, GroupSnapshot, Member
-from engine.steps.advise import advise_groups
-from engine.steps.measure import measure_group
-from engine.steps.propose import propose_group
-from engine.steps.reading import groups_at
-from engine.steps.validation import withheld_groups
+from evenkeel.engine.advice import Previous
+from evenkeel.engine.cli.sources import Source
+from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
+from evenkeel.engine.model import Advice, GroupSnapshot, Member
+from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.measure import measure_group
+from evenkeel.engine.steps.propose import propose_group
+from evenkeel.engine.steps.reading import groups_at
+from evenkeel.engine.steps.validation import withheld_groups
 
 PLAIN_FORM = "plain form: no Spark, no validation"
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.running import EXIT_CODES
-from engine.errors import InputError
+from evenkeel.engine.cli.running import EXIT_CODES
+from evenkeel.engine.errors import InputError
 
 Bootstrap = Annotated[
     str | None,

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from engine.cli.running import NothingFound
+from evenkeel.engine.cli.running import NothingFound
 
 
 def is_pattern(text: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sql
-from engine.cli.patterns import meant
-from engine.errors import InputError
+from evenkeel import sql
+from evenkeel.engine.cli.patterns import meant
+from evenkeel.engine.errors import InputError
 
 _LARGEST = 1_000_000
 """No number of rows or hours is larger; Postgres' dates and integers hold it."""

@@ -17,8 +17,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from engine.cli.verbs import VERBS, Commands
-from engine.errors import EvenkeelError
+from evenkeel.engine.cli.verbs import VERBS, Commands
+from evenkeel.engine.errors import EvenkeelError
 
 EXIT_CODES = {
     0: "done",

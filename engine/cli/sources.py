@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from engine import wiring
-from engine.cli.running import NothingFound, complain, spare_pandas
-from engine.config import ClusterSettings, Filter, Settings
-from engine.datasets import split_snapshot_id
-from engine.errors import InputError
-from engine.ports import Lake, Manifest
+from evenkeel.engine import wiring
+from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
+from evenkeel.engine.config import ClusterSettings, Filter, Settings
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.ports import Lake, Manifest
 
 if TYPE_CHECKING:
-    from engine.steps.reading import GroupWithPast
+    from evenkeel.engine.steps.reading import GroupWithPast
 
 spare_pandas()
 
@@ -184,7 +184,7 @@ def take(
     Returns:
         Their ids, oldest first.
     """
-    from engine.steps.snapshot import take_snapshot
+    from evenkeel.engine.steps.snapshot import take_snapshot
 
     cluster = wiring.cluster(settings, name)
     ids: list[str] = []
@@ -218,7 +218,7 @@ def one_group(source: Source, name: str) -> GroupWithPast:
     Raises:
         NothingFound: There is no group of this name.
     """
-    from engine.steps.reading import groups_with_past
+    from evenkeel.engine.steps.reading import groups_with_past
 
     found = list(groups_with_past(source.lake, source.settings, source.newest, glob.escape(name)))
     matching(source, name, len(found))

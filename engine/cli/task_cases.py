@@ -22,10 +22,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
-from engine.errors import InputError
-from engine.model import NONE, Indices, Ints
-from engine.streams.actives import optimise
-from engine.streams.model import (
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.streams.actives import optimise
+from evenkeel.engine.streams.model import (
     LAG_UNKNOWN,
     Application,
     ClientLine,
@@ -33,9 +33,9 @@ from engine.streams.model import (
     TaskLine,
     application,
 )
-from engine.streams.place import place
-from engine.streams.settings import ANY_LAG, Overlap, RackStrategy, TaskConfig, costs_of
-from engine.streams.simulate import converge
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import ANY_LAG, Overlap, RackStrategy, TaskConfig, costs_of
+from evenkeel.engine.streams.simulate import converge
 
 Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
 Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]

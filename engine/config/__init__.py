@@ -27,12 +27,12 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from engine.config.base import Share
-from engine.config.book import RuleBook
-from engine.config.clusters import ClusterSettings, Filter, RefusedCluster
-from engine.config.rules import Assignors, MemberData, Policy, Rule
-from engine.config.streams import StreamsSettings
-from engine.errors import ConfigError
+from evenkeel.engine.config.base import Share
+from evenkeel.engine.config.book import RuleBook
+from evenkeel.engine.config.clusters import ClusterSettings, Filter, RefusedCluster
+from evenkeel.engine.config.rules import Assignors, MemberData, Policy, Rule
+from evenkeel.engine.config.streams import StreamsSettings
+from evenkeel.engine.errors import ConfigError
 
 __all__ = [
     "SECRET_KEYS",

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from engine.config.rules import Rule
+from evenkeel.engine.config.rules import Rule
 
 UNSHAPING = {"owner", "channel"}
 """Keys of a rule that say who hears of a result, not what it is."""

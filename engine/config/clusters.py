@@ -6,7 +6,7 @@ import fnmatch
 
 from pydantic import Field, field_validator
 
-from engine.config.base import Strict
+from evenkeel.engine.config.base import Strict
 
 
 class Filter(Strict):

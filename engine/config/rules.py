@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from engine.config.base import Share, Strict
-from engine.config.streams import StreamsSettings
+from evenkeel.engine.config.base import Share, Strict
+from evenkeel.engine.config.streams import StreamsSettings
 
 Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
 """What members list: all of them the same, or by pattern of client id, host or instance id."""

@@ -8,11 +8,11 @@ and `examine` puts them together for a stranger's class: what it breaks over man
 smallest group that shows it.
 """
 
-from engine.conformance.asking import ask
-from engine.conformance.examine import Examined, Outcome, examine
-from engine.conformance.groups import DATA, sketches
-from engine.conformance.promises import CHECKS, Violation, check
-from engine.conformance.sketch import Sketch
+from evenkeel.engine.conformance.asking import ask
+from evenkeel.engine.conformance.examine import Examined, Outcome, examine
+from evenkeel.engine.conformance.groups import DATA, sketches
+from evenkeel.engine.conformance.promises import CHECKS, Violation, check
+from evenkeel.engine.conformance.sketch import Sketch
 
 __all__ = [
     "CHECKS",

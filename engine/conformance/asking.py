@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.assignor import Assignor, GroupSpec
-from engine.errors import EvenkeelError, Infeasible
-from engine.model import NONE, Assignment, Column, Flags, Indices, Lists
+from evenkeel.engine.assignor import Assignor, GroupSpec
+from evenkeel.engine.errors import EvenkeelError, Infeasible
+from evenkeel.engine.model import NONE, Assignment, Column, Flags, Indices, Lists
 
 Answer = Assignment | Infeasible
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise
-from engine.conformance.asking import NoAnswer, ask
-from engine.conformance.groups import DATA, sketches
-from engine.conformance.promises import Violation, check, orders
-from engine.conformance.shrink import shrink
-from engine.conformance.sketch import Sketch
-from engine.errors import Infeasible
-from engine.model import Assignment
+from evenkeel.engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise
+from evenkeel.engine.conformance.asking import NoAnswer, ask
+from evenkeel.engine.conformance.groups import DATA, sketches
+from evenkeel.engine.conformance.promises import Violation, check, orders
+from evenkeel.engine.conformance.shrink import shrink
+from evenkeel.engine.conformance.sketch import Sketch
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import Assignment
 
 Lists = Mapping[str, Sequence[tuple[str, int]]]
 """Member -> what it gets."""

@@ -17,7 +17,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from engine.conformance.sketch import Member, Pair, Partition, Sketch, Topic
+from evenkeel.engine.conformance.sketch import Member, Pair, Partition, Sketch, Topic
 
 DATA: tuple[Mapping[str, Any], ...] = (
     {},

@@ -7,8 +7,8 @@ spoils nothing else. What a strategy promises stands in its *promises*, else `US
 `Infeasible` is an answer, any other exception a violation. An answer that lists findings owns up: what
 it gives to whom is not held against it, because an answer with findings is never advised.
 
->>> from engine.assignor import spec
->>> from engine.assignors import ASSIGNORS
+>>> from evenkeel.engine.assignor import spec
+>>> from evenkeel.engine.assignors import ASSIGNORS
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 3})
 >>> check(ASSIGNORS["range"], group)
 []
@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise, missing_parts
-from engine.conformance.asking import Answer, NoAnswer, ask, copied, first_of
-from engine.errors import Infeasible
-from engine.kit.permute import permuted
-from engine.model import NONE, Assignment, Column, Indices, Ints
+from evenkeel.engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise, missing_parts
+from evenkeel.engine.conformance.asking import Answer, NoAnswer, ask, copied, first_of
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.permute import permuted
+from evenkeel.engine.model import NONE, Assignment, Column, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

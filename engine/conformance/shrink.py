@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeVar
 
-from engine.conformance.sketch import Member, Partition, Sketch, Topic
+from evenkeel.engine.conformance.sketch import Member, Partition, Sketch, Topic
 
 T = TypeVar("T")
 Seen = TypeVar("Seen")
@@ -36,7 +36,7 @@ def shrink(
         shows: What is seen in a group; None where it does not show.
         looks: How often to look at most.
 
-    >>> from engine.conformance.groups import sketches
+    >>> from evenkeel.engine.conformance.groups import sketches
     >>> def many(sketch):
     ...     return len(sketch.members) if len(sketch.members) > 1 else None
     >>> large = next(s for s in sketches(99) if many(s))

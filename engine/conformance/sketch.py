@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.assignor import GroupSpec, build_spec
-from engine.model import NONE, Column
+from evenkeel.engine.assignor import GroupSpec, build_spec
+from evenkeel.engine.model import NONE, Column
 
 Pair = tuple[str, int]
 """A topic and a partition number; it may be one that does not exist."""

@@ -8,15 +8,21 @@ hand it Arrow tables: the whole snapshot, or the rows of a single group.
 `schemas` (the tables), `reading` (one reading of a cluster, its name and manifest), `assemble` (rows -> groups).
 """
 
-from engine.datasets.assemble import CHANGELOG, ClusterTables, assemble, groups_of, is_store_of
-from engine.datasets.reading import (
+from evenkeel.engine.datasets.assemble import (
+    CHANGELOG,
+    ClusterTables,
+    assemble,
+    groups_of,
+    is_store_of,
+)
+from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
     facts_of,
     new_snapshot_id,
     snapshot_of,
     split_snapshot_id,
 )
-from engine.datasets.schemas import (
+from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
     METRICS,
     SCHEMA_VERSION,

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.model import (
+from evenkeel.engine.model import (
     NONE,
     Broker,
     Column,

@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.errors import InputError
-from engine.model import check_aware
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import check_aware
 
 _SNAPSHOT_ID = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})-(\d{8}T\d{6}Z)-([0-9a-f]{6})")
 _SECOND = "%Y%m%dT%H%M%SZ"

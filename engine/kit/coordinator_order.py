@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import Hashes, capacity, uuid_hashes
-from engine.kit.topic_ids import topic_ids
-from engine.model import Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import Hashes, capacity, uuid_hashes
+from evenkeel.engine.kit.topic_ids import topic_ids
+from evenkeel.engine.model import Ints
 
 
 def as_coordinator_walks(group: GroupSpec) -> GroupSpec:
@@ -27,7 +27,7 @@ def as_coordinator_walks(group: GroupSpec) -> GroupSpec:
     Args:
         group: A group whose claims are topics of its tables, each partition once per member.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"]}, {"t": 40}, owned={"a": [("t", 1), ("t", 5), ("t", 17)]})
     >>> as_coordinator_walks(group).claim_partition.tolist()
     [1, 17, 5]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.model import Ints
+from evenkeel.engine.model import Ints
 
 _CELLS_PER_KEY = 16
 """Up to this many cells per key, marking a table of all cells beats sorting the keys."""

@@ -32,9 +32,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.errors import InputError
-from engine.kit.java_order import map_order
-from engine.kit.protocol_names import wire_names
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.kit.java_order import map_order
+from evenkeel.engine.kit.protocol_names import wire_names
 
 REFUSED = "INCONSISTENT_GROUP_PROTOCOL"
 """What the coordinator tells a member whose list shares nothing with everybody else's."""

@@ -1,7 +1,7 @@
 """
 Hand tasks over to clients that are further along, one movement after the other, as Kafka does.
 
-The clients wait in a queue by load (`engine.kit.java_heap`). A search takes them out one by one
+The clients wait in a queue by load (`evenkeel.engine.kit.java_heap`). A search takes them out one by one
 until one will do, and puts the others back in the order of a Java HashSet; a client's load may
 change while it waits. Which of two equally good clients is found then depends on the exact layout
 of the heap, so all of it happens here as in Java. Kernels over arrays of numbers.
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.kit.compiled import kernel
-from engine.kit.java_heap import offer, poll, remove
-from engine.model import NONE
+from evenkeel.engine.kit.compiled import kernel
+from evenkeel.engine.kit.java_heap import offer, poll, remove
+from evenkeel.engine.model import NONE
 
 RUNNING = -2
 

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from engine.kit.orders import places
-from engine.model import Ints
+from evenkeel.engine.kit.orders import places
+from evenkeel.engine.model import Ints
 
 Hashes = npt.NDArray[np.uint32]
 """Java's 32-bit hash codes, unsigned."""

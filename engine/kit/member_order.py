@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import map_order, sort_keys
-from engine.model import Indices
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import map_order, sort_keys
+from evenkeel.engine.model import Indices
 
 
 def member_order(group: GroupSpec) -> Indices:
@@ -23,7 +23,7 @@ def member_order(group: GroupSpec) -> Indices:
     Two members with one instance id, which a broker does not let be, stay in the order of the map
     they come in.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": [], "b": [], "c": []}, {}, instance_ids={"c": "host-2", "b": "host-9"})
     >>> [group.members[m] for m in member_order(group)]
     ['c', 'b', 'a']

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from engine.model import Ints
+from evenkeel.engine.model import Ints
 
 _SHORT = 1 << 16
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.model import NONE, Indices, Ints, ragged_entries
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.model import NONE, Indices, Ints, ragged_entries
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         members: (M) old index of each new member.
         topics: (T) old index of each new topic.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["u"]}, {"t": 1, "u": 2}, owned={"b": [("u", 1)]})
     >>> other = permuted(group, np.array([1, 0]), np.array([1, 0]))
     >>> other.members, other.topics, other.owner.tolist(), other.subscription_topic.tolist()

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from engine.errors import InputError
-from engine.model import STREAMS_PROTOCOL, GroupType
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 
 CLIENT_SETTING = "partition.assignment.strategy"
 SERVER_SETTING = "group.remote.assignor"

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.distinct import distinct
-from engine.kit.subscribers import Subscribers
-from engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.kit.subscribers import Subscribers
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,7 +35,7 @@ class ReplicaRacks:
 
 def replica_racks(group: GroupSpec) -> ReplicaRacks:
     """
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> racks = replica_racks(spec({}, {"t": 2}, replicas={"t": [["b", "a", "b"], [None]]}))
     >>> racks.start.tolist(), racks.rack.tolist()
     ([0, 2, 2], [0, 1])

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.kit.election import common, poll
+from evenkeel.engine.kit.election import common, poll
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

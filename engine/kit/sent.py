@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.subscribers import subscribes
-from engine.model import NONE, Assignment, Flags, Indices, Lists
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.subscribers import subscribes
+from evenkeel.engine.model import NONE, Assignment, Flags, Indices, Lists
 
 
 def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = None) -> Assignment:
@@ -24,7 +24,7 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
         lists: Each member's list; a partition number may be beyond its topic's end.
         transferring: As in `Assignment`.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
     >>> twice = Lists(start=np.array([0, 2, 3]), topic=np.zeros(3, np.int32), partition=np.array([0, 1, 1]))
     >>> answer_of(group, twice).owner.tolist(), answer_of(group, twice).findings

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.assignor import GroupSpec, rejoining
-from engine.errors import Infeasible
-from engine.kit.java_order import string_places
-from engine.model import NONE, Assignment
+from evenkeel.engine.assignor import GroupSpec, rejoining
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import string_places
+from evenkeel.engine.model import NONE, Assignment
 
 MOST_ROUNDS = 10
 """Kafka's cooperative-sticky is done after two as a rule."""
@@ -52,7 +52,7 @@ def settle(
     Raises:
         Infeasible: The strategy cannot run on this group, or partitions still wait after the last round.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
     >>> first = Assignment(owner=np.array([0, NONE]), transferring=np.array([NONE, 1]))
     >>> after = lambda group: first if len(group.claim_topic) == 0 else Assignment(owner=np.array([0, 1]))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.distinct import distinct
-from engine.model import Flags, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.model import Flags, Indices, Ints
 
 _CELLS = 1 << 24
 """Up to this many (member, topic) pairs, a table of all of them is the fastest way to look one up."""
@@ -43,7 +43,7 @@ def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
     Each topic's subscribers in a given order of all members (M indices); naming a topic twice
     counts once.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t", "u"], "b": ["t", "t", "gone"]}, {"t": 2, "u": 1})
     >>> pairs = subscribers_in_order(group, np.array([1, 0]))
     >>> pairs.start.tolist(), pairs.member.tolist()
@@ -68,7 +68,7 @@ def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) 
     """
     Pair by pair, whether a member subscribes to a topic.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t", "u"], "b": ["t"]}, {"t": 2, "u": 1})
     >>> subscribes(group, np.array([0, 1, 1]), np.array([1, 1, 0])).tolist()
     [True, False, True]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.distinct import distinct
-from engine.model import Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.model import Ints
 
 _AT_ONCE = 1 << 16
 """So many subscriptions are compared at a time; ten millions at once would wait for memory."""
@@ -20,7 +20,7 @@ def homogeneous(group: GroupSpec) -> bool:
     """
     Whether all members name the same set of topics, existing or not.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> homogeneous(spec({"a": ["t", "u"], "b": ["u", "t", "u"]}, {"t": 1, "u": 1}))
     True
     >>> homogeneous(spec({"a": ["t"], "b": ["t", "gone"]}, {"t": 1}))

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.kit.distinct import distinct
-from engine.kit.orders import places, stable_order
-from engine.kit.sent import answer_of
-from engine.model import NONE, Assignment, Flags, Indices, Ints, Lists
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.kit.orders import places, stable_order
+from evenkeel.engine.kit.sent import answer_of
+from evenkeel.engine.model import NONE, Assignment, Flags, Indices, Ints, Lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,7 +54,7 @@ def current_target(group: GroupSpec, order: Indices) -> Held:
     Returns:
         Entries by place in *order*, then by topic as first mentioned, then as listed; none twice.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> owned = {"a": [("t", 1)], "b": [("t", 0), ("u", 0), ("t", 2), ("t", 0), ("gone", 1)]}
     >>> target = current_target(spec({"a": ["t"], "b": ["t"]}, {"t": 3, "u": 1}, owned=owned), np.array([1, 0]))
     >>> target.place.tolist(), target.topic.tolist(), target.number.tolist()
@@ -102,7 +102,7 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: Held) -> Assignment:
         order: (M) the members by place.
         held: Who gets what, in any order; what is there twice counts once.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
     >>> numbers = Held(place=np.array([0, 1, 1]), topic=np.zeros(3, np.int64), number=np.array([1, 0, 0]))
     >>> answer_of_sets(group, np.array([0, 1]), numbers).owner.tolist()

@@ -12,9 +12,9 @@ from base64 import urlsafe_b64decode
 from hashlib import md5
 from uuid import UUID
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.kit.java_order import Uuids, utf16, uuid_halves
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import Uuids, utf16, uuid_halves
 
 
 def topic_ids(group: GroupSpec) -> Uuids:
@@ -25,7 +25,7 @@ def topic_ids(group: GroupSpec) -> Uuids:
         Infeasible: An id is neither a UUID nor Kafka's short form of one.
 
     >>> from dataclasses import replace
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> ids = ("f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "-B1Prn3sEdCnZQCgyR5r9g", None)
     >>> same, again, stand_in = topic_ids(replace(spec({}, {"t": 1, "u": 1, "v": 1}), topic_ids=ids)).tolist()
     >>> same == again, same, stand_in

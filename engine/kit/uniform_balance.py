@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.kit.compiled import at_work, kernel
-from engine.model import Ints
+from evenkeel.engine.kit.compiled import at_work, kernel
+from evenkeel.engine.model import Ints
 
 
 @kernel

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import uuid_order
-from engine.kit.orders import places, stable_order
-from engine.kit.subscribers import Subscribers, subscribers_in_order, subscribes
-from engine.kit.target import Held, answer_of_sets, refusal
-from engine.kit.topic_ids import topic_ids
-from engine.kit.uniform_balance import moves_between
-from engine.model import NONE, Assignment, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import uuid_order
+from evenkeel.engine.kit.orders import places, stable_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order, subscribes
+from evenkeel.engine.kit.target import Held, answer_of_sets, refusal
+from evenkeel.engine.kit.topic_ids import topic_ids
+from evenkeel.engine.kit.uniform_balance import moves_between
+from evenkeel.engine.model import NONE, Assignment, Indices, Ints
 
 SWEEPS = 16
 """So often all topics are balanced at most."""

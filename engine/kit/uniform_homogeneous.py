@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import bucket_order, capacity, uuid_hashes
-from engine.kit.permute import partition_order
-from engine.kit.subscription_type import subscribed_topics
-from engine.kit.target import Held, held_wrongly, partitions_held_once, refusal
-from engine.kit.topic_ids import topic_ids
-from engine.model import NONE, Assignment, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import bucket_order, capacity, uuid_hashes
+from evenkeel.engine.kit.permute import partition_order
+from evenkeel.engine.kit.subscription_type import subscribed_topics
+from evenkeel.engine.kit.target import Held, held_wrongly, partitions_held_once, refusal
+from evenkeel.engine.kit.topic_ids import topic_ids
+from evenkeel.engine.model import NONE, Assignment, Indices, Ints
 
 
 def fill_quotas(group: GroupSpec, order: Indices, target: Held) -> Assignment:

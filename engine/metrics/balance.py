@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.model import NONE, Column, Flags, Indices, Ints
+from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
 
 
 def member_counts(owner: Indices, members: int) -> Ints:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.metrics.history import Past
-from engine.model import NONE, Column, Floats, GroupSnapshot, Indices
+from evenkeel.engine.metrics.history import Past
+from evenkeel.engine.model import NONE, Column, Floats, GroupSnapshot, Indices
 
 
 def seen_capacity(

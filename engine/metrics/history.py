@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable
+from evenkeel.engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable
 
 EVEN = 0.01
 """

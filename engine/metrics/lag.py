@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.model import Column, Flags, PartitionTable
+from evenkeel.engine.model import Column, Flags, PartitionTable
 
 
 class LagBasis(enum.StrEnum):

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.metrics.racks import Crossing
-from engine.model import Flags, Floats, PartitionTable
+from evenkeel.engine.metrics.racks import Crossing
+from evenkeel.engine.model import Flags, Floats, PartitionTable
 
 SECONDS_PER_MONTH = 30 * 24 * 3600
 BYTES_PER_GB = 10**9

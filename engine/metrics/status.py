@@ -29,7 +29,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.model import NONE, Column, PartitionTable, Status
+from evenkeel.engine.model import NONE, Column, PartitionTable, Status
 
 WINDOW = 4
 """Samples looked at, the present one included."""

@@ -6,14 +6,14 @@ into the history in one transaction that replaces what an earlier try left. `tak
 everything after it can.
 """
 
-from engine.steps.advise import advise
-from engine.steps.alert import alert, watch
-from engine.steps.measure import compute_metrics, measure_group, record_metrics
-from engine.steps.propose import propose_candidates, propose_group, record_candidates
-from engine.steps.reading import GroupWithPast, groups_with_past
-from engine.steps.snapshot import take_snapshot
-from engine.steps.upkeep import upkeep
-from engine.steps.validation import distrusted, record_validation, withheld_groups
+from evenkeel.engine.steps.advise import advise
+from evenkeel.engine.steps.alert import alert, watch
+from evenkeel.engine.steps.measure import compute_metrics, measure_group, record_metrics
+from evenkeel.engine.steps.propose import propose_candidates, propose_group, record_candidates
+from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past
+from evenkeel.engine.steps.snapshot import take_snapshot
+from evenkeel.engine.steps.upkeep import upkeep
+from evenkeel.engine.steps.validation import distrusted, record_validation, withheld_groups
 
 __all__ = [
     "GroupWithPast",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.advice import Previous, decide
-from engine.config import Settings
-from engine.datasets import split_snapshot_id
-from engine.model import Advice, Move, utc_now
-from engine.ports import History, Lake
-from engine.steps.candidate_rows import candidate_of
-from engine.steps.validation import rejected_as_a_whole, withheld_groups
+from evenkeel.engine.advice import Previous, decide
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.model import Advice, Move, utc_now
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 
 
 def advise(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from engine.config import Settings
-from engine.ports import History, Notifier
+from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
+from evenkeel.engine.config import Settings
+from evenkeel.engine.ports import History, Notifier
 
 
 def alert(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from engine.advice import Judgement
-from engine.model import Candidate, Feasibility, Move, Reach, Score
+from evenkeel.engine.advice import Judgement
+from evenkeel.engine.model import Candidate, Feasibility, Move, Reach, Score
 
 
 def infeasible(strategy: str, reach: Reach, reason: str) -> Candidate:

@@ -16,13 +16,13 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from engine.config import Settings
-from engine.model import NONE, GroupSnapshot, GroupType, Member
-from engine.ports import Lake
-from engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
-from engine.steps.reading import groups_at
-from engine.steps.validation import rejected_as_a_whole, withheld_groups
-from engine.words import several
+from evenkeel.engine.config import Settings
+from evenkeel.engine.model import NONE, GroupSnapshot, GroupType, Member
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
+from evenkeel.engine.steps.reading import groups_at
+from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
+from evenkeel.engine.words import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

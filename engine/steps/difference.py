@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.model import Member
+from evenkeel.engine.model import Member
 
 Racks = tuple[str | None, ...]
 """The racks of a partition's replicas, sorted; None for a broker without one."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.assignor import GroupSpec
-from engine.config import Rule
-from engine.metrics.money import tariff
-from engine.metrics.observe import Observation
-from engine.model import Flags, GroupSnapshot
-from engine.scoring import Judge
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.config import Rule
+from evenkeel.engine.metrics.money import tariff
+from evenkeel.engine.metrics.observe import Observation
+from evenkeel.engine.model import Flags, GroupSnapshot
+from evenkeel.engine.scoring import Judge
 
 
 def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:

@@ -10,20 +10,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from engine.advice import blocked
-from engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
-from engine.assignor import GroupSpec, spec_of
-from engine.config import Rule, Settings
-from engine.datasets import METRICS, rows_to_table
-from engine.metrics.balance import member_counts, member_sums
-from engine.metrics.history import any_sum
-from engine.metrics.observe import Observation, observe
-from engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from engine.metrics.status import worst
-from engine.model import NONE, Assignment, Column, GroupSnapshot, Indices, Score, Status, from_ms
-from engine.ports import History, Lake
-from engine.steps.judging import judge_of
-from engine.steps.reading import groups_with_past, with_others
+from evenkeel.engine.advice import blocked
+from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
+from evenkeel.engine.assignor import GroupSpec, spec_of
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.datasets import METRICS, rows_to_table
+from evenkeel.engine.metrics.balance import member_counts, member_sums
+from evenkeel.engine.metrics.history import any_sum
+from evenkeel.engine.metrics.observe import Observation, observe
+from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
+from evenkeel.engine.metrics.status import worst
+from evenkeel.engine.model import (
+    NONE,
+    Assignment,
+    Column,
+    GroupSnapshot,
+    Indices,
+    Score,
+    Status,
+    from_ms,
+)
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.reading import groups_with_past, with_others
 
 Rows = list[dict[str, Any]]
 

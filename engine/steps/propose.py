@@ -8,22 +8,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
-from engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
-from engine.assignors import ASSIGNORS, every
-from engine.config import Rule, Settings
-from engine.conformance.asking import NoAnswer, ask
-from engine.datasets import CANDIDATES, rows_to_table
-from engine.errors import Infeasible
-from engine.kit.settle import Settled, settle
-from engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
-from engine.ports import History, Lake
-from engine.scoring import Judge, moves
-from engine.steps.candidate_rows import candidate_row, infeasible
-from engine.steps.judging import judge_of
-from engine.steps.measure import observe_group
-from engine.steps.propose_tasks import task_rows
-from engine.steps.reading import groups_with_past, with_others
+from evenkeel.engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
+from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
+from evenkeel.engine.assignors import ASSIGNORS, every
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.conformance.asking import NoAnswer, ask
+from evenkeel.engine.datasets import CANDIDATES, rows_to_table
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.settle import Settled, settle
+from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.scoring import Judge, moves
+from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
+from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.steps.propose_tasks import task_rows
+from evenkeel.engine.steps.reading import groups_with_past, with_others
 
 OF_OURS = frozenset({Reach.YARDSTICK, Reach.PLAN})
 """Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""

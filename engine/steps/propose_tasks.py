@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.advice import Judgement, unfit
-from engine.advice.tasks import task_feasibility, task_reach
-from engine.assignor import GroupSpec, spec_of
-from engine.assignors import every
-from engine.config import Settings
-from engine.errors import EvenkeelError
-from engine.model import (
+from evenkeel.engine.advice import Judgement, unfit
+from evenkeel.engine.advice.tasks import task_feasibility, task_reach
+from evenkeel.engine.assignor import GroupSpec, spec_of
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.model import (
     NONE,
     Assignment,
     Candidate,
@@ -30,14 +30,14 @@ from engine.model import (
     Reach,
     Score,
 )
-from engine.scoring import Judge, moves
-from engine.steps.candidate_rows import candidate_row, infeasible
-from engine.steps.judging import judge_of
-from engine.steps.measure import observe_group
-from engine.streams.compare import Outcome, outcome, presumed
-from engine.streams.live import Running, running
-from engine.streams.settings import RackStrategy
-from engine.streams.threads import thread_of
+from evenkeel.engine.scoring import Judge, moves
+from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
+from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.streams.compare import Outcome, outcome, presumed
+from evenkeel.engine.streams.live import Running, running
+from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.threads import thread_of
 
 LIVE = "live"
 

@@ -9,12 +9,12 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from engine.config import Settings
-from engine.datasets import SNAPSHOT, groups_of, split_snapshot_id
-from engine.errors import SnapshotNotFound
-from engine.model import GroupSnapshot
-from engine.ports import Lake
-from engine.steps.validation import distrusted, rejected_as_a_whole, withheld_groups
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import SNAPSHOT, groups_of, split_snapshot_id
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.validation import distrusted, rejected_as_a_whole, withheld_groups
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

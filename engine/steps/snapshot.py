@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.config import Settings
-from engine.datasets import facts_of, new_snapshot_id
-from engine.model import utc_now
-from engine.ports import Cluster, History, Lake
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import facts_of, new_snapshot_id
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Cluster, History, Lake
 
 
 def take_snapshot(

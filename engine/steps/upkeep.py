@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from engine.config import Settings
-from engine.ports import History, Lake
+from evenkeel.engine.config import Settings
+from evenkeel.engine.ports import History, Lake
 
 
 def upkeep(lake: Lake, history: History, settings: Settings, now: datetime) -> dict[str, int]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.errors import SnapshotNotFound
-from engine.ports import History, Lake
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.ports import History, Lake
 
 STEP_OF_STAGE = {"snapshot": "validation", "candidates": "candidate_validation"}
 """Under which step a validation stage lies in the lake; its one dataset has the same name."""

@@ -12,12 +12,12 @@ Promises, the first before the second:
    tasks of the client, n in all, S of the sub-topology, in Kafka's order of evaluation).
 3. No such assignment costs less in total: it is exact, not a heuristic.
 4. Among those of equal cost, as few tasks as possible are new to their client.
-5. What is left open is decided by Kafka's order of tasks and clients (`engine.kit.rack_flow`), so
+5. What is left open is decided by Kafka's order of tasks and clients (`evenkeel.engine.kit.rack_flow`), so
    the order of the input does not show. Kafka's own class may decide otherwise at equal cost.
 
 Two clients, each with the tasks whose data is in the other's rack:
 
->>> from engine.streams.model import STATEFUL, ClientLine, TaskLine, application
+>>> from evenkeel.engine.streams.model import STATEFUL, ClientLine, TaskLine, application
 >>> lines = [TaskLine(id=f"0_{p}", sources=[("t", p)]) for p in range(4)]
 >>> ids = [f"00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
 >>> app = application(lines, [ClientLine(process_id=ids[0], rack="a"), ClientLine(process_id=ids[1], rack="b")],
@@ -29,7 +29,7 @@ Two clients, each with the tasks whose data is in the other's rack:
 >>> app.named(better)[ids[0]], total_cost(app, better, every, STATEFUL, dealt)
 (['0_2', '0_3'], 4)
 
-Cost: that of `engine.kit.rack_flow.solve`: milliseconds for 20 clients and 500 tasks, where Kafka's
+Cost: that of `evenkeel.engine.kit.rack_flow.solve`: milliseconds for 20 clients and 500 tasks, where Kafka's
 cycle cancelling over |tasks| x |clients| arcs takes many seconds. Source: KIP-925, sections B and E;
 `RackAwareTaskAssignor` and its graph constructors of Kafka 4.3.
 
@@ -42,12 +42,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.kit.rack_flow import Places, Problem, solve
-from engine.model import NONE, Indices, Ints
-from engine.streams.model import Application
-from engine.streams.settings import Costs, RackStrategy
-from engine.streams.traffic import cross_rack
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.kit.rack_flow import Places, Problem, solve
+from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.streams.model import Application
+from evenkeel.engine.streams.settings import Costs, RackStrategy
+from evenkeel.engine.streams.traffic import cross_rack
 
 
 def optimise(

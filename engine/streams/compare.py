@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.metrics.racks import Crossing, replica_crossing
-from engine.model import NONE, Indices, Ints, ragged_entries
-from engine.streams.live import IN_RULE, Running
-from engine.streams.model import Application, Placement
-from engine.streams.place import place
-from engine.streams.settings import STATELESS, RackStrategy
+from evenkeel.engine.metrics.racks import Crossing, replica_crossing
+from evenkeel.engine.model import NONE, Indices, Ints, ragged_entries
+from evenkeel.engine.streams.live import IN_RULE, Running
+from evenkeel.engine.streams.model import Application, Placement
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import STATELESS, RackStrategy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.model import NONE, Flags, Indices, Ints
-from engine.streams.model import Application
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.streams.model import Application
 
 Tasks = list[list[int]]
 """The tasks of one kind that each client has, ascending."""
@@ -30,7 +30,7 @@ def deal_stateful(app: Application) -> Indices:
 
     Two clients of one and three threads share four tasks by thread:
 
-    >>> from engine.streams.model import ClientLine, TaskLine, application
+    >>> from evenkeel.engine.streams.model import ClientLine, TaskLine, application
     >>> app = application(
     ...     [TaskLine(id=f"0_{p}", sources=[("t", p)], stateful=True) for p in range(4)],
     ...     [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}", threads=n) for n in (1, 3)],

@@ -27,9 +27,9 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.config import StreamsSettings
-from engine.errors import Infeasible
-from engine.model import (
+from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import (
     NONE,
     GroupSnapshot,
     GroupType,
@@ -40,7 +40,7 @@ from engine.model import (
     PartitionTable,
     ragged,
 )
-from engine.streams.model import (
+from evenkeel.engine.streams.model import (
     LAG_UNKNOWN,
     RUNNING,
     Application,
@@ -49,9 +49,9 @@ from engine.streams.model import (
     application,
     task_key,
 )
-from engine.streams.settings import Overlap, RackStrategy, TaskConfig, costs_of
-from engine.streams.stores import Stores, stores_of
-from engine.streams.tags import some
+from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig, costs_of
+from evenkeel.engine.streams.stores import Stores, stores_of
+from evenkeel.engine.streams.tags import some
 
 IN_RULE = "say it in [rules.streams]"
 """What helps where the wire does not tell."""

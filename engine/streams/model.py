@@ -19,9 +19,9 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.model import NONE, Flags, Indices, Ints, ragged
-from engine.streams.settings import (
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged
+from evenkeel.engine.streams.settings import (
     STATEFUL,
     STATELESS,
     Costs,

@@ -23,14 +23,14 @@ from uuid import UUID
 
 import numpy as np
 
-from engine.kit.compiled import at_work
-from engine.kit.hand_over import move_active, move_standbys
-from engine.kit.java_heap import drain, offer
-from engine.kit.java_order import uuid_halves, uuid_hashes
-from engine.model import NONE, Flags, Indices, Ints
-from engine.streams.model import RUNNING, Application
-from engine.streams.settings import ANY_LAG, TaskConfig
-from engine.streams.standbys import Copies, ragged_rows
+from evenkeel.engine.kit.compiled import at_work
+from evenkeel.engine.kit.hand_over import move_active, move_standbys
+from evenkeel.engine.kit.java_heap import drain, offer
+from evenkeel.engine.kit.java_order import uuid_halves, uuid_hashes
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.streams.model import RUNNING, Application
+from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
+from evenkeel.engine.streams.standbys import Copies, ragged_rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

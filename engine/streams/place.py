@@ -17,7 +17,7 @@ it is need not be.
 
 One store is on client 1; it is dealt to client 0, which warms a copy up first:
 
->>> from engine.streams.model import ClientLine, TaskLine, application
+>>> from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 >>> clients = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(2)]
 >>> app = application(
 ...     [TaskLine(id="0_0", sources=[("t", 0)], stateful=True, log_size=50_000)],
@@ -36,18 +36,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import Infeasible
-from engine.model import NONE, Indices
-from engine.streams.actives import optimise
-from engine.streams.deal import deal_stateful, deal_stateless
-from engine.streams.model import LAG_UNKNOWN, Application, Placement
-from engine.streams.movements import move_by_lag
-from engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
-from engine.streams.standby_racks import ROUNDS, swap_standbys
-from engine.streams.standbys import Copies, place_standbys, ragged_rows
-from engine.streams.switch import EQUAL_COSTS, racks_off
-from engine.streams.tags import Apart, findings, kept_apart, some
-from engine.streams.traffic import cross_rack, nothing_to_gain
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE, Indices
+from evenkeel.engine.streams.actives import optimise
+from evenkeel.engine.streams.deal import deal_stateful, deal_stateless
+from evenkeel.engine.streams.model import LAG_UNKNOWN, Application, Placement
+from evenkeel.engine.streams.movements import move_by_lag
+from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
+from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
+from evenkeel.engine.streams.standbys import Copies, place_standbys, ragged_rows
+from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
+from evenkeel.engine.streams.tags import Apart, findings, kept_apart, some
+from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
 
 
 def place(app: Application, config: TaskConfig) -> Placement:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from engine.errors import ConfigError
+from evenkeel.engine.errors import ConfigError
 
 ANY_LAG = (1 << 63) - 1
 """`acceptable.recovery.lag` at its greatest: every client counts as caught up."""

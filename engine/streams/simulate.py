@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.model import NONE, Indices, Ints
-from engine.streams.model import LAG_UNKNOWN, RUNNING, Application, Placement
-from engine.streams.place import place
-from engine.streams.settings import TaskConfig
+from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING, Application, Placement
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import TaskConfig
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

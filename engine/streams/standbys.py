@@ -5,7 +5,7 @@ Promises, the first before the second:
 
 1. No client has two copies of a task, active one included; each stateful task gets as many standbys
    as are configured, or as many as there are other clients.
-2. When tags count (`engine.streams.tags`), each copy goes to a client that differs from all earlier
+2. When tags count (`evenkeel.engine.streams.tags`), each copy goes to a client that differs from all earlier
    holders in every tag that still has unused values; what finds no such client goes anywhere.
 3. Among the clients left, the one with the fewest tasks per thread, then the first in order.
 
@@ -14,7 +14,7 @@ Afterwards standbys are levelled like active tasks, but only between clients who
 Cost: O(standbys x (log clients + different sets of tag values)). Source: KIP-708;
 `DefaultStandbyTaskAssignor` and `ClientTagAwareStandbyTaskAssignor` of Kafka 4.3. What it does not
 do: it is greedy, so with several tags on an uneven grid a spread that exists may be missed; and it
-moves no copy towards its data (`engine.streams.standby_racks` does).
+moves no copy towards its data (`evenkeel.engine.streams.standby_racks` does).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from engine.kit.java_order import bucket_order, capacity, string_hashes
-from engine.model import NONE, Flags, Indices, Ints
-from engine.streams.deal import Load, level
-from engine.streams.model import Application, task_key
-from engine.streams.settings import TaskConfig
-from engine.streams.tags import Apart, client_tags
+from evenkeel.engine.kit.java_order import bucket_order, capacity, string_hashes
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.streams.deal import Load, level
+from evenkeel.engine.streams.model import Application, task_key
+from evenkeel.engine.streams.settings import TaskConfig
+from evenkeel.engine.streams.tags import Apart, client_tags
 
 
 class Copies:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.model import GroupSnapshot, MemberTasks, PartitionTable
+from evenkeel.engine.model import GroupSnapshot, MemberTasks, PartitionTable
 
 
 @dataclass(frozen=True, kw_only=True)

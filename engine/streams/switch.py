@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.model import NONE, Flags, Indices
-from engine.streams.model import Application
-from engine.streams.settings import RackStrategy, TaskConfig
-from engine.streams.tags import some
+from evenkeel.engine.model import NONE, Flags, Indices
+from evenkeel.engine.streams.model import Application
+from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
+from evenkeel.engine.streams.tags import some
 
 EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
 
@@ -24,7 +24,7 @@ def racks_off(app: Application, config: TaskConfig) -> str | None:
     """
     Why racks cannot play a part, in words; None when they can.
 
-    >>> from engine.streams.model import ClientLine, TaskLine, application
+    >>> from evenkeel.engine.streams.model import ClientLine, TaskLine, application
     >>> app = application(
     ...     [TaskLine(id="0_0", sources=[("t", 0)])],
     ...     [ClientLine(process_id="00000000-0000-0000-0000-000000000001", rack="a")],

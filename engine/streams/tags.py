@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.model import NONE, Flags, Indices, Ints
-from engine.streams.model import Application
-from engine.streams.settings import TaskConfig
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.streams.model import Application
+from evenkeel.engine.streams.settings import TaskConfig
 
 RACK = "rack"
 

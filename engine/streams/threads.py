@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.model import NONE, Indices
+from evenkeel.engine.model import NONE, Indices
 
 
 def thread_of(owner: Indices, client_of: Indices, before: Indices) -> Indices:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.model import NONE, Indices, Ints
-from engine.streams.model import Application
+from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.streams.model import Application
 
 
 def cross_rack(app: Application, start: Ints, partition: Indices) -> Ints:
@@ -22,7 +22,7 @@ def cross_rack(app: Application, start: Ints, partition: Indices) -> Ints:
         start: (N + 1) where each task's partitions begin: `app.source_start` or `app.changelog_start`.
         partition: `app.source` or `app.changelog`.
 
-    >>> from engine.streams.model import TaskLine, application
+    >>> from evenkeel.engine.streams.model import TaskLine, application
     >>> lines = [TaskLine(id="0_0", sources=[("t", 0), ("u", 0)])]
     >>> app = application(lines, [], {("t", 0): ["a", "b"], ("u", 0): ["b"]})
     >>> app.racks, cross_rack(app, app.source_start, app.source).tolist()

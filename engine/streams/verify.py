@@ -25,11 +25,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.model import NONE, Indices, Ints
-from engine.streams.model import Application, Placement
-from engine.streams.settings import TaskConfig
-from engine.streams.switch import racks_off
-from engine.streams.tags import Apart, kept_apart
+from evenkeel.engine.model import NONE, Indices, Ints
+from evenkeel.engine.streams.model import Application, Placement
+from evenkeel.engine.streams.settings import TaskConfig
+from evenkeel.engine.streams.switch import racks_off
+from evenkeel.engine.streams.tags import Apart, kept_apart
 
 Place = Callable[[Application, TaskConfig], Placement]
 
@@ -51,8 +51,8 @@ def verify(app: Application, config: TaskConfig, ask: Place) -> list[Breach]:
         config: Its settings.
         ask: The strategy; asked twice.
 
-    >>> from engine.streams.model import ClientLine, TaskLine, application
-    >>> from engine.streams.place import place
+    >>> from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+    >>> from evenkeel.engine.streams.place import place
     >>> clients = [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}") for n in range(3)]
     >>> app = application([TaskLine(id="0_0", sources=[("t", 0)], stateful=True)], clients)
     >>> verify(app, TaskConfig(num_standby_replicas=1), place)

@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from engine.streams.actives import optimise, total_cost
+from evenkeel.engine.streams.actives import optimise, total_cost
 from tests.benchmarks.measure import Measured, measure
 from tests.helpers.local.process import LocalClusterError
 from tests.oracle.task_cases import Case, grid_case, read

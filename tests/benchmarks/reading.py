@@ -28,11 +28,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from rich.console import Console
 from rich.table import Table
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.lake import FileLake
-from engine.config import ClusterSettings
-from engine.datasets import facts_of, new_snapshot_id
-from engine.model import utc_now
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.datasets import facts_of, new_snapshot_id
+from evenkeel.engine.model import utc_now
 from tests.benchmarks.measure import resident
 from tests.helpers.group_tool import described
 from tests.helpers.local.brokers import KafkaCluster

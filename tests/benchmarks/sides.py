@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from engine.assignors import ASSIGNORS
-from engine.cli.cases import answer, read_case
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.cli.cases import answer, read_case
 from tests.benchmarks.measure import Measured, measure
 from tests.benchmarks.points import Point, after, before, build
 from tests.oracle.groups import Case

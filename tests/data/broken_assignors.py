@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from engine.assignor import USUAL_PROMISES, Promise
-from engine.errors import Infeasible
-from engine.model import NONE, Assignment, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, Promise
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE, Assignment, Reach
 
 
 class Deals:

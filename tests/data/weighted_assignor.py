@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.model import NONE, Assignment, Reach
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE, Assignment, Reach
 
 
 class Weighted:

@@ -13,9 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.adapters.postgres import PostgresHistory
-from engine.datasets import CANDIDATES, METRICS, new_snapshot_id, rows_to_table, split_snapshot_id
-from engine.ports import Manifest
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.datasets import (
+    CANDIDATES,
+    METRICS,
+    new_snapshot_id,
+    rows_to_table,
+    split_snapshot_id,
+)
+from evenkeel.engine.ports import Manifest
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

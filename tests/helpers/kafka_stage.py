@@ -12,11 +12,11 @@ from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.config import ClusterSettings, Filter, Rule, Settings
-from engine.datasets import groups_of, new_snapshot_id
-from engine.model import GroupSnapshot, utc_now
-from engine.steps.measure import measure_group
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
+from evenkeel.engine.datasets import groups_of, new_snapshot_id
+from evenkeel.engine.model import GroupSnapshot, utc_now
+from evenkeel.engine.steps.measure import measure_group
 from tests.helpers.local.process import wait_until
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import sql
-from engine.errors import NotifierError
-from engine.message import AlertMessage
-from engine.ports import Delivered
+from evenkeel import sql
+from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import Delivered
 
 Row = dict[str, Any]
 

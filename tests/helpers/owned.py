@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.assignor import Assignor, GroupSpec
+from evenkeel.engine.assignor import Assignor, GroupSpec
 
 
 def owned(assignor: Assignor, group: GroupSpec) -> dict[str, str]:

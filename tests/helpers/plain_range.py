@@ -2,14 +2,14 @@
 Range assignment written down the slow, literal way: topic states and counters, one partition after
 another.
 
-A second opinion on `engine.assignors.range`, made from the description of the algorithm and sharing
+A second opinion on `evenkeel.engine.assignors.range`, made from the description of the algorithm and sharing
 none of its code.
 """
 
 from __future__ import annotations
 
-from engine.assignor import GroupSpec
-from engine.model import NONE
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.model import NONE
 
 
 class TopicState:

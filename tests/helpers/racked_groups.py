@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import tests.helpers.strategies  # noqa: F401 registers the profile
-from engine.assignor import spec
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.model import NONE
 
 RACKS = ("rack-a", "rack-b", "rack-c")
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from engine.adapters.kafka.connection import Unanswered
+from evenkeel.engine.adapters.kafka.connection import Unanswered
 
 T = TypeVar("T")
 

@@ -21,9 +21,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from engine.datasets import SNAPSHOT, ClusterSnapshot, facts_of, groups_of, rows_to_table
-from engine.model import GroupSnapshot
-from engine.ports import Lake
+from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot, facts_of, groups_of, rows_to_table
+from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.ports import Lake
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When snapshot number 0 is taken."""

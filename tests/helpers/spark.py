@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_tasks.session import session
+from evenkeel.spark_tasks.session import session
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from engine.assignor import GroupSpec, build_spec
-from engine.model import NONE, Column
+from evenkeel.engine.assignor import GroupSpec, build_spec
+from evenkeel.engine.model import NONE, Column
 
 # A busy machine is no reason to fail: nothing here depends on the clock. The examples are others in every run.
 settings.register_profile(

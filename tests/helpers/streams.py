@@ -9,8 +9,8 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from engine.streams.model import Application, ClientLine, TaskLine, application
-from engine.streams.settings import Costs, RackStrategy, TaskConfig
+from evenkeel.engine.streams.model import Application, ClientLine, TaskLine, application
+from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
 from tests.helpers import strategies as ours  # noqa: F401 its profile: no deadline
 
 RACKS = ("rack-a", "rack-b", "rack-c")

@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from engine.config import StreamsSettings
-from engine.datasets import ClusterSnapshot
-from engine.model import NONE, GroupSnapshot, Indices, Ints
-from engine.streams.compare import outcomes, presumed, reproducing
-from engine.streams.live import Running
-from engine.streams.settings import RackStrategy
+from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.datasets import ClusterSnapshot
+from evenkeel.engine.model import NONE, GroupSnapshot, Indices, Ints
+from evenkeel.engine.streams.compare import outcomes, presumed, reproducing
+from evenkeel.engine.streams.live import Running
+from evenkeel.engine.streams.settings import RackStrategy
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 from tests.helpers.streams import Sketch, process
 

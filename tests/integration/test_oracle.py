@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors import ASSIGNORS
 from tests.helpers.local.process import find_java, has_compiler
 from tests.oracle.compare import compare
 from tests.oracle.judge import difference

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from kafka.admin import KafkaAdminClient
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.replay import open_recording
-from engine.config import ClusterSettings, Filter
-from engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
-from engine.model import GroupSnapshot, utc_now
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.config import ClusterSettings, Filter
+from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
+from evenkeel.engine.model import GroupSnapshot, utc_now
 from tests.helpers.local import topics
 from tests.helpers.local.process import wait_until
 from tests.helpers.local.recorded_streams import RECORDING, recorded

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors import ASSIGNORS
 from tests.helpers.local.process import LocalClusterError
 from tests.oracle.compare import FEATURES, Compared, compare
 from tests.oracle.jvm import STRATEGIES, Jvm

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from engine.cli.cases import answer
-from engine.errors import EvenkeelError
+from evenkeel.engine.cli.cases import answer
+from evenkeel.engine.errors import EvenkeelError
 from tests.oracle.groups import Case, follow_up, fresh
 from tests.oracle.judge import difference, smallest
 from tests.oracle.jvm import Jvm

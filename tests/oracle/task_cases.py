@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.model import NONE, Indices
-from engine.streams.model import Application, ClientLine, TaskLine, application
-from engine.streams.settings import Costs, RackStrategy
+from evenkeel.engine.model import NONE, Indices
+from evenkeel.engine.streams.model import Application, ClientLine, TaskLine, application
+from evenkeel.engine.streams.settings import Costs, RackStrategy
 
 Case = dict[str, Any]
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.streams.actives import optimise, total_cost
+from evenkeel.engine.streams.actives import optimise, total_cost
 from tests.helpers.local.jars import classpath, resolve_jars
 from tests.helpers.local.process import LocalClusterError, checkout_home, find_java
 from tests.oracle.jvm import Jvm, compiled

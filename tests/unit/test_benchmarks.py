@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.cli.cases import read_case
+from evenkeel.engine.cli.cases import read_case
 from tests.benchmarks import __main__ as command
 from tests.benchmarks import measure as measuring
 from tests.benchmarks import sides, table

@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 
-from engine.config import ClusterSettings, Filter, Rule, Settings, book, load
-from engine.errors import ConfigError
+from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings, book, load
+from evenkeel.engine.errors import ConfigError
 
 
 @pytest.fixture

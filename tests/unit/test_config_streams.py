@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import StreamsSettings, load
-from engine.errors import ConfigError
-from engine.streams.settings import RackStrategy
+from evenkeel.engine.config import StreamsSettings, load
+from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.streams.settings import RackStrategy
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from engine.assignor import USUAL_PROMISES, Promise, spec
-from engine.assignors import ASSIGNORS
-from engine.conformance import CHECKS, Violation, check
-from engine.errors import Infeasible
-from engine.model import NONE, Assignment, Column, Lists, Reach
+from evenkeel.engine.assignor import USUAL_PROMISES, Promise, spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.conformance import CHECKS, Violation, check
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE, Assignment, Column, Lists, Reach
 from tests.helpers.strategies import groups
 
 

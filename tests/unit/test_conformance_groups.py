@@ -9,15 +9,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.assignor import Promise
-from engine.assignors import ASSIGNORS
-from engine.cli.cases import read_case
-from engine.conformance import check, examine, sketches
-from engine.conformance.promises import changed_fields
-from engine.conformance.shrink import shrink
-from engine.conformance.sketch import Partition, Sketch, Topic
-from engine.errors import Infeasible
-from engine.model import NONE, Assignment
+from evenkeel.engine.assignor import Promise
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.cli.cases import read_case
+from evenkeel.engine.conformance import check, examine, sketches
+from evenkeel.engine.conformance.promises import changed_fields
+from evenkeel.engine.conformance.shrink import shrink
+from evenkeel.engine.conformance.sketch import Partition, Sketch, Topic
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE, Assignment
 from tests.data.broken_assignors import Deals, LeavesLongLags, SharesTheGroupBadly
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from engine.datasets import (
+from evenkeel.engine.datasets import (
     CANDIDATES,
     METRICS,
     SNAPSHOT,
@@ -15,7 +15,7 @@ from engine.datasets import (
     is_store_of,
     shaped,
 )
-from engine.model import NONE, GroupType, MemberTasks
+from evenkeel.engine.model import NONE, GroupType, MemberTasks
 from tests.helpers.snapshots import FIRST, change, group, groups, make_snapshot, member, topic
 
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from engine.errors import ClusterUnreachable, ConfigError, EvenkeelError
+from evenkeel.engine.errors import ClusterUnreachable, ConfigError, EvenkeelError
 
 
 def _family(kind):

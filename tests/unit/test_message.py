@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.alerting.text import plain_text
-from engine.errors import InputError
-from engine.message import AlertMessage, MessageKind, Section, Severity, Told
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, Told
 
 MESSAGE = AlertMessage(
     kind=MessageKind.ADVICE,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import typer.main
 
-import sql
-from engine.assignors import ASSIGNORS
-from engine.cli import app
-from engine.config import ClusterSettings, Policy, Rule, Settings, StreamsSettings, load
+from evenkeel import sql
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.cli import app
+from evenkeel.engine.config import ClusterSettings, Policy, Rule, Settings, StreamsSettings, load
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.assignor import spec
-from engine.metrics.money import Tariff
-from engine.model import NONE, Assignment
-from engine.scoring import Judge, moves
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.metrics.money import Tariff
+from evenkeel.engine.model import NONE, Assignment
+from evenkeel.engine.scoring import Judge, moves
 
 
 def _judge(group, capacity=None):

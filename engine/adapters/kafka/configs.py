@@ -15,9 +15,9 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
-from engine.adapters.kafka.connection import Connection, Unanswered
-from engine.adapters.kafka.groups import error_text
-from engine.words import several
+from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
+from evenkeel.engine.adapters.kafka.groups import error_text
+from evenkeel.engine.words import several
 
 _BATCH = 2_000
 """Topics per request."""

@@ -21,11 +21,17 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslBytesRequest
 
-from engine.adapters.kafka.addresses import reachable
-from engine.adapters.kafka.properties import client_arguments
-from engine.adapters.kafka.refusals import LOGIN_REFUSED, brief, explain, is_lasting, speaks_tls
-from engine.config import ClusterSettings
-from engine.errors import ClusterUnreachable
+from evenkeel.engine.adapters.kafka.addresses import reachable
+from evenkeel.engine.adapters.kafka.properties import client_arguments
+from evenkeel.engine.adapters.kafka.refusals import (
+    LOGIN_REFUSED,
+    brief,
+    explain,
+    is_lasting,
+    speaks_tls,
+)
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.errors import ClusterUnreachable
 
 T = TypeVar("T")
 K = TypeVar("K")

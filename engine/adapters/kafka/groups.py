@@ -18,13 +18,13 @@ from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 
-from engine.adapters.kafka.connection import Connection, Unanswered
-from engine.adapters.kafka.messages import (
+from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
+from evenkeel.engine.adapters.kafka.messages import (
     ConsumerGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
-from engine.config import Filter
-from engine.model import GroupType
+from evenkeel.engine.config import Filter
+from evenkeel.engine.model import GroupType
 
 _BATCH = 500
 """Groups per request: a response stays small enough to be read while others wait."""

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from kafka.protocol.admin import DescribeClusterRequest, ListGroupsRequest
 from kafka.protocol.consumer import OffsetFetchRequest
 
-from engine.adapters.kafka.connection import Connection, Unanswered
-from engine.adapters.kafka.groups import describe_groups, fetch_commits
-from engine.adapters.kafka.listing import list_groups
-from engine.adapters.kafka.messages import (
+from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
+from evenkeel.engine.adapters.kafka.groups import describe_groups, fetch_commits
+from evenkeel.engine.adapters.kafka.listing import list_groups
+from evenkeel.engine.adapters.kafka.messages import (
     ConsumerGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
-from engine.adapters.kafka.topics import Node, describe_cluster, read_topics
-from engine.config import ClusterSettings
-from engine.model import Broker
+from evenkeel.engine.adapters.kafka.topics import Node, describe_cluster, read_topics
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.model import Broker
 
 _DESCRIBE = 8
 """Kafka's number of this operation."""

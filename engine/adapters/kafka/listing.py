@@ -15,11 +15,11 @@ from typing import Any
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from engine.adapters.kafka.connection import Connection, Unanswered
-from engine.adapters.kafka.groups import PASSING, Group, error_text, refresh_quietly
-from engine.config import Filter
-from engine.errors import ClusterUnreachable
-from engine.model import GroupType
+from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
+from evenkeel.engine.adapters.kafka.groups import PASSING, Group, error_text, refresh_quietly
+from evenkeel.engine.config import Filter
+from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model import GroupType
 
 OFFSETS_TOPIC = "__consumer_offsets"
 

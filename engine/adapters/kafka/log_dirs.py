@@ -17,10 +17,10 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeLogDirsRequest
 
-from engine.adapters.kafka.connection import Connection, Unanswered
-from engine.adapters.kafka.groups import error_text
-from engine.adapters.kafka.topics import Partition
-from engine.words import several
+from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
+from evenkeel.engine.adapters.kafka.groups import error_text
+from evenkeel.engine.adapters.kafka.topics import Partition
+from evenkeel.engine.words import several
 
 _BATCH = 5_000
 """Partitions per request."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import re2
 
-from engine.adapters.kafka.decode import (
+from evenkeel.engine.adapters.kafka.decode import (
     BlobError,
     Pairs,
     read_assignment,
@@ -18,9 +18,9 @@ from engine.adapters.kafka.decode import (
     read_streams_tasks,
     read_subscription,
 )
-from engine.adapters.kafka.groups import Group
-from engine.config import Filter
-from engine.model import STREAMS_PROTOCOL, GroupType
+from evenkeel.engine.adapters.kafka.groups import Group
+from evenkeel.engine.config import Filter
+from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 
 RackFor = Callable[[str, str, str], str | None]
 """(group, client id, host) -> the rack configured for such a member, if any."""

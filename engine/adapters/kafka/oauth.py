@@ -19,7 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import kafka.errors as kafka_errors
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from engine.errors import ClusterUnreachable, ConfigError
+from evenkeel.engine.errors import ClusterUnreachable, ConfigError
 
 _PREFIX = "sasl.oauthbearer."
 NEEDED = frozenset(

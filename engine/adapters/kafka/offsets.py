@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.adapters.kafka.connection import Connection
-from engine.adapters.kafka.groups import Commits, Group, fetch_commits, find_again
-from engine.adapters.kafka.topics import Topics, read_ends
-from engine.config import Filter
+from evenkeel.engine.adapters.kafka.connection import Connection
+from evenkeel.engine.adapters.kafka.groups import Commits, Group, fetch_commits, find_again
+from evenkeel.engine.adapters.kafka.topics import Topics, read_ends
+from evenkeel.engine.config import Filter
 
 _TRIES = 3
 _LATE_SECONDS = 1.0

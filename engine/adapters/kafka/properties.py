@@ -7,8 +7,8 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
-from engine.adapters.kafka import oauth, tls
-from engine.errors import ConfigError
+from evenkeel.engine.adapters.kafka import oauth, tls
+from evenkeel.engine.errors import ConfigError
 
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 

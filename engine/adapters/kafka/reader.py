@@ -8,21 +8,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.adapters.kafka.configs import Configs, TopicConfig, read_configs
-from engine.adapters.kafka.connection import Connection
-from engine.adapters.kafka.groups import (
+from evenkeel.engine.adapters.kafka.configs import Configs, TopicConfig, read_configs
+from evenkeel.engine.adapters.kafka.connection import Connection
+from evenkeel.engine.adapters.kafka.groups import (
     Commits,
     Group,
     describe_groups,
     error_text,
 )
-from engine.adapters.kafka.health import Health, check
-from engine.adapters.kafka.listing import list_groups
-from engine.adapters.kafka.log_dirs import LogSizes, read_log_sizes
-from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
-from engine.adapters.kafka.offsets import read_offsets
-from engine.adapters.kafka.properties import client_arguments
-from engine.adapters.kafka.topics import (
+from evenkeel.engine.adapters.kafka.health import Health, check
+from evenkeel.engine.adapters.kafka.listing import list_groups
+from evenkeel.engine.adapters.kafka.log_dirs import LogSizes, read_log_sizes
+from evenkeel.engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
+from evenkeel.engine.adapters.kafka.offsets import read_offsets
+from evenkeel.engine.adapters.kafka.properties import client_arguments
+from evenkeel.engine.adapters.kafka.topics import (
     REFUSED,
     Node,
     Topics,
@@ -30,10 +30,10 @@ from engine.adapters.kafka.topics import (
     hidden_topics,
     read_begins,
 )
-from engine.adapters.kafka.versions import untold
-from engine.config import ClusterSettings
-from engine.datasets import SNAPSHOT, ClusterSnapshot
-from engine.model import GroupType, utc_now
+from evenkeel.engine.adapters.kafka.versions import untold
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot
+from evenkeel.engine.model import GroupType, utc_now
 
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
 

@@ -23,11 +23,11 @@ from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from engine.adapters.kafka.connection import Connection, Unanswered
-from engine.adapters.kafka.groups import error_text, now_ms
-from engine.adapters.kafka.listing import OFFSETS_TOPIC
-from engine.config import Filter
-from engine.errors import ClusterUnreachable
+from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
+from evenkeel.engine.adapters.kafka.groups import error_text, now_ms
+from evenkeel.engine.adapters.kafka.listing import OFFSETS_TOPIC
+from evenkeel.engine.config import Filter
+from evenkeel.engine.errors import ClusterUnreachable
 
 _BATCH = 5_000
 """Partitions per request."""

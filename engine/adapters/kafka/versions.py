@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from engine.adapters.kafka.messages import ConsumerGroupDescribeRequest
+from evenkeel.engine.adapters.kafka.messages import ConsumerGroupDescribeRequest
 
 
 class Speaks(Protocol):

@@ -2,7 +2,7 @@
 The history in Postgres: SQLAlchemy Core over psycopg 3. What is said to the server stands in the files of `sql`.
 """
 
-from engine.adapters.postgres.history import PostgresHistory
-from engine.adapters.postgres.migrating import migrate, pending
+from evenkeel.engine.adapters.postgres.history import PostgresHistory
+from evenkeel.engine.adapters.postgres.migrating import migrate, pending
 
 __all__ = ["PostgresHistory", "migrate", "pending"]

@@ -10,7 +10,13 @@ from psycopg import errors
 from sqlalchemy import URL, Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from engine.errors import ConfigError, EvenkeelError, HistoryError, HistoryUnreachable, InputError
+from evenkeel.engine.errors import (
+    ConfigError,
+    EvenkeelError,
+    HistoryError,
+    HistoryUnreachable,
+    InputError,
+)
 
 CONNECT_TIMEOUT_SECONDS = 5
 

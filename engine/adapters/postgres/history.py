@@ -11,12 +11,12 @@ import pyarrow as pa
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-import sql
-from engine.adapters.postgres.connecting import engine_for, place, translated
-from engine.adapters.postgres.loading import as_json, stage
-from engine.adapters.postgres.running import Rows, arguments, execute, find, run
-from engine.errors import ClusterBusy, ClusterChanged, HistoryError
-from engine.ports import Manifest, Row
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
+from evenkeel.engine.adapters.postgres.loading import as_json, stage
+from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
+from evenkeel.engine.errors import ClusterBusy, ClusterChanged, HistoryError
+from evenkeel.engine.ports import Manifest, Row
 
 _METRICS = (
     ("group_metrics", "group_metrics", "replace_group_metrics"),

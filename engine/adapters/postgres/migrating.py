@@ -12,10 +12,10 @@ import psycopg
 from psycopg import errors
 from sqlalchemy import Connection
 
-import sql
-from engine.adapters.postgres.connecting import engine_for, place, translated
-from engine.adapters.postgres.running import execute
-from engine.errors import HistoryError
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
+from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.errors import HistoryError
 
 OLDEST_SERVER = 15
 """Major version of Postgres below which `NULLS NOT DISTINCT` does not exist."""

@@ -9,9 +9,9 @@ from typing import Any
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, text
 
-import sql
-from engine.errors import InputError
-from sql import Statement
+from evenkeel import sql
+from evenkeel.engine.errors import InputError
+from evenkeel.sql import Statement
 
 Rows = list[dict[str, Any]]
 

@@ -1,5 +1,5 @@
 """Slack: a message as blocks (`blocks`), and how it gets there once (`notifier`)."""
 
-from engine.adapters.slack.notifier import SlackNotifier
+from evenkeel.engine.adapters.slack.notifier import SlackNotifier
 
 __all__ = ["SlackNotifier"]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from slack_sdk.errors import SlackApiError
 
-from engine.errors import NotifierError
+from evenkeel.engine.errors import NotifierError
 
 TOKEN_FIX = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack, to a valid bot token (xoxb-…)."
 

@@ -26,10 +26,10 @@ from slack_sdk.http_retry.builtin_handlers import (
     ServerErrorRetryHandler,
 )
 
-from engine.adapters.slack.blocks import EVENT_TYPE, body
-from engine.adapters.slack.faults import explain, is_doubtful
-from engine.message import AlertMessage
-from engine.ports import Delivered
+from evenkeel.engine.adapters.slack.blocks import EVENT_TYPE, body
+from evenkeel.engine.adapters.slack.faults import explain, is_doubtful
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import Delivered
 
 log = logging.getLogger(__name__)
 

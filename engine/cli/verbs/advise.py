@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
-from engine.cli.running import complain
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
+from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
-    from engine.cli.sources import Source
+    from evenkeel.engine.cli.sources import Source
 
 EPILOG = epilog(
     [
@@ -40,11 +40,11 @@ def advise(
     as_json: AsJson = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
-    from engine.cli import sources
-    from engine.cli.judging import judge
-    from engine.cli.verbs.lag import tell_unreadable
-    from engine.cli.views import scoreboard
-    from engine.cli.views.tables import emit, show
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.judging import judge
+    from evenkeel.engine.cli.verbs.lag import tell_unreadable
+    from evenkeel.engine.cli.views import scoreboard
+    from evenkeel.engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     found = judge(source, group)
@@ -60,9 +60,9 @@ def advise(
 
 
 def _told(source: Source, groups: int) -> str:
-    from engine.cli.judging import PLAIN_FORM
-    from engine.datasets import split_snapshot_id
-    from engine.words import several
+    from evenkeel.engine.cli.judging import PLAIN_FORM
+    from evenkeel.engine.datasets import split_snapshot_id
+    from evenkeel.engine.words import several
 
     _, moment = split_snapshot_id(source.newest)
     looked_at = len(source.ids(source.settings.lookback + 1))

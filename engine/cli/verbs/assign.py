@@ -8,9 +8,9 @@ from typing import IO, Annotated
 
 import typer
 
-from engine.cli.options import epilog
-from engine.cli.running import complain
-from engine.errors import InputError
+from evenkeel.engine.cli.options import epilog
+from evenkeel.engine.cli.running import complain
+from evenkeel.engine.errors import InputError
 
 EPILOG = epilog(
     [
@@ -46,7 +46,7 @@ def assign(
     ] = False,
 ) -> None:
     """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
-    from engine.cli.cases import answer_lines
+    from evenkeel.engine.cli.cases import answer_lines
 
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(

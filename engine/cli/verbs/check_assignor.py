@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsJson, epilog
-from engine.cli.running import NothingFound, debugging
-from engine.errors import InputError
+from evenkeel.engine.cli.options import AsJson, epilog
+from evenkeel.engine.cli.running import NothingFound, debugging
+from evenkeel.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.assignor import Assignor
-    from engine.cli.views.tables import Table
-    from engine.conformance import Examined, Outcome, Sketch
+    from evenkeel.engine.assignor import Assignor
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.conformance import Examined, Outcome, Sketch
 
 EPILOG = epilog(
     [
@@ -61,9 +61,9 @@ def check_assignor(
     as_json: AsJson = False,
 ) -> None:
     """Hold a custom strategy to its promises on random groups, and show the smallest that it fails on."""
-    from engine.cli.custom import load
-    from engine.cli.views.tables import emit, tell
-    from engine.conformance import DATA, examine
+    from evenkeel.engine.cli.custom import load
+    from evenkeel.engine.cli.views.tables import emit, tell
+    from evenkeel.engine.conformance import DATA, examine
 
     drawn = [_object(text) for text in data] if data else DATA
     with _apart():
@@ -109,8 +109,8 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
-    from engine.cli.running import printable
-    from engine.words import several
+    from evenkeel.engine.cli.running import printable
+    from evenkeel.engine.words import several
 
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
     if examined.infeasible:
@@ -121,7 +121,7 @@ def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> 
 
 
 def _report(assignor: Assignor, examined: Examined) -> None:
-    from engine.cli.views.tables import Table, show, tell
+    from evenkeel.engine.cli.views.tables import Table, show, tell
 
     rows = [(_outcome(one), _meaning(one), _count(one)) for one in examined.outcomes]
     show([Table(headings=("outcome", "promise", "groups"), rows=rows)])
@@ -154,7 +154,7 @@ def _count(one: Outcome) -> str:
 
 def _found(one: Outcome) -> list[str]:
     """What was found, and where an exception arose."""
-    from engine.cli.running import printable
+    from evenkeel.engine.cli.running import printable
 
     if one.violation is None:
         return []
@@ -166,7 +166,7 @@ def _found(one: Outcome) -> list[str]:
 
 def _tables(sketch: Sketch, answers: Mapping[str, Mapping[str, Any]]) -> Iterator[Table]:
     """A group and what a strategy gives its members; only columns that say something."""
-    from engine.cli.views.tables import NOTHING, Table, text
+    from evenkeel.engine.cli.views.tables import NOTHING, Table, text
 
     topics: dict[str, list[str | None]] = {
         "topic": [t.name for t in sketch.topics],

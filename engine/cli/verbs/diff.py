@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsJson, ClusterName, epilog
-from engine.cli.running import NothingFound, printable
-from engine.words import several
+from evenkeel.engine.cli.options import AsJson, ClusterName, epilog
+from evenkeel.engine.cli.running import NothingFound, printable
+from evenkeel.engine.words import several
 
 if TYPE_CHECKING:
-    from engine.cli.sources import Source
-    from engine.cli.views.tables import Table
-    from engine.model import Member
-    from engine.steps.difference import Difference, Racks
+    from evenkeel.engine.cli.sources import Source
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.model import Member
+    from evenkeel.engine.steps.difference import Difference, Racks
 
 EPILOG = epilog(
     [
@@ -79,11 +79,11 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed for one group between two stored snapshots."""
-    from engine import wiring
-    from engine.cli import sources
-    from engine.cli.views.tables import emit, show, tell
-    from engine.steps.compare import compare
-    from engine.steps.reading import taken_at
+    from evenkeel.engine import wiring
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.steps.compare import compare
+    from evenkeel.engine.steps.reading import taken_at
 
     settings = wiring.settings()
     lake = wiring.lake(settings) if stored is None else wiring.recorded(stored)
@@ -118,8 +118,8 @@ def earlier_id(source: Source, since: str) -> str:
         NothingFound: There are not that many snapshots.
         InputError: It is neither a number above 0 nor the id of an earlier snapshot of the cluster.
     """
-    from engine.datasets import split_snapshot_id
-    from engine.errors import InputError
+    from evenkeel.engine.datasets import split_snapshot_id
+    from evenkeel.engine.errors import InputError
 
     if since.isdecimal() and int(since) > 0:
         ids = source.ids(int(since) + 1)
@@ -193,7 +193,7 @@ def _row(
 
 
 def _head(group: str, source: Source, moments: Sequence[Any], span: float) -> str:
-    from engine.cli.views.tables import duration
+    from evenkeel.engine.cli.views.tables import duration
 
     told = [f"{moment:%Y-%m-%d %H:%M:%S}" for moment in moments]
     where = f"{printable(group)} on {source.cluster}"
@@ -201,7 +201,7 @@ def _head(group: str, source: Source, moments: Sequence[Any], span: float) -> st
 
 
 def _tables(found: Difference) -> Iterator[Table]:
-    from engine.cli.views.tables import Table
+    from evenkeel.engine.cli.views.tables import Table
 
     names = _names(found)
     if changes := list(_changes(found, names)):
@@ -235,7 +235,7 @@ def _title(what: str, count: int) -> str:
 
 def _ranges(what: str, spans: _Spans) -> Table:
     """One line per (before, after) and topic, with the partitions as ranges."""
-    from engine.cli.views.tables import Table, text
+    from evenkeel.engine.cli.views.tables import Table, text
 
     lines = [
         [before, after, text(topic), f"{len(own):,}", ranges(own)]
@@ -268,7 +268,7 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def _names(found: Difference) -> dict[str, str]:
     """Readable names by member id; one that restarted is called as it is now."""
-    from engine.cli.views.names import member_names
+    from evenkeel.engine.cli.views.names import member_names
 
     stayed = {old.id: new.id for old, new in found.restarted}
     every = [*found.joined, *found.left, *(new for _, new in found.restarted)]
@@ -288,7 +288,7 @@ def _racks(racks: Racks) -> str:
 
 
 def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
-    from engine.cli.views.tables import NOTHING, text
+    from evenkeel.engine.cli.views.tables import NOTHING, text
 
     for fact in found.facts:
         if fact.member is None:
@@ -312,7 +312,7 @@ def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]
 
 
 def _value(value: Any, absent: str = "-") -> str:
-    from engine.cli.views.tables import number, text, to_json
+    from evenkeel.engine.cli.views.tables import number, text, to_json
 
     if isinstance(value, bool):
         return "yes" if value else "no"

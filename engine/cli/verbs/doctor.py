@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from engine.cli.options import AsJson, Bootstrap, ClusterName, epilog
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, epilog
 
 if TYPE_CHECKING:
-    from engine.cli.checks import Check
+    from evenkeel.engine.cli.checks import Check
 
 EPILOG = epilog(
     [
@@ -27,8 +27,8 @@ def doctor(
     bootstrap: Bootstrap = None, cluster: ClusterName = None, as_json: AsJson = False
 ) -> None:
     """Try configuration, connections, rights and versions, and say the fix for each."""
-    from engine.cli import checks
-    from engine.cli.views.tables import to_json
+    from evenkeel.engine.cli import checks
+    from evenkeel.engine.cli.views.tables import to_json
 
     failed = 0
     for check in checks.every(bootstrap, cluster):
@@ -39,7 +39,7 @@ def doctor(
 
 
 def _line(check: Check) -> str:
-    from engine.cli.views.tables import text
+    from evenkeel.engine.cli.views.tables import text
 
     of = f"{check.cluster}: " if check.cluster else ""
     end = "" if check.found.endswith(".") or not check.fix else "."

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
-from engine.cli.running import complain
-from engine.errors import InputError
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from evenkeel.engine.cli.running import complain
+from evenkeel.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.cli.electing import Held
+    from evenkeel.engine.cli.electing import Held
 
 EPILOG = epilog(
     [
@@ -55,9 +55,9 @@ def elect(
     as_json: AsJson = False,
 ) -> None:
     """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
-    from engine.cli import electing
-    from engine.cli.views import elections
-    from engine.cli.views.tables import emit
+    from evenkeel.engine.cli import electing
+    from evenkeel.engine.cli.views import elections
+    from evenkeel.engine.cli.views.tables import emit
 
     if member:
         if any((group, assignors, bootstrap, cluster, stored)):
@@ -79,8 +79,8 @@ def _groups(
     to: str | None,
     place: tuple[str | None, str | None, str | None],
 ) -> list[Held]:
-    from engine.cli import electing, sources
-    from engine.steps.reading import groups_at
+    from evenkeel.engine.cli import electing, sources
+    from evenkeel.engine.steps.reading import groups_at
 
     source = sources.open_source(*place)
     groups = groups_at(source.lake, source.settings, source.newest, pattern)

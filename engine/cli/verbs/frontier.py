@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
-from engine.cli.running import complain
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from engine.advice.frontier import Frontier, Point
-    from engine.cli.sources import Source
-    from engine.cli.views.tables import Table
-    from engine.steps.reading import GroupWithPast
+    from evenkeel.engine.advice.frontier import Frontier, Point
+    from evenkeel.engine.cli.sources import Source
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.steps.reading import GroupWithPast
 
 EPILOG = epilog(
     [
@@ -52,10 +52,10 @@ def frontier(
     as_json: AsJson = False,
 ) -> None:
     """Show cross-rack traffic against moves for one group, as the two are weighed differently."""
-    from engine.cli import sources
-    from engine.cli.views.frontier_picture import check_kind, draw
-    from engine.cli.views.tables import emit, show, tell
-    from engine.errors import InputError
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.views.frontier_picture import check_kind, draw
+    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.errors import InputError
 
     if picture is not None:
         check_kind(picture)
@@ -86,11 +86,11 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
     Raises:
         Infeasible: The group cannot be replayed, its data is not trusted, or a rack is missing.
     """
-    from engine.advice import blocked
-    from engine.advice.frontier import frontiers, present
-    from engine.assignor import spec_of
-    from engine.errors import Infeasible
-    from engine.steps.measure import observe_group
+    from evenkeel.engine.advice import blocked
+    from evenkeel.engine.advice.frontier import frontiers, present
+    from evenkeel.engine.assignor import spec_of
+    from evenkeel.engine.errors import Infeasible
+    from evenkeel.engine.steps.measure import observe_group
 
     reason = found.withheld or blocked(found.group)
     if reason is not None:
@@ -110,8 +110,8 @@ def _of_tasks(
     source: Source, found: GroupWithPast, per_second: Any
 ) -> tuple[Point, list[Frontier]]:
     """The same of a Kafka Streams application, whose tasks move."""
-    from engine.advice.frontier_tasks import task_frontiers
-    from engine.streams.live import running
+    from evenkeel.engine.advice.frontier_tasks import task_frontiers
+    from evenkeel.engine.streams.live import running
 
     group, table = found.group, found.group.partitions
     application = running(group, source.settings.rule(group.cluster, group.group).streams)
@@ -144,7 +144,7 @@ def _row(point: Point) -> dict[str, Any]:
 
 
 def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
-    from engine.cli.views.tables import Table, number, share, text
+    from evenkeel.engine.cli.views.tables import Table, number, share, text
 
     points = [("live", now), *((one.strategy, corner) for one in swept for corner in one.corners)]
     rates = any(point.rate is not None for _, point in points)

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
-from engine.cli.running import complain
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
+from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
-    from engine.cli.sources import Source
-    from engine.cli.views.tables import Table
+    from evenkeel.engine.cli.sources import Source
+    from evenkeel.engine.cli.views.tables import Table
 
 EPILOG = epilog(
     [
@@ -70,8 +70,8 @@ def lag(
     as_json: AsJson = False,
 ) -> None:
     """Show the lag of every partition of every group, with its owner."""
-    from engine.cli import sources
-    from engine.cli.views.tables import emit, show
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored)
     groups, rows = measured(source, group)
@@ -82,7 +82,7 @@ def lag(
         show(tables(groups, rows))
     tell_unreadable(source, groups)
     if not rows:
-        from engine.cli.running import NothingFound
+        from evenkeel.engine.cli.running import NothingFound
 
         raise NothingFound(f"no partition to show of {len(groups):,} matching groups.")
 
@@ -98,7 +98,7 @@ def measured(source: Source, pattern: str) -> tuple[list[dict[str, Any]], list[d
         source: Where the groups come from.
         pattern: Shell pattern of group ids.
     """
-    from engine.steps.measure import compute_metrics
+    from evenkeel.engine.steps.measure import compute_metrics
 
     metrics = compute_metrics(source.lake, source.settings, source.newest, pattern)
     heads = {row["group_id"]: row for row in _stored(source, "groups")}
@@ -142,7 +142,7 @@ def group_row(head: Mapping[str, Any]) -> dict[str, Any]:
 
 def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None:
     """Say on standard error what is missing from the answer, and why."""
-    from engine.cli.sources import problems
+    from evenkeel.engine.cli.sources import problems
 
     told = [
         f"group {row['group_id']} could not be read: {row['error']}"
@@ -170,8 +170,8 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 def _without_partition(
     heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> Table:
-    from engine.cli.views.tables import Table, number, text
-    from engine.words import several
+    from evenkeel.engine.cli.views.tables import Table, number, text
+    from evenkeel.engine.words import several
 
     cells = [
         [
@@ -190,8 +190,8 @@ def _without_partition(
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from engine.cli.views.names import member_names
-    from engine.cli.views.tables import NOTHING, Table, number, text
+    from evenkeel.engine.cli.views.names import member_names
+    from evenkeel.engine.cli.views.tables import NOTHING, Table, number, text
 
     owners = {row["member"]: (row["client_id"], row["host"]) for row in rows if row["member"]}
     names = member_names((member, *told) for member, told in owners.items())
@@ -220,8 +220,8 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _title(head: Mapping[str, Any]) -> str:
-    from engine.cli.views.tables import number, text
-    from engine.words import several
+    from evenkeel.engine.cli.views.tables import number, text
+    from evenkeel.engine.words import several
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""

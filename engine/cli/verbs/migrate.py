@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.options import epilog
-from engine.cli.running import complain
+from evenkeel.engine.cli.options import epilog
+from evenkeel.engine.cli.running import complain
 
 EPILOG = epilog(
     [
@@ -25,8 +25,8 @@ def migrate(
     ] = False,
 ) -> None:
     """Bring the history database to this version's schema."""
-    from engine.adapters import postgres
-    from engine.cli.database import database, secret_url
+    from evenkeel.engine.adapters import postgres
+    from evenkeel.engine.cli.database import database, secret_url
 
     settings, where = database()
     complain(f"database: {where}")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsCsv, AsJson, epilog, one_format
-from engine.cli.running import NothingFound, complain
+from evenkeel.engine.cli.options import AsCsv, AsJson, epilog, one_format
+from evenkeel.engine.cli.running import NothingFound, complain
 
 if TYPE_CHECKING:
-    import sql
-    from engine.config import Settings
+    from evenkeel import sql
+    from evenkeel.engine.config import Settings
 
 EPILOG = epilog(
     [
@@ -41,10 +41,10 @@ def query(
     as_csv: AsCsv = False,
 ) -> None:
     """Ask the history a named question."""
-    from engine.cli import questions
-    from engine.cli.database import database
-    from engine.cli.views import answers
-    from engine.cli.views.tables import emit, emit_csv, show
+    from evenkeel.engine.cli import questions
+    from evenkeel.engine.cli.database import database
+    from evenkeel.engine.cli.views import answers
+    from evenkeel.engine.cli.views.tables import emit, emit_csv, show
 
     one_format(as_json, as_csv)
     if name is None:
@@ -76,8 +76,8 @@ def _rows(
     Raises:
         NothingFound: There is no such group.
     """
-    from engine import wiring
-    from engine.cli.patterns import is_pattern, matching
+    from evenkeel.engine import wiring
+    from evenkeel.engine.cli.patterns import is_pattern, matching
 
     history = wiring.history(settings)
     pattern = values.get("group")

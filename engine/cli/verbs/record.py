@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.options import Bootstrap, ClusterName, epilog
-from engine.cli.running import complain
-from engine.errors import InputError
+from evenkeel.engine.cli.options import Bootstrap, ClusterName, epilog
+from evenkeel.engine.cli.running import complain
+from evenkeel.engine.errors import InputError
 
 EPILOG = epilog(
     [
@@ -82,9 +82,9 @@ def _only(right: bool, why: str, fix: str) -> None:
 def _record_live(
     bootstrap: str | None, cluster: str | None, samples: int, every: float, out: str
 ) -> int:
-    from engine import wiring
-    from engine.adapters.replay import write_recording
-    from engine.cli import sources
+    from evenkeel.engine import wiring
+    from evenkeel.engine.adapters.replay import write_recording
+    from evenkeel.engine.cli import sources
 
     settings, name = sources.live(wiring.settings(), bootstrap, cluster)
     lake = wiring.scratch()
@@ -99,9 +99,9 @@ def _record_live(
 
 
 def _record_stored(lake: str, cluster: str | None, last: int | None, out: str) -> int:
-    from engine import wiring
-    from engine.adapters.replay import write_recording
-    from engine.cli import sources
+    from evenkeel.engine import wiring
+    from evenkeel.engine.adapters.replay import write_recording
+    from evenkeel.engine.cli import sources
 
     source = sources.from_lake(wiring.settings(), wiring.recorded(lake), cluster, lake)
     ids = source.ids(last or 1_000_000)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsJson, epilog
-from engine.cli.running import NothingFound, complain
+from evenkeel.engine.cli.options import AsJson, epilog
+from evenkeel.engine.cli.running import NothingFound, complain
 
 if TYPE_CHECKING:
-    from engine.cli.views.tables import Table
-    from engine.ports import Manifest
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.ports import Manifest
 
 EPILOG = epilog(
     [
@@ -33,10 +33,10 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Tell what a recording holds, or unpack it into a lake folder."""
-    from engine import wiring
-    from engine.cli.verbs.snapshot import summary
-    from engine.cli.views.tables import emit, show
-    from engine.datasets import SNAPSHOT
+    from evenkeel.engine import wiring
+    from evenkeel.engine.cli.verbs.snapshot import summary
+    from evenkeel.engine.cli.views.tables import emit, show
+    from evenkeel.engine.datasets import SNAPSHOT
 
     recording = wiring.recorded(file)
     ids = [
@@ -59,7 +59,7 @@ def replay(
 
 def contents(manifests: Sequence[Manifest]) -> Table:
     """What was recorded, one line per snapshot."""
-    from engine.cli.views.tables import Table
+    from evenkeel.engine.cli.views.tables import Table
 
     counted = ("groups", "members", "partitions", "brokers")
     headings = ["Snapshot", *(f">{name.capitalize()}" for name in counted), ">Seconds", ">Not read"]
@@ -67,8 +67,8 @@ def contents(manifests: Sequence[Manifest]) -> Table:
 
 
 def _contents_row(manifest: Manifest, counted: Sequence[str]) -> list[str]:
-    from engine.cli.verbs.snapshot import seconds
-    from engine.cli.views.tables import number
+    from evenkeel.engine.cli.verbs.snapshot import seconds
+    from evenkeel.engine.cli.views.tables import number
 
     problems: Any = manifest.facts.get("problems", ())
     return [

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
-    from engine.cli.views.tables import Table
-    from engine.model import GroupSnapshot
-    from engine.streams.compare import Outcome
-    from engine.streams.live import Running
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.model import GroupSnapshot
+    from evenkeel.engine.streams.compare import Outcome
+    from evenkeel.engine.streams.live import Running
 
 EPILOG = epilog(
     [
@@ -43,12 +43,12 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
-    from engine.advice import blocked
-    from engine.cli import sources
-    from engine.cli.views.tables import emit, show, tell
-    from engine.errors import Infeasible
-    from engine.streams.compare import outcomes, present, presumed
-    from engine.streams.live import running
+    from evenkeel.engine.advice import blocked
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.errors import Infeasible
+    from evenkeel.engine.streams.compare import outcomes, present, presumed
+    from evenkeel.engine.streams.live import running
 
     source = sources.open_source(bootstrap, cluster, stored)
     found = sources.one_group(source, group)
@@ -80,7 +80,7 @@ def tasks(
 
 def _names(group: GroupSnapshot, application: Running) -> list[str]:
     """A name for each client: its threads' client id without the thread, where no other has it; else its process id."""
-    from engine.cli.running import printable
+    from evenkeel.engine.cli.running import printable
 
     ids: list[set[str]] = [set() for _ in application.app.clients]
     for member, client in zip(group.members, application.client_of.tolist(), strict=True):
@@ -98,8 +98,8 @@ def _of(one: Outcome) -> str:
 
 
 def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> Table:
-    from engine.cli.running import printable
-    from engine.cli.views.tables import Table, number, text
+    from evenkeel.engine.cli.running import printable
+    from evenkeel.engine.cli.views.tables import Table, number, text
 
     return Table(
         title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
@@ -163,7 +163,7 @@ def _extremes(application: Running, one: Outcome) -> tuple[int, int]:
 
 
 def _clients(application: Running, outcomes: Sequence[Outcome], names: Sequence[str]) -> Table:
-    from engine.cli.views.tables import Table, number, text
+    from evenkeel.engine.cli.views.tables import Table, number, text
 
     app = application.app
     counts = [Counter(one.owner.tolist()) for one in outcomes]
@@ -201,7 +201,7 @@ def _rack(application: Running, client: int) -> str | None:
 
 
 def _tasks(application: Running, outcomes: Sequence[Outcome], names: Sequence[str]) -> Table:
-    from engine.cli.views.tables import Table, text
+    from evenkeel.engine.cli.views.tables import Table, text
 
     app, every = application.app, len(application.app.tasks)
     shown = min(every, TASKS_SHOWN) if sys.stdout.isatty() else every
@@ -259,7 +259,7 @@ def _copies(one: Outcome, task: int) -> list[int]:
 
 def _told(application: Running, outcomes: Sequence[Outcome]) -> list[str]:
     """What the numbers mean, what was taken for what is not known, and what is remarkable."""
-    from engine.cli.running import printable
+    from evenkeel.engine.cli.running import printable
 
     costs = application.config.costs
     star = "*: the strategy it runs. " if application.runs else ""

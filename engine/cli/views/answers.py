@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import sql
-from engine.cli.views.tables import (
+from evenkeel import sql
+from evenkeel.engine.cli.views.tables import (
     NOTHING,
     UNKNOWN,
     Table,

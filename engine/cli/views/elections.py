@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.advice.bounce import Plan
-from engine.cli.electing import Held
-from engine.cli.views.names import member_names
-from engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
-from engine.kit.election import REFUSED
-from engine.words import several
+from evenkeel.engine.advice.bounce import Plan
+from evenkeel.engine.cli.electing import Held
+from evenkeel.engine.cli.views.names import member_names
+from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
+from evenkeel.engine.kit.election import REFUSED
+from evenkeel.engine.words import several
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.running import printable
-from engine.errors import InputError
+from evenkeel.engine.cli.running import printable
+from evenkeel.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.advice.frontier import Frontier, Point
+    from evenkeel.engine.advice.frontier import Frontier, Point
 
 KINDS = (".png", ".svg", ".pdf")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.cli.running import printable
+from evenkeel.engine.cli.running import printable
 
 ID_END = 8
 """Characters of a member id that tell two members of equal client id and host apart."""

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.views.names import member_names
-from engine.cli.views.tables import (
+from evenkeel.engine.cli.views.names import member_names
+from evenkeel.engine.cli.views.tables import (
     NOTHING,
     Table,
     duration,
@@ -18,11 +18,11 @@ from engine.cli.views.tables import (
     tell,
     text,
 )
-from engine.model import places_tasks
-from engine.words import byte_rate, money, several
+from evenkeel.engine.model import places_tasks
+from evenkeel.engine.words import byte_rate, money, several
 
 if TYPE_CHECKING:
-    from engine.cli.judging import Judged
+    from evenkeel.engine.cli.judging import Judged
 
 HOW_TO_GET = (
     "How to get a strategy: evenkeel elect {} --to STRATEGY (--json here has it in a sentence each)"

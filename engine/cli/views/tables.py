@@ -17,7 +17,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.running import printable
+from evenkeel.engine.cli.running import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -161,7 +161,7 @@ def tell(lines: Sequence[str]) -> None:
         return
     from rich.console import Console
 
-    from engine.cli.views.layout import wrap
+    from evenkeel.engine.cli.views.layout import wrap
 
     width = Console().width
     for line in lines:
@@ -174,7 +174,7 @@ def plain(table: Table) -> list[str]:
     """The lines of a table: columns two spaces apart, nothing cut."""
     from rich.cells import cell_len
 
-    from engine.cli.views.layout import plain_heading
+    from evenkeel.engine.cli.views.layout import plain_heading
 
     headings = [plain_heading(h) for h in table.headings]
     lines = [headings, *table.rows]
@@ -193,7 +193,7 @@ def plain(table: Table) -> list[str]:
 def _draw(table: Table, screen: Console) -> None:
     from rich.text import Text
 
-    from engine.cli.views.layout import lay_out
+    from evenkeel.engine.cli.views.layout import lay_out
 
     if table.apart and max(map(len, plain(table))) > screen.width:
         first, last = table.split()

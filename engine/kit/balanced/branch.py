@@ -14,14 +14,14 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from engine.kit.balanced.deal import deal_by_lag
-from engine.kit.balanced.flow import cheapest
-from engine.kit.balanced.holding import Holding, Price
-from engine.kit.balanced.leeway import Leeway
-from engine.kit.balanced.level import swap_down
-from engine.kit.balanced.restrict import Capped
-from engine.kit.balanced.work import Work
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.balanced.deal import deal_by_lag
+from evenkeel.engine.kit.balanced.flow import cheapest
+from evenkeel.engine.kit.balanced.holding import Holding, Price
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.kit.balanced.level import swap_down
+from evenkeel.engine.kit.balanced.restrict import Capped
+from evenkeel.engine.kit.balanced.work import Work
+from evenkeel.engine.model import NONE, Ints
 
 _NODE = 10_000, 120
 """Elementary steps of a node, and for each partition."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.balanced.holding import Holding, Price
-from engine.kit.balanced.work import Work
-from engine.model import Flags, Ints
+from evenkeel.engine.kit.balanced.holding import Holding, Price
+from evenkeel.engine.kit.balanced.work import Work
+from evenkeel.engine.model import Flags, Ints
 
 _LONGEST = 6
 """Partitions in a chain."""

@@ -19,9 +19,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.kit.balanced.problem import Problem
-from engine.kit.balanced.thresholds import by_thresholds
-from engine.model import NONE, Flags, Ints, ragged_entries
+from evenkeel.engine.kit.balanced.problem import Problem
+from evenkeel.engine.kit.balanced.thresholds import by_thresholds
+from evenkeel.engine.model import NONE, Flags, Ints, ragged_entries
 
 _SWEEPS = 3
 """Rounds of filling up before the exact method takes over; one is enough where all subscribe alike."""
@@ -57,8 +57,8 @@ class Counts:
 
 def fairest(problem: Problem) -> Counts:
     """
-    >>> from engine.assignor import spec
-    >>> from engine.kit.balanced.problem import problem_of
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.kit.balanced.problem import problem_of
     >>> group = spec({"a": ["t"], "b": ["t", "u"], "c": ["u"]}, {"t": 4, "u": 1})
     >>> counts = fairest(problem_of(group))
     >>> counts.least.tolist(), counts.most.tolist(), counts.extra.tolist(), counts.quota.tolist()

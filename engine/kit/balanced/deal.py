@@ -6,8 +6,8 @@ from heapq import heapify, heapreplace
 
 import numpy as np
 
-from engine.kit.balanced.flow import Plan
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.balanced.flow import Plan
+from evenkeel.engine.model import NONE, Ints
 
 
 def deal_evenly(plan: Plan) -> Ints:

@@ -15,18 +15,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.kit.balanced.leeway import Leeway
-from engine.model import Ints
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.model import Ints
 
 
 def lag_floors(leeway: Leeway) -> Ints:
     """
     (islands) offsets no assignment with the fairest counts can bring the island's largest member lag under.
 
-    >>> from engine.assignor import spec
-    >>> from engine.kit.balanced.counts import fairest
-    >>> from engine.kit.balanced.leeway import leeway_of
-    >>> from engine.kit.balanced.problem import problem_of
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.kit.balanced.counts import fairest
+    >>> from evenkeel.engine.kit.balanced.leeway import leeway_of
+    >>> from evenkeel.engine.kit.balanced.problem import problem_of
     >>> lags = {"t": [7, 6, 5, 1]}
     >>> problem = problem_of(spec({"a": ["t"], "b": ["t"]}, {"t": 4}, lags=lags))
     >>> lag_floors(leeway_of(problem, fairest(problem))).tolist()  # the mean is 9.5
@@ -88,7 +88,7 @@ def _apart(lags: Ints, members: int, least: int) -> int:
 
 def _fullest(leeway: Leeway, realms: Ints) -> int:
     """The largest mean of any set of partitions over the members that may own them, lags being divisible."""
-    from engine.kit.balanced.thresholds import surplus
+    from evenkeel.engine.kit.balanced.thresholds import surplus
 
     weight = np.zeros(len(leeway.start) - 1, np.int64)
     np.add.at(weight, leeway.realm, leeway.lag)

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.balanced.leeway import Leeway
-from engine.kit.balanced.network import Network
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.kit.balanced.network import Network
+from evenkeel.engine.model import NONE, Ints
 
 _MANY = 20_000
 """Arcs from hubs to members from which on mixing them takes too long."""
@@ -75,10 +75,10 @@ def cheapest(leeway: Leeway, toll: Ints, keep: Ints | None = None) -> Plan | Non
         toll: (patterns, sites) cost of a partition by its pattern and its owner's site.
         keep: (M) how many of what it holds a member can keep at most; None for all.
 
-    >>> from engine.assignor import spec
-    >>> from engine.kit.balanced.counts import fairest
-    >>> from engine.kit.balanced.leeway import leeway_of
-    >>> from engine.kit.balanced.problem import problem_of
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.kit.balanced.counts import fairest
+    >>> from evenkeel.engine.kit.balanced.leeway import leeway_of
+    >>> from evenkeel.engine.kit.balanced.problem import problem_of
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 4}, owned={"a": [("t", p) for p in range(3)]})
     >>> problem = problem_of(group)
     >>> plan = cheapest(leeway_of(problem, fairest(problem)), np.zeros((1, 1), np.int64))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.balanced.leeway import Leeway
-from engine.kit.balanced.share import of_a_toll
-from engine.model import NONE, Flags, Ints
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.kit.balanced.share import of_a_toll
+from evenkeel.engine.model import NONE, Flags, Ints
 
 
 class Holding:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.balanced.counts import Counts
-from engine.kit.balanced.problem import Problem
-from engine.model import NONE, Flags, Ints
+from evenkeel.engine.kit.balanced.counts import Counts
+from evenkeel.engine.kit.balanced.problem import Problem
+from evenkeel.engine.model import NONE, Flags, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,9 +68,9 @@ class Leeway:
 
 def leeway_of(problem: Problem, counts: Counts) -> Leeway:
     """
-    >>> from engine.assignor import spec
-    >>> from engine.kit.balanced.counts import fairest
-    >>> from engine.kit.balanced.problem import problem_of
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.kit.balanced.counts import fairest
+    >>> from evenkeel.engine.kit.balanced.problem import problem_of
     >>> group = spec({"a": ["t"], "b": ["t", "u"]}, {"t": 1, "u": 2}, owned={"b": [("t", 0)]})
     >>> problem = problem_of(group)
     >>> leeway = leeway_of(problem, fairest(problem))  # b has two of u, so t must go to a

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kit.balanced.chains import relieved
-from engine.kit.balanced.holding import Holding, Price
-from engine.kit.balanced.subsets import Exchange, Side, exchange
-from engine.kit.balanced.work import Work
-from engine.model import Flags, Ints
+from evenkeel.engine.kit.balanced.chains import relieved
+from evenkeel.engine.kit.balanced.holding import Holding, Price
+from evenkeel.engine.kit.balanced.subsets import Exchange, Side, exchange
+from evenkeel.engine.kit.balanced.work import Work
+from evenkeel.engine.model import Flags, Ints
 
 _COLUMNS = 160
 """Partitions of the least loaded members that are looked at for a swap, at least."""

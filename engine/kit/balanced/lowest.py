@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.kit.balanced.branch import cheapest_under
-from engine.kit.balanced.deal import deal_by_lag
-from engine.kit.balanced.floors import lag_floors
-from engine.kit.balanced.flow import Plan, cheapest
-from engine.kit.balanced.holding import Holding, Price, loads
-from engine.kit.balanced.leeway import Leeway
-from engine.kit.balanced.level import level
-from engine.kit.balanced.pack import pack
-from engine.kit.balanced.restrict import Capped
-from engine.kit.balanced.work import Effort, Work
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.balanced.branch import cheapest_under
+from evenkeel.engine.kit.balanced.deal import deal_by_lag
+from evenkeel.engine.kit.balanced.floors import lag_floors
+from evenkeel.engine.kit.balanced.flow import Plan, cheapest
+from evenkeel.engine.kit.balanced.holding import Holding, Price, loads
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.kit.balanced.level import level
+from evenkeel.engine.kit.balanced.pack import pack
+from evenkeel.engine.kit.balanced.restrict import Capped
+from evenkeel.engine.kit.balanced.work import Effort, Work
+from evenkeel.engine.model import NONE, Ints
 
 _FEW = 64
 """Up to so many partitions with lag on an island, the depth-first search may prove something."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.model import Ints
+from evenkeel.engine.model import Ints
 
 
 class Network:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.balanced.deal import deal_by_lag
-from engine.kit.balanced.flow import cheapest
-from engine.kit.balanced.leeway import Leeway
-from engine.kit.balanced.restrict import Capped
-from engine.kit.balanced.work import Work
-from engine.model import Ints
+from evenkeel.engine.kit.balanced.deal import deal_by_lag
+from evenkeel.engine.kit.balanced.flow import cheapest
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.kit.balanced.restrict import Capped
+from evenkeel.engine.kit.balanced.work import Work
+from evenkeel.engine.model import Ints
 
 _UNCAPPED = 1 << 60
 """The other islands are not this search's business."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.permute import partition_order
-from engine.kit.subscribers import Subscribers, subscribers_in_order
-from engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.permute import partition_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
 _GREATEST_TOTAL = 1 << 55
 """Lags that add up to more, by a few times, do not fit the 64 bits everything is computed in."""
@@ -69,7 +69,7 @@ class Problem:
 
 def problem_of(group: GroupSpec) -> Problem:
     """
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> members = {"b": ["u", "t"], "a": ["t", "u"], "c": ["t"]}
     >>> found = problem_of(spec(members, {"u": 1, "t": 2}, owned={"c": [("t", 0)]}))
     >>> found.member.tolist(), found.partition.tolist(), found.topic_class.tolist()
@@ -162,7 +162,7 @@ def _lags(group: GroupSpec, partition: Ints) -> tuple[Ints | None, str]:
 
 
 def _racks(group: GroupSpec, order: Indices, partition: Ints) -> tuple[Ints, Ints, Flags, Flags]:
-    """Sites and patterns as `engine.metrics.racks` judges them: see `Problem`."""
+    """Sites and patterns as `evenkeel.engine.metrics.racks` judges them: see `Problem`."""
     nothing = np.zeros((1, 1), np.bool_)
     alike = np.zeros(len(order), np.int64), np.zeros(len(partition), np.int64), nothing, nothing
     racks = np.array(sorted(set(group.member_rack[group.member_rack != NONE].tolist())), np.int64)

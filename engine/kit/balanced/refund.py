@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.balanced.holding import Holding, Price
-from engine.kit.balanced.subsets import Side, exchange
-from engine.kit.balanced.work import Work
-from engine.model import Ints
+from evenkeel.engine.kit.balanced.holding import Holding, Price
+from evenkeel.engine.kit.balanced.subsets import Side, exchange
+from evenkeel.engine.kit.balanced.work import Work
+from evenkeel.engine.model import Ints
 
 _SUBSET = 8
 """Partitions of each side whose subsets are looked at."""

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.kit.balanced.leeway import Leeway
-from engine.model import NONE, Flags, Ints
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.model import NONE, Flags, Ints
 
 
 class Capped:

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.kit.balanced.leeway import Leeway
-from engine.model import Ints
+from evenkeel.engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.model import Ints
 
 
 def share(leeway: Leeway, owner: Ints) -> Fraction:

@@ -7,20 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.kit.balanced.branch import cheapest_under
-from engine.kit.balanced.counts import fairest
-from engine.kit.balanced.deal import deal_by_lag, deal_evenly
-from engine.kit.balanced.flow import Plan, cheapest
-from engine.kit.balanced.holding import Price, loads
-from engine.kit.balanced.leeway import Leeway, leeway_of
-from engine.kit.balanced.lowest import Lowest, lowest
-from engine.kit.balanced.problem import Problem
-from engine.kit.balanced.proof import Proof
-from engine.kit.balanced.refund import refunded
-from engine.kit.balanced.restrict import Capped
-from engine.kit.balanced.share import of_a_toll, share, steady, tolls
-from engine.kit.balanced.work import Effort
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.balanced.branch import cheapest_under
+from evenkeel.engine.kit.balanced.counts import fairest
+from evenkeel.engine.kit.balanced.deal import deal_by_lag, deal_evenly
+from evenkeel.engine.kit.balanced.flow import Plan, cheapest
+from evenkeel.engine.kit.balanced.holding import Price, loads
+from evenkeel.engine.kit.balanced.leeway import Leeway, leeway_of
+from evenkeel.engine.kit.balanced.lowest import Lowest, lowest
+from evenkeel.engine.kit.balanced.problem import Problem
+from evenkeel.engine.kit.balanced.proof import Proof
+from evenkeel.engine.kit.balanced.refund import refunded
+from evenkeel.engine.kit.balanced.restrict import Capped
+from evenkeel.engine.kit.balanced.share import of_a_toll, share, steady, tolls
+from evenkeel.engine.kit.balanced.work import Effort
+from evenkeel.engine.model import NONE, Ints
 
 _COMPLETE = 5_000
 """With no more assignments than this, counts aside, every search goes on to its end."""

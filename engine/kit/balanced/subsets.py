@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.model import Ints
+from evenkeel.engine.model import Ints
 
 
 class Exchange(NamedTuple):

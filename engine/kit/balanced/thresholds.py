@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.model import Flags, Ints
+from evenkeel.engine.model import Flags, Ints
 
 _Part = tuple[Ints, Ints, int, int]
 """Pairs and members of one side, and between which counts its members end up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.kit.balanced.leeway import Leeway
+from evenkeel.engine.kit.balanced.leeway import Leeway
 
 _FEW = 100
 """Partitions up to which branch and bound often comes to an end."""

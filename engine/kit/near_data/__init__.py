@@ -9,7 +9,7 @@ keeps its counts, and a new one is dealt out evenly.
 Read `reading` (the group), then `answer`.
 """
 
-from engine.kit.near_data.answer import USUAL, NearData, Weights, near_data
-from engine.kit.near_data.reading import Plain, plain
+from evenkeel.engine.kit.near_data.answer import USUAL, NearData, Weights, near_data
+from evenkeel.engine.kit.near_data.reading import Plain, plain
 
 __all__ = ["USUAL", "NearData", "Plain", "Weights", "near_data", "plain"]

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.kit.near_data.reading import Plain, plain
-from engine.kit.rack_flow import Places, Problem, solve
-from engine.model import NONE, Assignment, Indices
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.near_data.reading import Plain, plain
+from evenkeel.engine.kit.rack_flow import Places, Problem, solve
+from evenkeel.engine.model import NONE, Assignment, Indices
 
 MOST_PLACES = 4_000_000
 """More (topic, subscriber) pairs than this are not tried: they take half a kilobyte each."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.model import Ints
+from evenkeel.engine.model import Ints
 
 
 def level_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int) -> Ints:

@@ -13,14 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.kit.member_order import member_order
-from engine.kit.near_data.level import level_counts
-from engine.kit.rack_flow.numbered import numbered
-from engine.kit.racks import replica_racks
-from engine.kit.subscribers import Subscribers, subscribers_in_order
-from engine.model import NONE, Flags, Indices, Ints, ragged_entries
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.member_order import member_order
+from evenkeel.engine.kit.near_data.level import level_counts
+from evenkeel.engine.kit.rack_flow.numbered import numbered
+from evenkeel.engine.kit.racks import replica_racks
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged_entries
 
 _NAMED = 3
 """As many names stand in a reason."""

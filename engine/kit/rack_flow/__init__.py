@@ -6,7 +6,7 @@ groups both go through it. Read it in this order: `problem` (what is asked), `cl
 (what need not be told apart), `network` (arcs), `flow` (the optimum), `deal` (from flow to owners).
 """
 
-from engine.kit.rack_flow.problem import Places, Problem
-from engine.kit.rack_flow.solve import solve
+from evenkeel.engine.kit.rack_flow.problem import Places, Problem
+from evenkeel.engine.kit.rack_flow.solve import solve
 
 __all__ = ["Places", "Problem", "solve"]

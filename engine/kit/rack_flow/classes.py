@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.rack_flow.numbered import numbered, row_keys
-from engine.kit.rack_flow.problem import Problem
-from engine.model import Ints
+from evenkeel.engine.kit.rack_flow.numbered import numbered, row_keys
+from evenkeel.engine.kit.rack_flow.problem import Problem
+from evenkeel.engine.model import Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

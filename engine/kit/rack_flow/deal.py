@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.rack_flow.classes import Classes
-from engine.kit.rack_flow.network import COME, GO, LEAVE, SPREAD, Network
-from engine.kit.rack_flow.problem import Problem
-from engine.kit.rack_flow.sites import Sites
-from engine.model import NONE, Indices, Ints
+from evenkeel.engine.kit.rack_flow.classes import Classes
+from evenkeel.engine.kit.rack_flow.network import COME, GO, LEAVE, SPREAD, Network
+from evenkeel.engine.kit.rack_flow.problem import Problem
+from evenkeel.engine.kit.rack_flow.sites import Sites
+from evenkeel.engine.model import NONE, Indices, Ints
 
 
 def owners(problem: Problem, classes: Classes, sites: Sites, net: Network, flow: Ints) -> Indices:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import Infeasible, InputError
-from engine.kit.rack_flow.network import Network
-from engine.model import Flags, Ints
+from evenkeel.engine.errors import Infeasible, InputError
+from evenkeel.engine.kit.rack_flow.network import Network
+from evenkeel.engine.model import Flags, Ints
 
 _FAR = 1 << 60
 """Farther than any way."""

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.rack_flow.classes import Classes
-from engine.kit.rack_flow.numbered import numbered
-from engine.kit.rack_flow.sites import Sites
-from engine.model import NONE, Indices, Ints
+from evenkeel.engine.kit.rack_flow.classes import Classes
+from evenkeel.engine.kit.rack_flow.numbered import numbered
+from evenkeel.engine.kit.rack_flow.sites import Sites
+from evenkeel.engine.model import NONE, Indices, Ints
 
 LEAVE, GO, SPREAD, COME, TAKE = range(5)
 """The kinds of arcs, in the order of their nodes above."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.distinct import distinct
-from engine.model import Ints
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.model import Ints
 
 _CELLS_PER_KEY = 16
 """Up to this many cells per key, a table of all cells beats a search."""

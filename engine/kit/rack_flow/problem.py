@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.model import Indices, Ints
+from evenkeel.engine.model import Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

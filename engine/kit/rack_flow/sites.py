@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.rack_flow.numbered import numbered
-from engine.kit.rack_flow.problem import Places, Problem
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.rack_flow.numbered import numbered
+from evenkeel.engine.kit.rack_flow.problem import Places, Problem
+from evenkeel.engine.model import NONE, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.kit.rack_flow.classes import classes_of
-from engine.kit.rack_flow.deal import owners
-from engine.kit.rack_flow.flow import cheapest, from_prices, prices
-from engine.kit.rack_flow.network import Network, network
-from engine.kit.rack_flow.numbered import numbered
-from engine.kit.rack_flow.problem import Problem
-from engine.kit.rack_flow.sites import Sites, alike, each_client, limits_bind
-from engine.model import Indices, Ints
+from evenkeel.engine.kit.rack_flow.classes import classes_of
+from evenkeel.engine.kit.rack_flow.deal import owners
+from evenkeel.engine.kit.rack_flow.flow import cheapest, from_prices, prices
+from evenkeel.engine.kit.rack_flow.network import Network, network
+from evenkeel.engine.kit.rack_flow.numbered import numbered
+from evenkeel.engine.kit.rack_flow.problem import Problem
+from evenkeel.engine.kit.rack_flow.sites import Sites, alike, each_client, limits_bind
+from evenkeel.engine.model import Indices, Ints
 
 
 def solve(problem: Problem) -> Indices:

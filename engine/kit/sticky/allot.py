@@ -13,12 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine.kit.orders import places, stable_order
-from engine.kit.sticky.holdings import Holdings
-from engine.kit.sticky.past import Past
-from engine.kit.sticky.racks import StickyRacks
-from engine.kit.sticky.subscriptions import Potential
-from engine.model import NONE, Ints
+from evenkeel.engine.kit.orders import places, stable_order
+from evenkeel.engine.kit.sticky.holdings import Holdings
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.subscriptions import Potential
+from evenkeel.engine.model import NONE, Ints
 
 
 def allot(

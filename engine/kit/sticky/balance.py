@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.orders import places
-from engine.kit.sticky.holdings import Holdings
-from engine.kit.sticky.past import Past
-from engine.kit.sticky.scope import Scope
-from engine.model import Ints
+from evenkeel.engine.kit.orders import places
+from evenkeel.engine.kit.sticky.holdings import Holdings
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.scope import Scope
+from evenkeel.engine.model import Ints
 
 FAR = 1 << 40
 """More than any member can hold."""

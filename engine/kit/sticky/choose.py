@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.sticky.constrained import constrained_plan
-from engine.kit.sticky.general import general_plan
-from engine.kit.sticky.past import Past
-from engine.kit.sticky.plan import Plan
-from engine.kit.sticky.racks import sticky_racks
-from engine.model import Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.sticky.constrained import constrained_plan
+from evenkeel.engine.kit.sticky.general import general_plan
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.plan import Plan
+from evenkeel.engine.kit.sticky.racks import sticky_racks
+from evenkeel.engine.model import Ints
 
 
 def sticky_plan(group: GroupSpec, past: Past) -> Plan:
@@ -38,7 +38,7 @@ def alike(group: GroupSpec, walk: Ints) -> bool:
     the pattern has, all of them in it. So an empty subscription passes when it comes before the pattern, and one that
     names a topic twice may pass or not.
 
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t", "u"], "b": [], "c": ["u", "u"]}, {"t": 1})
     >>> alike(group, np.array([1, 0, 2])), alike(group, np.array([0, 1, 2]))
     (True, False)

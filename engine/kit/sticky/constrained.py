@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.kit.java_order import string_order
-from engine.kit.orders import places, stable_order
-from engine.kit.permute import partition_order
-from engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
-from engine.kit.sticky.past import Past
-from engine.kit.sticky.plan import Plan, unassigned
-from engine.kit.sticky.racks import StickyRacks
-from engine.model import NONE, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.orders import places, stable_order
+from evenkeel.engine.kit.permute import partition_order
+from evenkeel.engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.plan import Plan, unassigned
+from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.model import NONE, Indices, Ints
 
 
 def constrained_plan(group: GroupSpec, past: Past, racks: StickyRacks | None) -> Plan:

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.sticky.allot import allot
-from engine.kit.sticky.balance import Balance
-from engine.kit.sticky.holdings import Holdings
-from engine.kit.sticky.past import Past
-from engine.kit.sticky.plan import Plan, unassigned
-from engine.kit.sticky.racks import StickyRacks
-from engine.kit.sticky.reassign import Reassignment
-from engine.kit.sticky.scope import scope_of
-from engine.kit.sticky.subscriptions import potential_of
-from engine.kit.subscribers import subscribes
-from engine.model import Flags, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.sticky.allot import allot
+from evenkeel.engine.kit.sticky.balance import Balance
+from evenkeel.engine.kit.sticky.holdings import Holdings
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.plan import Plan, unassigned
+from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.reassign import Reassignment
+from evenkeel.engine.kit.sticky.scope import scope_of
+from evenkeel.engine.kit.sticky.subscriptions import potential_of
+from evenkeel.engine.kit.subscribers import subscribes
+from evenkeel.engine.model import Flags, Ints
 
 
 def general_plan(group: GroupSpec, past: Past, racks: StickyRacks | None) -> Plan:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kit.orders import stable_order
-from engine.kit.sticky.past import Past
-from engine.model import NONE, Indices, Ints
+from evenkeel.engine.kit.orders import stable_order
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.model import NONE, Indices, Ints
 
 
 class Holdings:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
 
 
 class Movements:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import Infeasible
-from engine.kit.sticky.racks import StickyRacks
-from engine.model import NONE, Ints
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.model import NONE, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import map_order
-from engine.kit.orders import places
-from engine.model import NONE, Column, Flags, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import map_order
+from evenkeel.engine.kit.orders import places
+from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,7 +66,7 @@ class Past:
 
 def read_past(group: GroupSpec, claims: Claims) -> Past:
     """
-    >>> from engine.assignor import spec
+    >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2, "u": 1},
     ...              owned={"a": [("u", 0), ("t", 0), ("t", 5)], "b": [("t", 0), ("t", 1)]})
     >>> past = read_past(group, Claims(start=group.claim_start, topic=group.claim_topic,

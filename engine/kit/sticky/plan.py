@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.sticky.past import Past
-from engine.model import NONE, Flags, Indices, Ints, Lists
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.model import NONE, Flags, Indices, Ints, Lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.racks import ReplicaRacks, replica_racks
-from engine.kit.sticky.past import Past
-from engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.racks import ReplicaRacks, replica_racks
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,8 +58,8 @@ def sticky_racks(group: GroupSpec, past: Past) -> StickyRacks | None:
 
     They do when a member's rack is among the partitions', and not every partition is on all of these.
 
-    >>> from engine.assignor import spec
-    >>> from engine.kit.sticky.past import Claims, read_past
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.kit.sticky.past import Claims, read_past
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, racks={"a": "x"}, replicas={"t": [["x", "y"], ["y"]]})
     >>> nothing = Claims(start=np.zeros(3, np.int64), topic=group.claim_topic,
     ...                  partition=group.claim_partition, generation=group.generation)

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.errors import Infeasible
-from engine.kit.orders import places
-from engine.kit.sticky.balance import FAR, Balance
-from engine.kit.sticky.holdings import Holdings
-from engine.kit.sticky.movements import Movements
-from engine.kit.sticky.past import Past, previous_owners
-from engine.kit.sticky.racks import StickyRacks
-from engine.kit.sticky.scope import Scope
-from engine.model import NONE, Flags, Ints
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.orders import places
+from evenkeel.engine.kit.sticky.balance import FAR, Balance
+from evenkeel.engine.kit.sticky.holdings import Holdings
+from evenkeel.engine.kit.sticky.movements import Movements
+from evenkeel.engine.kit.sticky.past import Past, previous_owners
+from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.scope import Scope
+from evenkeel.engine.model import NONE, Flags, Ints
 
 
 class Reassignment:

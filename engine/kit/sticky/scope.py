@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kit.sticky.past import Past
-from engine.kit.sticky.subscriptions import Potential
-from engine.model import Flags, Ints
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.subscriptions import Potential
+from evenkeel.engine.model import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.assignor import GroupSpec
-from engine.kit.java_order import string_order, string_places
-from engine.kit.permute import partition_order
-from engine.kit.sticky.past import Past
-from engine.kit.subscribers import subscribers_in_order
-from engine.model import Ints, ragged_entries
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.java_order import string_order, string_places
+from evenkeel.engine.kit.permute import partition_order
+from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.model import Ints, ragged_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,9 +20,9 @@ from typing import Any
 
 import psutil
 
-from engine import wiring
-from engine.config import load
-from engine.errors import EvenkeelError
+from evenkeel.engine import wiring
+from evenkeel.engine.config import load
+from evenkeel.engine.errors import EvenkeelError
 from tests.helpers.local import demo_report
 from tests.helpers.local.airflow import AirflowApi
 from tests.helpers.local.demo_services import LATER, Demo

@@ -10,10 +10,10 @@ from typing import Any
 
 import psycopg
 
-from engine.adapters.postgres import PostgresHistory
-from engine.cli.views.scoreboard import why
-from engine.cli.views.tables import Table, number, ratio, share, text
-from engine.cli.views.tables import show as show_tables
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.cli.views.scoreboard import why
+from evenkeel.engine.cli.views.tables import Table, number, ratio, share, text
+from evenkeel.engine.cli.views.tables import show as show_tables
 from tests.helpers.local import slack_workspace as slack
 from tests.helpers.local.demo_services import Demo
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.adapters.postgres import migrate
+from evenkeel.engine.adapters.postgres import migrate
 from tests.helpers.local import slack
 from tests.helpers.local.airflow import AirflowApi, LocalAirflow
 from tests.helpers.local.brokers import KafkaCluster

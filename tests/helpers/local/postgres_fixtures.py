@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
 from tests.helpers.local.postgres import EmbeddedPostgres
 from tests.helpers.local.postgres_access import PostgresServer
 from tests.helpers.local.process import default_home

@@ -22,7 +22,7 @@ from kafka.protocol.consumer.metadata import (
     ConsumerProtocolSubscription,
 )
 
-from engine.adapters.replay import open_recording
+from evenkeel.engine.adapters.replay import open_recording
 from tests.helpers.local.groups import GroupPlan
 from tests.helpers.local.process import wait_until
 from tests.helpers.local.rebalancing import RawMember

@@ -14,15 +14,15 @@ from confluent_kafka import Producer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 from kafka.protocol.consumer import JoinGroupRequest
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.replay import Recording, write_recording
-from engine.config import ClusterSettings, Filter, Rule, Settings
-from engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
-from engine.model import REBALANCING, GroupSnapshot, utc_now
-from engine.steps.measure import measure_group
-from engine.streams.compare import outcome, present
-from engine.streams.live import running
-from engine.streams.settings import RackStrategy
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.replay import Recording, write_recording
+from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
+from evenkeel.engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
+from evenkeel.engine.model import REBALANCING, GroupSnapshot, utc_now
+from evenkeel.engine.steps.measure import measure_group
+from evenkeel.engine.streams.compare import outcome, present
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.streams.settings import RackStrategy
 from tests.helpers.group_tool import described
 from tests.helpers.kafka_stage import Stage
 from tests.helpers.local.jars import classpath, resolve_jars

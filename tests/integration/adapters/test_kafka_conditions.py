@@ -14,8 +14,8 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as Offset
 from kafka import TopicPartition
 
-from engine.config import Settings
-from engine.steps.propose import propose_group
+from evenkeel.engine.config import Settings
+from evenkeel.engine.steps.propose import propose_group
 from tests.helpers.kafka_stage import Row, Seen, Stage, Watch
 from tests.helpers.local.brokers import RACKS
 from tests.helpers.local.process import wait_until

@@ -9,10 +9,10 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.config import ClusterSettings
-from engine.datasets import groups_of
-from engine.model import GroupType
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.datasets import groups_of
+from evenkeel.engine.model import GroupType
 from tests.helpers.group_tool import described
 from tests.helpers.local.brokers import KafkaCluster
 from tests.helpers.local.jars import OLDER_VERSION, resolve_jars

@@ -28,14 +28,14 @@ from cryptography.fernet import Fernet
 from kafka import TopicPartition
 from kafka.structs import OffsetAndMetadata
 
-from engine import wiring
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.lake import FileLake
-from engine.adapters.replay import write_recording
-from engine.config import ClusterSettings
-from engine.datasets import ClusterSnapshot
-from engine.errors import ClusterUnreachable, EvenkeelError
-from engine.steps.snapshot import take_snapshot
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import write_recording
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.datasets import ClusterSnapshot
+from evenkeel.engine.errors import ClusterUnreachable, EvenkeelError
+from evenkeel.engine.steps.snapshot import take_snapshot
 from tests.helpers.certificates import Authority
 from tests.helpers.local.process import sweep, wait_until
 from tests.helpers.local.secured import (
@@ -405,7 +405,14 @@ def _command(command: str, name: str, broker: SecuredBroker, login: Properties) 
     described = {name: {"bootstrap": broker.address("login"), "properties": login}}
     environment = {"EVENKEEL_CLUSTERS": json.dumps(described), "EVENKEEL_DEBUG": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", "from engine.cli import main; main()", command, "--cluster", name],
+        [
+            sys.executable,
+            "-c",
+            "from evenkeel.engine.cli import main; main()",
+            command,
+            "--cluster",
+            name,
+        ],
         env=os.environ | environment | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

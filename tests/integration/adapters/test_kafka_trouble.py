@@ -21,13 +21,13 @@ from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.structs import OffsetAndMetadata
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.kafka import offsets as offsets_module
-from engine.adapters.kafka import reader as reader_module
-from engine.adapters.kafka.topics import NO_LEADER
-from engine.config import ClusterSettings, Settings
-from engine.datasets import ClusterSnapshot, groups_of
-from engine.steps.measure import measure_group
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.kafka import offsets as offsets_module
+from evenkeel.engine.adapters.kafka import reader as reader_module
+from evenkeel.engine.adapters.kafka.topics import NO_LEADER
+from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.datasets import ClusterSnapshot, groups_of
+from evenkeel.engine.steps.measure import measure_group
 from tests.helpers.local.brokers import RACKS, KafkaCluster
 from tests.helpers.local.process import sweep, wait_until
 

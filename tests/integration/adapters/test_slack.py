@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.adapters.slack import SlackNotifier
-from engine.adapters.slack.blocks import body
-from engine.errors import NotifierError
-from engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.adapters.slack import SlackNotifier
+from evenkeel.engine.adapters.slack.blocks import body
+from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from tests.helpers.local.slack import SlackServer
 from tests.helpers.local.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
 

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from engine.adapters.postgres import PostgresHistory
-from engine.adapters.slack import SlackNotifier
-from engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from engine.config import ClusterSettings, Rule, Settings
-from engine.datasets import CANDIDATES, METRICS, rows_to_table
-from engine.errors import NotifierError
-from engine.message import AlertMessage
-from engine.ports import Delivered, Manifest
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.slack import SlackNotifier
+from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
+from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
+from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import Delivered, Manifest
 from tests.helpers.local.slack import SlackServer
 from tests.helpers.local.slack_workspace import Fault
 from tests.helpers.outbox import Recorder, refusal

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from engine.cli import app
+from evenkeel.engine.cli import app
 
 
 @pytest.fixture

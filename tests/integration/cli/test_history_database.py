@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import sql
-from engine import steps
-from engine.adapters.postgres import PostgresHistory
-from engine.adapters.replay import Recording
-from engine.config import Settings
+from evenkeel import sql
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import Settings
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.integration.cli.conftest import objects
 

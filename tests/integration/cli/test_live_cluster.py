@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from kafka.admin import KafkaAdminClient
 
-from engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.lake import FileLake
 from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
 from tests.integration.cli.conftest import objects
 

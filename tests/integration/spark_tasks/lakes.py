@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.adapters.lake import FileLake
-from engine.config import Rule, Settings
-from engine.datasets import VALIDATION, ClusterSnapshot, rows_to_table
-from engine.ports import Lake
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.datasets import VALIDATION, ClusterSnapshot, rows_to_table
+from evenkeel.engine.ports import Lake
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 SERIES = 4

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from pyspark import TaskContext
 
-from engine.model import Column
-from engine.steps import groups_with_past
-from spark_tasks.group_rows import group_rows, packed_rows
-from spark_tasks.inputs import open_inputs
-from spark_tasks.propose_candidates import propose
+from evenkeel.engine.model import Column
+from evenkeel.engine.steps import groups_with_past
+from evenkeel.spark_tasks.group_rows import group_rows, packed_rows
+from evenkeel.spark_tasks.inputs import open_inputs
+from evenkeel.spark_tasks.propose_candidates import propose
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
 
 pytestmark = pytest.mark.spark

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import steps, wiring
-from engine.errors import HistoryUnreachable
-from spark_tasks import compute_metrics, job, propose_candidates, session
+from evenkeel.engine import steps, wiring
+from evenkeel.engine.errors import HistoryUnreachable
+from evenkeel.spark_tasks import compute_metrics, job, propose_candidates, session
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
 
@@ -81,8 +81,8 @@ def test_a_history_that_is_down_loses_nothing(ports, capsys):
 
 HELD = """
 import contextlib, os, signal, sys
-from engine import wiring
-from spark_tasks.job import run_job
+from evenkeel.engine import wiring
+from evenkeel.spark_tasks.job import run_job
 
 class Lake:
     manifest = staticmethod(lambda step, snapshot_id: None)

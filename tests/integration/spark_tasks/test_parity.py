@@ -7,13 +7,13 @@ import pickle
 import pytest
 from pydantic import SecretStr
 
-from engine import steps
-from engine.config import ClusterSettings
-from engine.datasets import CANDIDATES, METRICS
-from engine.errors import SnapshotNotFound
-from spark_tasks.compute_metrics import metric_tables
-from spark_tasks.inputs import open_inputs
-from spark_tasks.propose_candidates import candidate_tables
+from evenkeel.engine import steps
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.datasets import CANDIDATES, METRICS
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.spark_tasks.compute_metrics import metric_tables
+from evenkeel.spark_tasks.inputs import open_inputs
+from evenkeel.spark_tasks.propose_candidates import candidate_tables
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
 

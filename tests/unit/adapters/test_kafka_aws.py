@@ -41,9 +41,9 @@ from kafka.protocol.sasl import (
     SaslHandshakeResponse,
 )
 
-from engine.adapters.kafka.connection import Connection
-from engine.config import ClusterSettings
-from engine.errors import ClusterUnreachable
+from evenkeel.engine.adapters.kafka.connection import Connection
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.errors import ClusterUnreachable
 from tests.helpers.certificates import Authority
 
 KEY_ID, SECRET_KEY = "AKIDEXAMPLE", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"

@@ -7,8 +7,8 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsResponse
 
-from engine.adapters.kafka.configs import TopicConfig, read_configs
-from engine.adapters.kafka.connection import Unanswered
+from evenkeel.engine.adapters.kafka.configs import TopicConfig, read_configs
+from evenkeel.engine.adapters.kafka.connection import Unanswered
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"

@@ -13,13 +13,13 @@ from types import SimpleNamespace
 import kafka.errors as kafka_errors
 import pytest
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.kafka import connection as connection_module
-from engine.adapters.kafka.addresses import reachable
-from engine.adapters.kafka.connection import Connection, Traffic
-from engine.adapters.kafka.refusals import brief, explain, is_lasting, speaks_tls
-from engine.config import ClusterSettings
-from engine.errors import ClusterUnreachable
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.kafka import connection as connection_module
+from evenkeel.engine.adapters.kafka.addresses import reachable
+from evenkeel.engine.adapters.kafka.connection import Connection, Traffic
+from evenkeel.engine.adapters.kafka.refusals import brief, explain, is_lasting, speaks_tls
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.errors import ClusterUnreachable
 
 SNAPSHOT_ID = "prod-20260301T120000Z-000000"
 LOGIN = {

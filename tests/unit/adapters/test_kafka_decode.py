@@ -13,7 +13,7 @@ from kafka.protocol.consumer.metadata import (
     ConsumerProtocolSubscription,
 )
 
-from engine.adapters.kafka.decode import (
+from evenkeel.engine.adapters.kafka.decode import (
     BlobError,
     read_assignment,
     read_streams_client,

@@ -9,15 +9,15 @@ from kafka.protocol.admin import DescribeGroupsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 from kafka.protocol.metadata import FindCoordinatorResponse
 
-from engine.adapters.kafka.connection import Unanswered
-from engine.adapters.kafka.groups import (
+from evenkeel.engine.adapters.kafka.connection import Unanswered
+from evenkeel.engine.adapters.kafka.groups import (
     Group,
     describe_groups,
     error_text,
     fetch_commits,
 )
-from engine.config import Filter
-from engine.model import GroupType
+from evenkeel.engine.config import Filter
+from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()

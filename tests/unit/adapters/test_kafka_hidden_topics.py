@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from kafka.protocol.metadata import MetadataResponse
 
-from engine.adapters.kafka.groups import Group
-from engine.adapters.kafka.reader import _note_hidden, _unseen
-from engine.adapters.kafka.topics import Partition, Topics, hidden_topics
-from engine.model import GroupType
+from evenkeel.engine.adapters.kafka.groups import Group
+from evenkeel.engine.adapters.kafka.reader import _note_hidden, _unseen
+from evenkeel.engine.adapters.kafka.topics import Partition, Topics, hidden_topics
+from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ORDERS = Partition(topic="orders", topic_id=None, number=0, leader=1, replicas=[1], in_sync=[1])

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from kafka.protocol.admin import ListGroupsResponse
 
-from engine.adapters.kafka.listing import list_groups
-from engine.config import Filter
-from engine.errors import ClusterUnreachable
-from engine.model import GroupType
+from evenkeel.engine.adapters.kafka.listing import list_groups
+from evenkeel.engine.config import Filter
+from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from kafka.protocol.admin import DescribeLogDirsResponse
 
-from engine.adapters.kafka import log_dirs
-from engine.adapters.kafka.connection import Unanswered
-from engine.adapters.kafka.log_dirs import read_log_sizes
-from engine.adapters.kafka.topics import Partition
+from evenkeel.engine.adapters.kafka import log_dirs
+from evenkeel.engine.adapters.kafka.connection import Unanswered
+from evenkeel.engine.adapters.kafka.log_dirs import read_log_sizes
+from evenkeel.engine.adapters.kafka.topics import Partition
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 Sizes = Mapping[tuple[str, int], int]

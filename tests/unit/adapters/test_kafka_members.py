@@ -14,14 +14,14 @@ from kafka.protocol.consumer.metadata import (
     ConsumerProtocolSubscription,
 )
 
-from engine.adapters.kafka.groups import Group
-from engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
-from engine.adapters.kafka.messages import (
+from evenkeel.engine.adapters.kafka.groups import Group
+from evenkeel.engine.adapters.kafka.members import RackFor, Reader, topology_json, used_topics
+from evenkeel.engine.adapters.kafka.messages import (
     ConsumerGroupDescribeResponse,
     StreamsGroupDescribeResponse,
 )
-from engine.config import Filter
-from engine.model import GroupType
+from evenkeel.engine.config import Filter
+from evenkeel.engine.model import GroupType
 
 Consumer = ConsumerGroupDescribeResponse.DescribedGroup
 Streams = StreamsGroupDescribeResponse.DescribedGroup

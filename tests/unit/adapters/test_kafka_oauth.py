@@ -13,11 +13,11 @@ from urllib.parse import parse_qs
 import kafka.errors as kafka_errors
 import pytest
 
-from engine.adapters.kafka import oauth
-from engine.adapters.kafka.connection import Connection
-from engine.adapters.kafka.oauth import TokenProvider
-from engine.config import ClusterSettings
-from engine.errors import ClusterUnreachable
+from evenkeel.engine.adapters.kafka import oauth
+from evenkeel.engine.adapters.kafka.connection import Connection
+from evenkeel.engine.adapters.kafka.oauth import TokenProvider
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.errors import ClusterUnreachable
 
 SECRET = "hunter2-secret"
 

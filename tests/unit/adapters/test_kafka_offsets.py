@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from kafka.protocol.metadata import MetadataResponse
 
-from engine.adapters.kafka import offsets
-from engine.adapters.kafka.groups import Commits, Group
-from engine.adapters.kafka.offsets import read_offsets
-from engine.adapters.kafka.topics import Topics
-from engine.config import Filter
-from engine.model import GroupType
+from evenkeel.engine.adapters.kafka import offsets
+from evenkeel.engine.adapters.kafka.groups import Commits, Group
+from evenkeel.engine.adapters.kafka.offsets import read_offsets
+from evenkeel.engine.adapters.kafka.topics import Topics
+from evenkeel.engine.config import Filter
+from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run
 
 

@@ -12,12 +12,12 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from kafka.net.sasl.msk import SaslMechanismAwsMskIam
 
-from engine.adapters.kafka import KafkaClusterReader
-from engine.adapters.kafka import properties as properties_module
-from engine.adapters.kafka.oauth import TokenProvider
-from engine.adapters.kafka.properties import client_arguments
-from engine.config import ClusterSettings
-from engine.errors import ConfigError
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.kafka import properties as properties_module
+from evenkeel.engine.adapters.kafka.oauth import TokenProvider
+from evenkeel.engine.adapters.kafka.properties import client_arguments
+from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.errors import ConfigError
 from tests.helpers.certificates import Authority
 
 LOGIN = {

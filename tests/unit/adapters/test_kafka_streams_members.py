@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-from engine.config import Filter
+from evenkeel.engine.config import Filter
 from tests.unit.adapters.test_kafka_members import (
     Streams,
     assignment,

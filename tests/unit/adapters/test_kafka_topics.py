@@ -11,9 +11,9 @@ from kafka.protocol.admin import DescribeClusterResponse
 from kafka.protocol.consumer import ListOffsetsResponse
 from kafka.protocol.metadata import MetadataResponse
 
-from engine.adapters.kafka import topics as topics_module
-from engine.adapters.kafka.connection import Unanswered
-from engine.adapters.kafka.topics import (
+from evenkeel.engine.adapters.kafka import topics as topics_module
+from evenkeel.engine.adapters.kafka.connection import Unanswered
+from evenkeel.engine.adapters.kafka.topics import (
     NO_LEADER,
     RECREATED,
     describe_cluster,
@@ -22,8 +22,8 @@ from engine.adapters.kafka.topics import (
     read_ends,
     read_topics,
 )
-from engine.config import Filter
-from engine.errors import ClusterUnreachable
+from evenkeel.engine.config import Filter
+from evenkeel.engine.errors import ClusterUnreachable
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()

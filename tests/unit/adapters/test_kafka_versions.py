@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.adapters.kafka.versions import untold
+from evenkeel.engine.adapters.kafka.versions import untold
 
 IDS, DOWN, KINDS = "topic ids", "which brokers are down", "classic protocol"
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from engine.adapters import lake as lake_module
-from engine.adapters.lake import FileLake
-from engine.datasets import SNAPSHOT, STEPS, facts_of, new_snapshot_id, split_snapshot_id
-from engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.adapters import lake as lake_module
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.datasets import SNAPSHOT, STEPS, facts_of, new_snapshot_id, split_snapshot_id
+from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from tests.helpers.snapshots import (
     EVERY,
     FIRST,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.adapters.log import LogNotifier
-from engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.adapters.log import LogNotifier
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 
 
 def message(severity: Severity) -> AlertMessage:

@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from engine.adapters.lake import FileLake
-from engine.adapters.replay import (
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import (
     Recording,
     ReplayCluster,
     open_recording,
     write_recording,
 )
-from engine.datasets import SNAPSHOT, STEPS, facts_of
-from engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.datasets import SNAPSHOT, STEPS, facts_of
+from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
 
 
@@ -232,7 +232,7 @@ def test_a_recording_is_small(tmp_path: Path) -> None:
 def test_reading_a_recording_needs_no_client_library(file: Path) -> None:
     """No Kafka, Postgres or Spark library is loaded to open one: it must answer at once."""
     code = (
-        "import sys; from engine.adapters.replay import open_recording as o;"
+        "import sys; from evenkeel.engine.adapters.replay import open_recording as o;"
         f"o({str(file)!r}).read('groups', []);"
         "print([m for m in ('kafka', 'sqlalchemy', 'pyspark') if m in sys.modules])"
     )

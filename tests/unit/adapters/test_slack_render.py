@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
-from engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from tests.helpers.local.slack_workspace import check_content
 
 MESSAGE = AlertMessage(

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.advice import Previous, decide
-from engine.config import Policy
-from engine.model import Candidate, Feasibility, Move, Reach, Score, Verdict
+from evenkeel.engine.advice import Previous, decide
+from evenkeel.engine.config import Policy
+from evenkeel.engine.model import Candidate, Feasibility, Move, Reach, Score, Verdict
 
 EVEN = Score(
     partition_spread=0,

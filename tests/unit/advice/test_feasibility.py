@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.advice import blocked, feasibility, unfit
-from engine.model import Feasibility, Reach
+from evenkeel.engine.advice import blocked, feasibility, unfit
+from evenkeel.engine.model import Feasibility, Reach
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 COOPERATIVE = "cooperative-sticky"

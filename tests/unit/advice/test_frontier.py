@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from engine.advice.frontier import frontiers, present
-from engine.assignor import spec
-from engine.errors import Infeasible
-from engine.kit.near_data import Weights, near_data, plain
-from engine.model import NONE
+from evenkeel.engine.advice.frontier import frontiers, present
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.near_data import Weights, near_data, plain
+from evenkeel.engine.model import NONE
 from tests.helpers.racked_groups import racked_groups
 
 

@@ -9,10 +9,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.advice.frontier_tasks import task_frontiers
-from engine.errors import Infeasible
-from engine.streams.compare import across
-from engine.streams.live import running
+from evenkeel.engine.advice.frontier_tasks import task_frontiers
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.streams.compare import across
+from evenkeel.engine.streams.live import running
 from tests.helpers.streams_groups import Sub, Thread, live_group, on
 
 

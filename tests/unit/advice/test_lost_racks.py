@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.advice.lost_racks import leaders_only, lost_rack_awareness
-from engine.assignor import spec_of
-from engine.config import Rule, Settings
-from engine.model import Column
-from engine.steps.measure import measure_group
-from engine.steps.propose import propose_group
+from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness
+from evenkeel.engine.assignor import spec_of
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.model import Column
+from evenkeel.engine.steps.measure import measure_group
+from evenkeel.engine.steps.propose import propose_group
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 ON = {"rack": "rack-a", "rack_source": "describe"}, {"rack": "rack-b", "rack_source": "describe"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.advice.tasks import SETTING, task_feasibility, task_reach
-from engine.config import StreamsSettings
-from engine.model import Feasibility, Reach
-from engine.streams.compare import outcome, present
-from engine.streams.live import running
-from engine.streams.settings import RackStrategy
-from engine.streams.switch import EQUAL_COSTS
+from evenkeel.engine.advice.tasks import SETTING, task_feasibility, task_reach
+from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.model import Feasibility, Reach
+from evenkeel.engine.streams.compare import outcome, present
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.switch import EQUAL_COSTS
 from tests.helpers.streams_groups import Sub, Thread, live_group, on, presume
 
 NONE, MIN, BALANCE = RackStrategy

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.alerting.digest import MOVES, WORST, advice_message
-from engine.alerting.policy import News, Outcome, new_advice
-from engine.alerting.text import plain_text
-from engine.message import AlertMessage, Told
+from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
+from evenkeel.engine.alerting.policy import News, Outcome, new_advice
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.message import AlertMessage, Told
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 SNAPSHOT = {"snapshot_id": "test-1", "finished_at": NOW, "partial": False, "problems": []}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.incident import pipeline_message
-from engine.alerting.policy import IncidentKind
-from engine.alerting.text import plain_text
-from engine.message import MessageKind, Severity
+from evenkeel.engine.alerting.incident import pipeline_message
+from evenkeel.engine.alerting.policy import IncidentKind
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.message import MessageKind, Severity
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from engine.config import ClusterSettings, Rule, Settings
-from engine.errors import HistoryError, NotifierError
+from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
+from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.errors import HistoryError, NotifierError
 from tests.helpers.outbox import CLUSTER, NOW, OutboxHistory, Recorder, advice, refusal
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.alerting.policy import (
+from evenkeel.engine.alerting.policy import (
     ClusterFacts,
     FailingStep,
     IncidentKind,
@@ -18,7 +18,7 @@ from engine.alerting.policy import (
     findings,
     new_advice,
 )
-from engine.message import Told
+from evenkeel.engine.message import Told
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)

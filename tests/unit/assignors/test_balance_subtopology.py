@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.assignors.balance_subtopology import BalanceSubtopology
-from engine.assignors.min_traffic import MinTraffic
-from engine.conformance import check
-from engine.errors import Infeasible
-from engine.metrics.balance import member_counts
-from engine.model import Reach
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors.balance_subtopology import BalanceSubtopology
+from evenkeel.engine.assignors.min_traffic import MinTraffic
+from evenkeel.engine.conformance import check
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.metrics.balance import member_counts
+from evenkeel.engine.model import Reach
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
 from tests.helpers.strategies import groups

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.assignor import build_spec, spec
-from engine.assignors.balanced import Balanced
-from engine.conformance import check
-from engine.kit.balanced import solve as balanced
-from engine.kit.balanced.problem import problem_of
-from engine.model import NONE, Column
+from evenkeel.engine.assignor import build_spec, spec
+from evenkeel.engine.assignors.balanced import Balanced
+from evenkeel.engine.conformance import check
+from evenkeel.engine.kit.balanced import solve as balanced
+from evenkeel.engine.kit.balanced.problem import problem_of
+from evenkeel.engine.model import NONE, Column
 from tests.helpers.strategies import groups
 
 RACKS = [None, "a", "b", "c"]

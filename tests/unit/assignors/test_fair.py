@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.assignors import ASSIGNORS
-from engine.kit.java_order import utf16
-from engine.model import NONE, Reach
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.kit.java_order import utf16
+from evenkeel.engine.model import NONE, Reach
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignor import spec, spec_of
-from engine.assignors import ASSIGNORS
-from engine.conformance import check
-from engine.errors import Infeasible
-from engine.kit.java_order import utf16
-from engine.metrics.balance import fairly_balanced, member_counts
-from engine.metrics.lag import measure_lag
-from engine.model import NONE, Column, Reach
+from evenkeel.engine.assignor import spec, spec_of
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.conformance import check
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import utf16
+from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
+from evenkeel.engine.metrics.lag import measure_lag
+from evenkeel.engine.model import NONE, Column, Reach
 from tests.helpers.owned import owned
 from tests.helpers.snapshots import group as described
 from tests.helpers.snapshots import groups as assembled

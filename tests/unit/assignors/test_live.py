@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors import ASSIGNORS
 from tests.helpers.strategies import groups
 
 LIVE = ASSIGNORS["live"]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.advice.feasibility import feasibility
-from engine.assignor import fresh, spec
-from engine.assignors.min_traffic import MinTraffic
-from engine.conformance import check
-from engine.errors import Infeasible
-from engine.kit.near_data import Weights
-from engine.model import Feasibility, Reach
-from engine.scoring import Judge
+from evenkeel.engine.advice.feasibility import feasibility
+from evenkeel.engine.assignor import fresh, spec
+from evenkeel.engine.assignors.min_traffic import MinTraffic
+from evenkeel.engine.conformance import check
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.near_data import Weights
+from evenkeel.engine.model import Feasibility, Reach
+from evenkeel.engine.scoring import Judge
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
 from tests.helpers.strategies import groups

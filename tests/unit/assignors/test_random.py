@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignor import spec
-from engine.assignors import ASSIGNORS
-from engine.assignors.random import Random, _draws
-from engine.conformance import check
-from engine.model import NONE, Reach
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors.random import Random, _draws
+from evenkeel.engine.conformance import check
+from evenkeel.engine.model import NONE, Reach
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

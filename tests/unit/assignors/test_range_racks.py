@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.assignor import spec
-from engine.assignors import ASSIGNORS
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import ASSIGNORS
 from tests.helpers.owned import owned
 
 RANGE = ASSIGNORS["range"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.assignors import ASSIGNORS
-from engine.errors import Infeasible
-from engine.kit.java_order import utf16
-from engine.kit.member_order import member_order
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import utf16
+from evenkeel.engine.kit.member_order import member_order
+from evenkeel.engine.model import NONE
 from tests.helpers.owned import owned
 from tests.helpers.strategies import Shape, groups
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.assignors import ASSIGNORS
+from evenkeel.engine.assignors import ASSIGNORS
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_subscription, told_in_user_data
 

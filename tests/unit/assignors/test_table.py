@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import pytest
 
-import engine.assignors
-from engine.assignor import Assignor, Promise
-from engine.assignors import ASSIGNORS, ENTRY_POINTS, by_name, custom, every
-from engine.conformance import CHECKS
-from engine.errors import InputError
-from engine.model import Assignment, Reach
+import evenkeel.engine.assignors
+from evenkeel.engine.assignor import Assignor, Promise
+from evenkeel.engine.assignors import ASSIGNORS, ENTRY_POINTS, by_name, custom, every
+from evenkeel.engine.conformance import CHECKS
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import Assignment, Reach
 
 ours = pytest.mark.parametrize("name", list(ASSIGNORS))
 
@@ -63,16 +63,16 @@ def install(monkeypatch):
     monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__, inspect.getmodule(_point)))
 
     def install(*points):
-        monkeypatch.setattr(engine.assignors, "entry_points", lambda group: points)
-        engine.assignors._installed.cache_clear()
+        monkeypatch.setattr(evenkeel.engine.assignors, "entry_points", lambda group: points)
+        evenkeel.engine.assignors._installed.cache_clear()
 
     yield install
-    engine.assignors._installed.cache_clear()
+    evenkeel.engine.assignors._installed.cache_clear()
 
 
 def test_the_table_lists_every_module_live_first():
     """Each strategy has a module of its own name, and none is left out of the table."""
-    modules = {m.name for m in pkgutil.iter_modules(engine.assignors.__path__)}
+    modules = {m.name for m in pkgutil.iter_modules(evenkeel.engine.assignors.__path__)}
 
     assert {name.replace("-", "_") for name in ASSIGNORS} == modules
     assert next(iter(ASSIGNORS)) == "live"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 
-from engine.assignor import build_spec, rejoining, spec
-from engine.assignors.uniform import Uniform
-from engine.errors import Infeasible
-from engine.model import NONE
+from evenkeel.engine.assignor import build_spec, rejoining, spec
+from evenkeel.engine.assignors.uniform import Uniform
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE
 from tests.helpers.owned import owned
 from tests.helpers.strategies import Shape, groups
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.assignors.uniform import Uniform
-from engine.errors import Infeasible
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors.uniform import Uniform
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.cases import answer
-from engine.errors import Infeasible
+from evenkeel.engine.cli.cases import answer
+from evenkeel.engine.errors import Infeasible
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from engine import wiring
-from engine.adapters.lake import FileLake
-from engine.adapters.replay import Recording, ReplayCluster, write_recording
-from engine.cli import app
-from engine.datasets import ClusterSnapshot
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import Recording, ReplayCluster, write_recording
+from evenkeel.engine.cli import app
+from evenkeel.engine.datasets import ClusterSnapshot
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 Run = Callable[..., Result]
@@ -117,8 +117,8 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     clock = iter(datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=n) for n in range(99))
     monkeypatch.setattr(wiring, "cluster", cluster)
-    monkeypatch.setattr("engine.steps.snapshot.utc_now", lambda: next(clock))
+    monkeypatch.setattr("evenkeel.engine.steps.snapshot.utc_now", lambda: next(clock))
     # the command line's own clock: other threads of the process sleep as they do
     its_clock = SimpleNamespace(monotonic=time.monotonic, sleep=asked["slept"].append)
-    monkeypatch.setattr("engine.cli.sources.time", its_clock)
+    monkeypatch.setattr("evenkeel.engine.cli.sources.time", its_clock)
     return asked

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wiring
-from engine.adapters.lake import FileLake
-from engine.advice import Previous
-from engine.cli import sources
-from engine.cli.judging import judge
-from engine.config import Settings
-from engine.datasets import METRICS
-from engine.steps.advise import advise_groups
-from engine.steps.measure import compute_metrics
-from engine.steps.propose import propose_candidates
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.advice import Previous
+from evenkeel.engine.cli import sources
+from evenkeel.engine.cli.judging import judge
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.measure import compute_metrics
+from evenkeel.engine.steps.propose import propose_candidates
 from tests.unit.cli.conftest import objects
 
 

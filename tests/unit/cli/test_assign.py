@@ -52,7 +52,7 @@ def test_repeat_adds_the_time_of_the_strategy(run):
 def test_a_line_is_answered_before_the_next_one_comes():
     """A program may hold the other end and ask one question after the other."""
     with subprocess.Popen(
-        [sys.executable, "-c", "from engine.cli import main; main()", "assign"],
+        [sys.executable, "-c", "from evenkeel.engine.cli import main; main()", "assign"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -74,7 +74,9 @@ def test_a_line_is_answered_before_the_next_one_comes():
 )
 def test_an_input_that_cannot_be_read_is_exit_code_2(redirection, told):
     """A closed or write-only standard input is said in one line."""
-    command = f'"{sys.executable}" -c "from engine.cli import main; main()" assign {redirection}'
+    command = (
+        f'"{sys.executable}" -c "from evenkeel.engine.cli import main; main()" assign {redirection}'
+    )
     root = Path(__file__).parents[3]
     ended = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=root)
     assert ended.returncode == 2

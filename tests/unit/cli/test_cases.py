@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignors import ASSIGNORS
-from engine.cli.cases import answer, answer_lines, read_case
-from engine.errors import InputError
-from engine.model import NONE
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.cli.cases import answer, answer_lines, read_case
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import NONE
 from tests.helpers import strategies as ours  # noqa: F401 its profile: no deadline
 
 CASE = {
@@ -313,7 +313,7 @@ def test_repeat_asks_so_often_on_fresh_groups(monkeypatch):
             asked.append("subscribers" in vars(group) or "topic_of" in vars(group))
             return super().assign(group)
 
-    monkeypatch.setattr("engine.cli.cases.by_name", lambda name: Counts())
+    monkeypatch.setattr("evenkeel.engine.cli.cases.by_name", lambda name: Counts())
 
     (result,) = _answers(CASE, repeat=5)
 
@@ -333,7 +333,7 @@ def test_a_strategy_that_breaks_is_an_error_of_its_line(monkeypatch):
         def assign(self, group):
             raise ZeroDivisionError("no weight")
 
-    monkeypatch.setattr("engine.cli.cases.by_name", lambda name: Breaks())
+    monkeypatch.setattr("evenkeel.engine.cli.cases.by_name", lambda name: Breaks())
 
     assert _answers(CASE) == [{"id": "one", "error": "ZeroDivisionError: no weight"}]
 

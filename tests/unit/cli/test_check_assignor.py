@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import engine.assignors
+import evenkeel.engine.assignors
 from tests.unit.cli.conftest import objects
 
 DATA = Path(__file__).parents[2] / "data"
@@ -24,11 +24,11 @@ def install(monkeypatch):
     def install(name, module, what):
         point = EntryPoint(name=name, value=f"{module}:{what}", group="evenkeel.assignors")
         monkeypatch.syspath_prepend(str(DATA))
-        monkeypatch.setattr(engine.assignors, "entry_points", lambda group: [point])
-        engine.assignors._installed.cache_clear()
+        monkeypatch.setattr(evenkeel.engine.assignors, "entry_points", lambda group: [point])
+        evenkeel.engine.assignors._installed.cache_clear()
 
     yield install
-    engine.assignors._installed.cache_clear()
+    evenkeel.engine.assignors._installed.cache_clear()
 
 
 def _rows(result, code):
@@ -171,8 +171,8 @@ def test_what_the_class_prints_is_no_part_of_the_output(run, monkeypatch):
         (f"{BROKEN}:Half", "is no assignor: it has no works_on, needs, reach, source, assign."),
         (f"{BROKEN}:NeedsArguments", "NeedsArguments cannot be made: TypeError"),
         (f"{BROKEN}:Mute", "Mute cannot say what it is: ValueError: it depends (broken_assignors.py:"),
-        (f"{BROKEN}:OddReach", "its reach is 'setting'. It must be one of engine.model.Reach."),
-        (f"{BROKEN}:OddPromises", "It must be a frozenset out of engine.assignor.Promise."),
+        (f"{BROKEN}:OddReach", "its reach is 'setting'. It must be one of evenkeel.engine.model.Reach."),
+        (f"{BROKEN}:OddPromises", "It must be a frozenset out of evenkeel.engine.assignor.Promise."),
     ],
 )  # fmt: skip
 def test_what_is_no_assignor_is_told_with_the_fix(run, place, told):

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import wiring
-from engine.adapters import postgres
-from engine.adapters.slack import check
-from engine.cli import checks
-from engine.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters import postgres
+from evenkeel.engine.adapters.slack import check
+from evenkeel.engine.cli import checks
+from evenkeel.engine.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
 from tests.unit.cli.conftest import objects
 
 JAVA = checks.java

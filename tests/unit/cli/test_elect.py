@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.adapters.lake import FileLake
-from engine.adapters.replay import write_recording
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import write_recording
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 

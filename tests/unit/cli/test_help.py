@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from engine.cli import app, verbs
-from engine.cli.running import EXIT_CODES
-from engine.cli.verbs import VERBS
+from evenkeel.engine.cli import app, verbs
+from evenkeel.engine.cli.running import EXIT_CODES
+from evenkeel.engine.cli.verbs import VERBS
 
 COMMANDS = (
     "snapshot",

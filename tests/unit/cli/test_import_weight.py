@@ -23,7 +23,7 @@ HEAVY = (
 
 PROGRAM = """
 import sys
-from engine.cli import app
+from evenkeel.engine.cli import app
 
 recording, *names = sys.argv[1:]
 for command in (
@@ -70,12 +70,12 @@ def test_help_loads_nothing_that_computes():
     """Who asks how to call it waits for nothing."""
     program = """
 import sys
-from engine.cli import app
+from evenkeel.engine.cli import app
 try:
     app()
 except SystemExit:
     print(*(n for n in ("numpy", "pyarrow", "rich", "sql", *sys.argv[2:]) if n in sys.modules), file=sys.stderr)
-    print(*(n for n in sys.modules if n.startswith("engine.cli.verbs.")), file=sys.stderr)
+    print(*(n for n in sys.modules if n.startswith("evenkeel.engine.cli.verbs.")), file=sys.stderr)
 """
     assert ended(program, "--help") == ["", ""]
 
@@ -85,11 +85,11 @@ def test_shell_completion_knows_the_verbs_and_loads_only_what_fits():
     program = """
 import os, sys
 os.environ.update(_EVENKEEL_COMPLETE="complete_bash", COMP_WORDS="evenkeel ch", COMP_CWORD="1")
-from engine.cli import app
+from evenkeel.engine.cli import app
 sys.stdout = sys.stderr
 try:
     app([])
 except SystemExit:
-    print(*(n for n in sys.modules if n.startswith(("engine.cli.verbs.", "numpy"))))
+    print(*(n for n in sys.modules if n.startswith(("evenkeel.engine.cli.verbs.", "numpy"))))
 """
-    assert ended(program) == ["check-assignor", "engine.cli.verbs.check_assignor"]
+    assert ended(program) == ["check-assignor", "evenkeel.engine.cli.verbs.check_assignor"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wiring
-from engine.adapters.replay import write_recording
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.replay import write_recording
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from engine.cli.views.layout import lay_out, plain_heading
-from engine.cli.views.tables import Table
+from evenkeel.engine.cli.views.layout import lay_out, plain_heading
+from evenkeel.engine.cli.views.tables import Table
 
 NAME = st.text("abc-_0 é界", min_size=1, max_size=24).map(str.strip).filter(bool)
 NUMBER = st.integers(0, 10**12).map("{:,}".format)

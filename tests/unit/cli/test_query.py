@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-import sql
-from engine import wiring
-from engine.adapters import postgres
-from engine.cli.database import place
-from engine.errors import HistoryUnreachable
+from evenkeel import sql
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters import postgres
+from evenkeel.engine.cli.database import place
+from evenkeel.engine.errors import HistoryUnreachable
 from tests.unit.cli.conftest import objects
 
 URL = "postgresql://keel:hunter2@db.example.com:5433/history"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wiring
-from engine.adapters.lake import FileLake
-from engine.adapters.replay import open_recording
-from engine.datasets import SNAPSHOT
-from engine.errors import ClusterUnreachable
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.datasets import SNAPSHOT
+from evenkeel.engine.errors import ClusterUnreachable
 from tests.unit.cli.conftest import FakeCluster, objects
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from engine.cli import app
+from evenkeel.engine.cli import app
 
 RECORDING = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 

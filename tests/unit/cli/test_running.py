@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from engine import wiring
-from engine.adapters.replay import write_recording
-from engine.cli import app
-from engine.cli.running import EXIT_CODES, exit_code, printable
-from engine.errors import (
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.replay import write_recording
+from evenkeel.engine.cli import app
+from evenkeel.engine.cli.running import EXIT_CODES, exit_code, printable
+from evenkeel.engine.errors import (
     ClusterUnreachable,
     EvenkeelError,
     HistoryUnreachable,
@@ -132,7 +132,7 @@ def test_garbage_as_a_recording_is_one_line(run, tmp_path):
 
 def test_a_closed_pipe_is_quiet():
     """`evenkeel ... | head` ends without complaint."""
-    code = "from engine.cli import main; main()"
+    code = "from evenkeel.engine.cli import main; main()"
     lines = b'{"id": 1}\n' * 20000
     with subprocess.Popen(
         [sys.executable, "-c", code, "assign"],

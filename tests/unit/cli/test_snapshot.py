@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.lake import FileLake
 from tests.unit.cli.conftest import objects
 
 

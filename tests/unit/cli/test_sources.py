@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wiring
-from engine.adapters.lake import FileLake
-from engine.cli import sources
-from engine.cli.running import NothingFound
-from engine.config import ClusterSettings, Rule, Settings
-from engine.errors import InputError, LakeError
-from engine.steps.snapshot import take_snapshot
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.cli import sources
+from evenkeel.engine.cli.running import NothingFound
+from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.errors import InputError, LakeError
+from evenkeel.engine.steps.snapshot import take_snapshot
 from tests.helpers.snapshots import make_snapshot, store
 from tests.unit.steps.test_flow import FakeCluster
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from rich.console import Console
 
-from engine.cli.views.tables import Table, duration, number, plain, show, to_json
+from evenkeel.engine.cli.views.tables import Table, duration, number, plain, show, to_json
 
 WIDE = Table(
     title="A title",

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from engine.cli.cases import answer, answer_lines
-from engine.cli.task_cases import Case, read_tasks
-from engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
-from engine.streams.switch import EQUAL_COSTS
+from evenkeel.engine.cli.cases import answer, answer_lines
+from evenkeel.engine.cli.task_cases import Case, read_tasks
+from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from evenkeel.engine.streams.switch import EQUAL_COSTS
 
 P0, P1 = (f"00000000-0000-0000-0000-00000000000{n}" for n in range(2))
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import wiring
-from engine.adapters.replay import write_recording
-from engine.cli.verbs import tasks as command
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.replay import write_recording
+from evenkeel.engine.cli.verbs import tasks as command
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
 from tests.unit.cli.conftest import objects

@@ -19,8 +19,8 @@ MARK = "=== "
 PROGRAM = """
 import json, sys
 from types import SimpleNamespace
-from engine import wiring
-from engine.cli import app
+from evenkeel.engine import wiring
+from evenkeel.engine.cli import app
 
 commands, rows = map(json.loads, sys.argv[1:])
 wiring.history = lambda settings: SimpleNamespace(query=lambda name, **given: rows)

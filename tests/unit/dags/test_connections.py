@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from airflow.sdk import Connection
 
-from dags.connections import environment, from_connections
-from engine.config import Settings, load
-from engine.errors import ConfigError
+from evenkeel.dags.connections import environment, from_connections
+from evenkeel.engine.config import Settings, load
+from evenkeel.engine.errors import ConfigError
 
 pytestmark = pytest.mark.airflow
 

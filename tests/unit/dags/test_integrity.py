@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import steps
+from evenkeel.engine import steps
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 
@@ -72,7 +72,7 @@ def test_the_steps_run_in_their_order(loaded: dict[str, Any]) -> None:
 
 def test_a_task_is_named_as_its_step(loaded: dict[str, Any]) -> None:
     """One word names a step as task and as function."""
-    from expectations import run
+    from evenkeel.expectations import run
 
     tasks = {name for dag in loaded["dags"].values() for name in dag["tasks"]}
     helpers = {"list_clusters", "find_unadvised", "advise_again"}

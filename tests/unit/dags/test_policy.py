@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dags import defaults, runtime, snapshot_offsets
-from engine.config import ClusterSettings
+from evenkeel.dags import defaults, runtime, snapshot_offsets
+from evenkeel.engine.config import ClusterSettings
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 

@@ -18,13 +18,13 @@ from airflow.sdk.exceptions import (
     AirflowTaskTimeout,
 )
 
-from dags import connections as airflow_connections
-from dags import runtime
-from engine.adapters.lake import FileLake
-from engine.config import Settings, load
-from engine.datasets import SNAPSHOT
-from engine.errors import ClusterBusy, ClusterUnreachable, ConfigError, HistoryUnreachable
-from engine.ports import Lake, Manifest
+from evenkeel.dags import connections as airflow_connections
+from evenkeel.dags import runtime
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Settings, load
+from evenkeel.engine.datasets import SNAPSHOT
+from evenkeel.engine.errors import ClusterBusy, ClusterUnreachable, ConfigError, HistoryUnreachable
+from evenkeel.engine.ports import Lake, Manifest
 from tests.helpers.outbox import OutboxHistory
 
 pytestmark = pytest.mark.airflow

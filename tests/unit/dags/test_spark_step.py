@@ -11,9 +11,9 @@ import psutil
 import pytest
 from airflow.sdk.exceptions import AirflowException
 
-from dags import runtime
-from dags.spark_step import SparkStep
-from engine.config import load
+from evenkeel.dags import runtime
+from evenkeel.dags.spark_step import SparkStep
+from evenkeel.engine.config import load
 from tests.helpers.local.process import wait_until
 
 pytestmark = pytest.mark.airflow
@@ -55,7 +55,12 @@ def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_runs_the_module_of_its_name() -> None:
     """The task's name is the module's, the snapshot an argument, a pattern only if there is one."""
     step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT)
-    assert step.command()[1:] == ["-m", "spark_tasks.compute_metrics", "--snapshot-id", SNAPSHOT]
+    assert step.command()[1:] == [
+        "-m",
+        "evenkeel.spark_tasks.compute_metrics",
+        "--snapshot-id",
+        SNAPSHOT,
+    ]
     step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, groups="a*")
     assert step.command()[-2:] == ["--groups", "a*"]
 

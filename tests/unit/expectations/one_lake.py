@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.datasets import SCHEMA_VERSION, STEPS, ClusterSnapshot, facts_of
-from engine.errors import SnapshotNotFound
-from engine.model import utc_now
-from engine.ports import Manifest
+from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, ClusterSnapshot, facts_of
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Manifest
 
 
 class OneLake:

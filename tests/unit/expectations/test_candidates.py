@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from engine import steps
-from engine.adapters.replay import Recording
-from engine.assignors import every
-from engine.config import Settings
-from engine.datasets import CANDIDATES, VALIDATION, rows_to_table
-from expectations.candidates import SHARES, build_suites, candidate_frames
-from expectations.run import check, validate_candidates
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import CANDIDATES, VALIDATION, rows_to_table
+from evenkeel.expectations.candidates import SHARES, build_suites, candidate_frames
+from evenkeel.expectations.run import check, validate_candidates
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot
 from tests.unit.expectations.one_lake import OneLake

@@ -10,12 +10,12 @@ import great_expectations.expectations as gxe
 import pyarrow as pa
 import pytest
 
-from engine.adapters.replay import Recording
-from engine.config import Settings
-from engine.errors import EvenkeelError, SnapshotNotFound
-from expectations.frames import Frame
-from expectations.run import check, validate_candidates, validate_snapshot
-from expectations.suite import expect
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.expectations.frames import Frame
+from evenkeel.expectations.run import check, validate_candidates, validate_snapshot
+from evenkeel.expectations.suite import expect
 from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store
 
 pytestmark = pytest.mark.slow

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.config import Settings
-from engine.datasets import SNAPSHOT, VALIDATION, ClusterSnapshot
-from expectations.frames import snapshot_frames
-from expectations.run import check, validate_snapshot
-from expectations.snapshot import build_suites
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import SNAPSHOT, VALIDATION, ClusterSnapshot
+from evenkeel.expectations.frames import snapshot_frames
+from evenkeel.expectations.run import check, validate_snapshot
+from evenkeel.expectations.snapshot import build_suites
 from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 from tests.unit.expectations.one_lake import OneLake
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.kit.compiled import WORTH_COMPILING, at_work, kernel
+from evenkeel.engine.kit.compiled import WORTH_COMPILING, at_work, kernel
 
 
 @kernel

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.assignor import spec
-from engine.assignors.uniform import Uniform
-from engine.kit.coordinator_order import as_coordinator_walks
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors.uniform import Uniform
+from evenkeel.engine.kit.coordinator_order import as_coordinator_walks
 from tests.helpers.owned import owned
 
 IDS = (

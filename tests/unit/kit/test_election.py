@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import InputError
-from engine.kit.election import elect, poll
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.kit.election import elect, poll
 from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 
 NAMES = ("range", "roundrobin", "sticky", "cooperative-sticky", "acme", "Aa", "BB")

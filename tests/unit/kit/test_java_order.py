@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from engine.kit.java_order import (
+from evenkeel.engine.kit.java_order import (
     bucket_order,
     capacity,
     map_order,

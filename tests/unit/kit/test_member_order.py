@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.assignor import build_spec, spec
-from engine.kit.member_order import member_order
+from evenkeel.engine.assignor import build_spec, spec
+from evenkeel.engine.kit.member_order import member_order
 
 
 def _ordered(members, instance_ids=None):

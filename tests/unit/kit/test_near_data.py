@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignor import spec
-from engine.errors import Infeasible
-from engine.kit.near_data import Weights, near_data, plain
-from engine.kit.near_data.level import level_counts
-from engine.metrics.balance import fairly_balanced, member_counts
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.near_data import Weights, near_data, plain
+from evenkeel.engine.kit.near_data.level import level_counts
+from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
+from evenkeel.engine.model import NONE
 from tests.helpers.racked_groups import costs, limits, racked_groups, subscribed
 from tests.helpers.transport_lp import least_cost
 
@@ -233,7 +233,7 @@ def test_limits_are_raised_by_the_least_number(size, raised):
 
 def test_too_many_limits_are_not_tried(monkeypatch):
     """Memory grows with topics times members; the numbers are told, and min_traffic still answers."""
-    monkeypatch.setattr("engine.kit.near_data.answer.MOST_PLACES", 3)
+    monkeypatch.setattr("evenkeel.engine.kit.near_data.answer.MOST_PLACES", 3)
     group = spec(
         {"a": ["t", "u"], "b": ["t", "u"]},
         {"t": 1, "u": 1},

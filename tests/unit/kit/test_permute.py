@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kit.permute import permuted
-from engine.model import NONE, Assignment
+from evenkeel.engine.kit.permute import permuted
+from evenkeel.engine.model import NONE, Assignment
 from tests.helpers.strategies import groups
 
 

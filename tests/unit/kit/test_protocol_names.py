@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.kit.protocol_names import (
+from evenkeel.engine.kit.protocol_names import (
     CLIENT_SIDE,
     SERVER_SIDE,
     cooperative,
@@ -12,7 +12,7 @@ from engine.kit.protocol_names import (
     strategy_of,
     wire_name,
 )
-from engine.model import GroupType
+from evenkeel.engine.model import GroupType
 
 
 @pytest.mark.parametrize("known", CLIENT_SIDE.values(), ids=list(CLIENT_SIDE))

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.helpers.strategies  # noqa: F401 registers the Hypothesis profile
-from engine.errors import Infeasible, InputError
-from engine.kit.rack_flow import Places, Problem, solve
-from engine.kit.rack_flow.classes import classes_of
-from engine.kit.rack_flow.flow import cheapest, from_prices
-from engine.kit.rack_flow.network import network
-from engine.kit.rack_flow.sites import alike, each_client, limits_bind
-from engine.model import NONE
+from evenkeel.engine.errors import Infeasible, InputError
+from evenkeel.engine.kit.rack_flow import Places, Problem, solve
+from evenkeel.engine.kit.rack_flow.classes import classes_of
+from evenkeel.engine.kit.rack_flow.flow import cheapest, from_prices
+from evenkeel.engine.kit.rack_flow.network import network
+from evenkeel.engine.kit.rack_flow.sites import alike, each_client, limits_bind
+from evenkeel.engine.model import NONE
 from tests.helpers.transport_lp import least_cost
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.assignor import spec
-from engine.kit.racks import rack_aware_topics, replica_racks
-from engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.kit.racks import rack_aware_topics, replica_racks
+from evenkeel.engine.kit.subscribers import subscribers_in_order
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kit.election import elect
-from engine.kit.rolling import rolling
+from evenkeel.engine.kit.election import elect
+from evenkeel.engine.kit.rolling import rolling
 from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 
 LISTS = st.lists(

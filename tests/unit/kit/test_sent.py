@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.assignors import ASSIGNORS
-from engine.kit import subscribers
-from engine.kit.sent import answer_of
-from engine.model import Lists, ragged
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.kit import subscribers
+from evenkeel.engine.kit.sent import answer_of
+from evenkeel.engine.model import Lists, ragged
 from tests.helpers.strategies import groups
 
 GROUP = spec({"a": ["t", "u"], "b": ["t"]}, {"t": 2, "u": 1})

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from engine.assignors import ASSIGNORS
-from engine.errors import Infeasible
-from engine.kit.sticky.balance import Balance
-from engine.kit.sticky.general import imbalance
-from engine.kit.sticky.reassign import Reassignment
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.sticky.balance import Balance
+from evenkeel.engine.kit.sticky.general import imbalance
+from evenkeel.engine.kit.sticky.reassign import Reassignment
 from tests.helpers.sticky_groups import told_in_user_data
 
 STICKY = ASSIGNORS["sticky"]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.assignor import spec
-from engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
-from engine.kit.sticky.movements import Movements
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
+from evenkeel.engine.kit.sticky.movements import Movements
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "java_set.json").read_text())
 """

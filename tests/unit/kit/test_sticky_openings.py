@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignor import spec
-from engine.errors import Infeasible
-from engine.kit.orders import stable_order
-from engine.kit.sticky.allot import least_first
-from engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
-from engine.kit.sticky.past import Claims, read_past
-from engine.kit.sticky.racks import sticky_racks
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.orders import stable_order
+from evenkeel.engine.kit.sticky.allot import least_first
+from evenkeel.engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
+from evenkeel.engine.kit.sticky.past import Claims, read_past
+from evenkeel.engine.kit.sticky.racks import sticky_racks
+from evenkeel.engine.model import NONE
 
 
 def _openings(short, need, exact=(), extras=0):

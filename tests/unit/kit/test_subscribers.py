@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.kit.distinct import distinct
-from engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.kit.subscribers import subscribers_in_order
 from tests.helpers.strategies import groups
 
 

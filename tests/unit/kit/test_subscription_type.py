@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from engine.assignor import spec
-from engine.kit.subscription_type import homogeneous, subscribed_topics
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.kit.subscription_type import homogeneous, subscribed_topics
 from tests.helpers.strategies import groups
 
 

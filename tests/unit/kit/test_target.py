@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.assignor import spec
-from engine.kit.target import Held, answer_of_sets, current_target, held_wrongly
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.kit.target import Held, answer_of_sets, current_target, held_wrongly
+from evenkeel.engine.model import NONE
 
 GROUP = spec({m: ["t", "u"] for m in "ab"}, {"u": 2, "t": 3, "v": 0})
 

@@ -7,10 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from engine.assignor import spec
-from engine.errors import Infeasible
-from engine.kit.java_order import uuid_halves
-from engine.kit.topic_ids import topic_ids
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.kit.java_order import uuid_halves
+from evenkeel.engine.kit.topic_ids import topic_ids
 
 
 def _ids(*known, topics=("t", "u", "v")):

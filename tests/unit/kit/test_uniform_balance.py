@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.kit.compiled import WORTH_COMPILING
-from engine.kit.uniform_balance import moves_between
+from evenkeel.engine.kit.compiled import WORTH_COMPILING
+from evenkeel.engine.kit.uniform_balance import moves_between
 
 
 def _moves(sizes, of_topic, steps=0):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kit.uniform_heterogeneous import lowest_first, ranked
+from evenkeel.engine.kit.uniform_heterogeneous import lowest_first, ranked
 
 
 def _one_by_one(size, count):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kit.uniform_homogeneous import quotas
+from evenkeel.engine.kit.uniform_homogeneous import quotas
 
 
 def _one_after_another(has, partitions):

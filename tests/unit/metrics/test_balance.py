@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.assignor import spec
-from engine.metrics.balance import (
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.metrics.balance import (
     fairly_balanced,
     lag_floor,
     lag_floor_equal_counts,
@@ -20,7 +20,7 @@ from engine.metrics.balance import (
     spread,
     subscription_classes,
 )
-from engine.model import Column
+from evenkeel.engine.model import Column
 
 
 def test_spread_compares_members_of_equal_subscription_only():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.metrics.observe import observe
+from evenkeel.engine.metrics.observe import observe
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 STEP = EVERY.total_seconds()

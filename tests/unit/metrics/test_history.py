@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine.metrics.history import TimeLagBasis, align, rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.history import TimeLagBasis, align, rate, time_lag, time_to_loss
 from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
 
 STEP = EVERY.total_seconds()

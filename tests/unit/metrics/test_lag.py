@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.metrics.lag import LagBasis, measure_lag
+from evenkeel.engine.metrics.lag import LagBasis, measure_lag
 from tests.helpers import strategies  # noqa: F401 its profile: no deadline
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 

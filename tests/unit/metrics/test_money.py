@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.metrics.money import SizeBasis, Tariff, record_size, tariff
-from engine.metrics.racks import Crossing
+from evenkeel.engine.metrics.money import SizeBasis, Tariff, record_size, tariff
+from evenkeel.engine.metrics.racks import Crossing
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

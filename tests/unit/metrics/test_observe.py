@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from engine.metrics.history import TimeLagBasis
-from engine.metrics.observe import observe
-from engine.model import Status
+from evenkeel.engine.metrics.history import TimeLagBasis
+from evenkeel.engine.metrics.observe import observe
+from evenkeel.engine.model import Status
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.metrics.racks import leader_crossing, replica_crossing
-from engine.model import NONE, ragged
+from evenkeel.engine.metrics.racks import leader_crossing, replica_crossing
+from evenkeel.engine.model import NONE, ragged
 
 A, B = 0, 1
 

@@ -1,11 +1,11 @@
-"""The rules of `engine.metrics.status`, one row each."""
+"""The rules of `evenkeel.engine.metrics.status`, one row each."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.metrics.status import statuses, worst
-from engine.model import Column, Status
+from evenkeel.engine.metrics.status import statuses, worst
+from evenkeel.engine.model import Column, Status
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

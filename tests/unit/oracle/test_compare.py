@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.errors import Infeasible
+from evenkeel.engine.errors import Infeasible
 from tests.helpers.local.process import LocalClusterError
 from tests.oracle import __main__ as command
 from tests.oracle import compare as comparing

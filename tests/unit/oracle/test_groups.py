@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine.cli.cases import read_case
+from evenkeel.engine.cli.cases import read_case
 from tests.oracle.compare import FEATURES, features
 from tests.oracle.groups import SERVER_SIDE, follow_up, fresh
 from tests.oracle.jvm import STRATEGIES

@@ -22,14 +22,14 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 
-from engine.assignor import spec
-from engine.assignors import by_name, custom
-from engine.assignors.random import Random
-from engine.kit.election import elect
-from engine.kit.protocol_names import CLIENT_SETTING, CLIENT_SIDE
-from engine.metrics.balance import fairly_balanced, member_counts
-from engine.metrics.racks import leader_crossing
-from engine.model import NONE
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import by_name, custom
+from evenkeel.engine.assignors.random import Random
+from evenkeel.engine.kit.election import elect
+from evenkeel.engine.kit.protocol_names import CLIENT_SETTING, CLIENT_SIDE
+from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
+from evenkeel.engine.metrics.racks import leader_crossing
+from evenkeel.engine.model import NONE
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned
 
@@ -204,7 +204,7 @@ def test_custom_error_6_the_random_assignor_needs_a_seed():
 @pytest.mark.parametrize("name", ["range", "roundrobin", "sticky"])
 def test_custom_names_of_kafkas_strategies_are_taken(name):
     """Each of the three has the wire name the article gives, and a class of one's own must not bear it."""
-    own = custom([EntryPoint(name=name, value=f"engine.assignors:{name}", group="x")])
+    own = custom([EntryPoint(name=name, value=f"evenkeel.engine.assignors:{name}", group="x")])
 
     assert CLIENT_SIDE[name].java.rpartition(".")[2].lower() == f"{name}assignor"
     assert list(own.broken) == [name]

@@ -20,10 +20,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.assignor import spec
-from engine.assignors import by_name
-from engine.kit.protocol_names import CLIENT_SIDE
-from engine.metrics.lag import measure_lag
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import by_name
+from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
+from evenkeel.engine.metrics.lag import measure_lag
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned
 from tests.helpers.snapshots import group, groups, make_snapshot, topic

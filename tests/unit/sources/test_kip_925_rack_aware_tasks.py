@@ -18,15 +18,15 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.assignor import spec
-from engine.assignors import by_name
-from engine.metrics.balance import member_counts
-from engine.metrics.racks import replica_crossing
-from engine.streams.actives import optimise, problem_of, total_cost
-from engine.streams.model import RUNNING, ClientLine, TaskLine, application
-from engine.streams.place import place
-from engine.streams.settings import STATEFUL, Costs, RackStrategy, TaskConfig
-from engine.streams.simulate import bound, converge
+from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors import by_name
+from evenkeel.engine.metrics.balance import member_counts
+from evenkeel.engine.metrics.racks import replica_crossing
+from evenkeel.engine.streams.actives import optimise, problem_of, total_cost
+from evenkeel.engine.streams.model import RUNNING, ClientLine, TaskLine, application
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import STATEFUL, Costs, RackStrategy, TaskConfig
+from evenkeel.engine.streams.simulate import bound, converge
 from tests.helpers.owned import owned
 from tests.helpers.streams import process
 

@@ -17,16 +17,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.streams.model import ClientLine, application
-from engine.streams.place import place
-from engine.streams.settings import STATEFUL, Costs, Overlap, RackStrategy, TaskConfig, costs_of
-from engine.streams.simulate import converge
-from engine.streams.standby_racks import ROUNDS, swap_standbys
-from engine.streams.standbys import Copies
-from engine.streams.switch import EQUAL_COSTS
-from engine.streams.tags import kept_apart
-from engine.streams.traffic import cross_rack
-from engine.streams.verify import verify
+from evenkeel.engine.streams.model import ClientLine, application
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import (
+    STATEFUL,
+    Costs,
+    Overlap,
+    RackStrategy,
+    TaskConfig,
+    costs_of,
+)
+from evenkeel.engine.streams.simulate import converge
+from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
+from evenkeel.engine.streams.standbys import Copies
+from evenkeel.engine.streams.switch import EQUAL_COSTS
+from evenkeel.engine.streams.tags import kept_apart
+from evenkeel.engine.streams.traffic import cross_rack
+from evenkeel.engine.streams.verify import verify
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 NONE, MIN, BALANCE = RackStrategy

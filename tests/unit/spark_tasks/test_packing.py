@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_tasks.packing import costs_of, pack
+from evenkeel.spark_tasks.packing import costs_of, pack
 from tests.helpers.snapshots import group, make_snapshot, topic
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import sql
-from engine.model import REBALANCING
+from evenkeel import sql
+from evenkeel.engine.model import REBALANCING
 
 ROOT = Path(__file__).resolve().parents[3]
 QUERIES = sorted(sql.queries())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine import wiring
-from engine.config import Settings
-from engine.datasets import VALIDATION, facts_of, rows_to_table
-from engine.errors import SnapshotNotFound
-from engine.steps.compare import compare
+from evenkeel.engine import wiring
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import VALIDATION, facts_of, rows_to_table
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.steps.compare import compare
 from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 
 OWNED = {"a": {"orders": [0, 1]}, "b": {"orders": [2, 3]}}

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from engine import steps
-from engine.adapters.lake import FileLake
-from engine.advice import Previous
-from engine.config import Policy, Rule, Settings
-from engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
-from engine.errors import HistoryUnreachable, SnapshotNotFound
-from engine.steps.advise import advise_groups
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.advice import Previous
+from evenkeel.engine.config import Policy, Rule, Settings
+from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
+from evenkeel.engine.steps.advise import advise_groups
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))

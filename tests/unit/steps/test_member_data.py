@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.config import Rule, Settings
-from engine.model import Assignment, Reach
-from engine.steps import propose
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.steps import propose
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.config import Rule, Settings
-from engine.steps.measure import measure_group
-from engine.steps.propose import propose_group
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.steps.measure import measure_group
+from evenkeel.engine.steps.propose import propose_group
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 GROWTH = 300_000

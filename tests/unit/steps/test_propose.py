@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.assignor import GroupSpec
-from engine.config import Rule, Settings
-from engine.model import Assignment, Reach
-from engine.steps import propose
-from engine.steps.candidate_rows import candidate_of
-from engine.steps.propose import propose_group
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.steps import propose
+from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.propose import propose_group
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 

@@ -6,15 +6,15 @@ from random import Random
 
 import pytest
 
-from engine.assignors import every
-from engine.config import Rule, Settings, StreamsSettings
-from engine.datasets import CANDIDATES, rows_to_table
-from engine.model import NONE
-from engine.steps.candidate_rows import candidate_of
-from engine.steps.propose import propose_group
-from engine.streams.compare import outcome, present
-from engine.streams.live import running
-from engine.streams.settings import RackStrategy
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Rule, Settings, StreamsSettings
+from evenkeel.engine.datasets import CANDIDATES, rows_to_table
+from evenkeel.engine.model import NONE
+from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.propose import propose_group
+from evenkeel.engine.streams.compare import outcome, present
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.streams.settings import RackStrategy
 from tests.helpers.snapshots import groups
 from tests.helpers.streams import Shape, sketch
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, live_snapshot, on

@@ -7,11 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.model import NONE
-from engine.streams.actives import optimise, problem_of, total_cost
-from engine.streams.model import ClientLine, TaskLine, application
-from engine.streams.settings import STATEFUL, STATELESS, Costs, RackStrategy
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.actives import optimise, problem_of, total_cost
+from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+from evenkeel.engine.streams.settings import STATEFUL, STATELESS, Costs, RackStrategy
 
 MIN_TRAFFIC, BALANCE = RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.config import StreamsSettings
-from engine.model import NONE
-from engine.streams.compare import outcome, present
-from engine.streams.live import running
-from engine.streams.settings import STATELESS, RackStrategy
-from engine.streams.simulate import converge
+from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.compare import outcome, present
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.streams.settings import STATELESS, RackStrategy
+from evenkeel.engine.streams.simulate import converge
 from tests.helpers.streams import Shape, sketch, sketches
 from tests.helpers.streams_groups import (
     Sub,

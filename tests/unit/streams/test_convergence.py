@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.streams.model import ClientLine, TaskLine, application
-from engine.streams.settings import RackStrategy, TaskConfig
-from engine.streams.simulate import after, bound, converge
-from engine.streams.verify import breaches
+from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
+from evenkeel.engine.streams.simulate import after, bound, converge
+from evenkeel.engine.streams.verify import breaches
 from tests.helpers.streams import RACKS, Shape, process, sketches, tasks_of
 
 STRATEGIES = tuple(RackStrategy)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.model import NONE
-from engine.streams.deal import Load, deal_stateful, deal_stateless, level
-from engine.streams.model import ClientLine, application
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.deal import Load, deal_stateful, deal_stateless, level
+from evenkeel.engine.streams.model import ClientLine, application
 from tests.helpers.streams import process, sketches, tasks_of
 
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from engine.config import StreamsSettings
-from engine.errors import Infeasible, InputError
-from engine.model import NONE
-from engine.streams.live import running
-from engine.streams.model import LAG_UNKNOWN, RUNNING
-from engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.errors import Infeasible, InputError
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING
+from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
 from tests.helpers.streams import process
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_snapshot, on
 

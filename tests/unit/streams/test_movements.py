@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import engine.streams.movements
-from engine.model import NONE
-from engine.streams.model import ClientLine, application
-from engine.streams.movements import move_by_lag
-from engine.streams.settings import ANY_LAG, TaskConfig
-from engine.streams.standbys import Copies
+import evenkeel.engine.streams.movements
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.model import ClientLine, application
+from evenkeel.engine.streams.movements import move_by_lag
+from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
+from evenkeel.engine.streams.standbys import Copies
 from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
 
 RUNNING, UNKNOWN = -2, -3
@@ -203,13 +203,15 @@ def test_compiled_it_gives_the_same(monkeypatch):
     """Kernels compiled and interpreted agree, on applications where heaps are stirred up."""
     cases = [sketch(Random(seed), Shape(most_tasks=30, most_clients=20)) for seed in range(60)]
     plain = [_everything(case) for case in cases]
-    monkeypatch.setattr(engine.streams.movements, "at_work", lambda kernel, steps: kernel.fast)
+    monkeypatch.setattr(
+        evenkeel.engine.streams.movements, "at_work", lambda kernel, steps: kernel.fast
+    )
 
     assert [_everything(case) for case in cases] == plain
 
 
 def _everything(case):
-    from engine.streams.place import place
+    from evenkeel.engine.streams.place import place
 
     placed = place(case.app, case.config)
     return placed.active.tolist(), placed.standby.tolist(), placed.warmup.tolist(), placed.probing

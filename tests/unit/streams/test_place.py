@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import engine.streams.place
-from engine.errors import Infeasible
-from engine.model import NONE
-from engine.streams.model import ClientLine, TaskLine, application
-from engine.streams.place import place
-from engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+import evenkeel.engine.streams.place
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
 from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
 
 MIN = RackStrategy.MIN_TRAFFIC
@@ -143,7 +143,7 @@ def test_unknown_offsets_are_told():
 
 def test_unfinished_swaps_are_told(monkeypatch):
     """Kafka goes four times around; what would still pay then is left, and said."""
-    monkeypatch.setattr(engine.streams.place, "swap_standbys", lambda *_: False)
+    monkeypatch.setattr(evenkeel.engine.streams.place, "swap_standbys", lambda *_: False)
     app = application(
         tasks_of(2), _clients("a", "b"), _replicas("ba") | _replicas("ab", "changelog-0")
     )

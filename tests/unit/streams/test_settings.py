@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ConfigError
-from engine.streams.settings import (
+from evenkeel.engine.errors import ConfigError
+from evenkeel.engine.streams.settings import (
     STATELESS,
     Costs,
     Overlap,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.streams.deal import deal_stateful
-from engine.streams.model import ClientLine, application
-from engine.streams.settings import Costs, RackStrategy, TaskConfig
-from engine.streams.standby_racks import swap_standbys
-from engine.streams.standbys import Copies, place_standbys
-from engine.streams.tags import kept_apart
+from evenkeel.engine.streams.deal import deal_stateful
+from evenkeel.engine.streams.model import ClientLine, application
+from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
+from evenkeel.engine.streams.standby_racks import swap_standbys
+from evenkeel.engine.streams.standbys import Copies, place_standbys
+from evenkeel.engine.streams.tags import kept_apart
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 CHEAP = Costs(traffic=10, non_overlap=1)

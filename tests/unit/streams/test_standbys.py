@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine.streams.deal import deal_stateful
-from engine.streams.model import ClientLine, application
-from engine.streams.settings import TaskConfig
-from engine.streams.standbys import place_standbys
-from engine.streams.tags import kept_apart
+from evenkeel.engine.streams.deal import deal_stateful
+from evenkeel.engine.streams.model import ClientLine, application
+from evenkeel.engine.streams.settings import TaskConfig
+from evenkeel.engine.streams.standbys import place_standbys
+from evenkeel.engine.streams.tags import kept_apart
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.streams.stores import stores_of
+from evenkeel.engine.streams.stores import stores_of
 from tests.helpers.streams_groups import Sub, Thread, live_group
 
 A, B = "app-a-changelog", "app-b-changelog"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.streams.model import ClientLine, TaskLine, application
-from engine.streams.place import place
-from engine.streams.settings import Overlap, RackStrategy, TaskConfig
-from engine.streams.switch import EQUAL_COSTS, racks_off
+from evenkeel.engine.streams.model import ClientLine, TaskLine, application
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig
+from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
 from tests.helpers.streams import process
 
 ON = TaskConfig(strategy=RackStrategy.MIN_TRAFFIC)

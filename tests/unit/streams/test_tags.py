@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.model import NONE
-from engine.streams.model import ClientLine, application
-from engine.streams.settings import TaskConfig
-from engine.streams.tags import findings, kept_apart, some
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.model import ClientLine, application
+from evenkeel.engine.streams.settings import TaskConfig
+from evenkeel.engine.streams.tags import findings, kept_apart, some
 from tests.helpers.streams import process, tasks_of
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model import NONE
-from engine.streams.threads import thread_of
+from evenkeel.engine.model import NONE
+from evenkeel.engine.streams.threads import thread_of
 from tests.helpers import strategies as ours  # noqa: F401 its profile: no deadline
 
 

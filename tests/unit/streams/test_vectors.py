@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cli.task_cases import Case, answer_tasks, read_tasks
-from engine.streams.actives import total_cost
-from engine.streams.place import place
+from evenkeel.engine.cli.task_cases import Case, answer_tasks, read_tasks
+from evenkeel.engine.streams.actives import total_cost
+from evenkeel.engine.streams.place import place
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 EXACT = ("active", "standby", "probing", "initial", "target")

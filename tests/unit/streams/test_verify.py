@@ -9,13 +9,13 @@ from random import Random
 import numpy as np
 import pytest
 
-import engine.streams.place
-from engine.model import ragged
-from engine.streams.model import ClientLine, Placement, application
-from engine.streams.place import place
-from engine.streams.settings import RackStrategy, TaskConfig
-from engine.streams.standby_racks import swap_standbys
-from engine.streams.verify import breaches, verify
+import evenkeel.engine.streams.place
+from evenkeel.engine.model import ragged
+from evenkeel.engine.streams.model import ClientLine, Placement, application
+from evenkeel.engine.streams.place import place
+from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
+from evenkeel.engine.streams.standby_racks import swap_standbys
+from evenkeel.engine.streams.verify import breaches, verify
 from tests.helpers.streams import Shape, process, sketch, tasks_of
 
 ONE = TaskConfig(num_standby_replicas=1)
@@ -181,7 +181,7 @@ def test_the_random_placements_are_worth_judging(monkeypatch):
         tagged += bool(apart.keys) and bool(copies.holders)
         return settled
 
-    monkeypatch.setattr(engine.streams.place, "swap_standbys", swap)
+    monkeypatch.setattr(evenkeel.engine.streams.place, "swap_standbys", swap)
     for seed in range(100):
         one = sketch(Random(seed), Shape(known_racks=True, grid=True))
         place(one.app, one.config)

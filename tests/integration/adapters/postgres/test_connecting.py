@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from engine.adapters.postgres import PostgresHistory, migrate, pending
-from engine.errors import ClusterBusy, HistoryError, HistoryUnreachable
+from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
+from evenkeel.engine.errors import ClusterBusy, HistoryError, HistoryUnreachable
 from tests.helpers.history_rows import fill, manifest
 from tests.helpers.local.postgres import EmbeddedPostgres
 from tests.helpers.local.postgres_access import PostgresServer
@@ -119,7 +119,7 @@ def test_another_role_can_neither_connect_nor_read(
 
 def test_a_query_cannot_write(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever stands in a query's file, it runs in a transaction that reads only."""
-    import sql
+    from evenkeel import sql
 
     writing = sql.statements()["expire"]
     monkeypatch.setattr(sql, "queries", lambda: {"expire": writing})

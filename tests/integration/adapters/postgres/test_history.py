@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from engine.adapters.postgres import PostgresHistory
-from engine.datasets import CANDIDATES, METRICS
-from engine.errors import ClusterChanged, HistoryError
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.datasets import CANDIDATES, METRICS
+from evenkeel.engine.errors import ClusterChanged, HistoryError
 from tests.helpers.history_rows import (
     FIRST,
     advice,

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-import sql
-from engine.adapters.postgres import PostgresHistory, migrate, pending
-from engine.errors import HistoryError
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
+from evenkeel.engine.errors import HistoryError
 from tests.helpers.history_rows import fill
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)

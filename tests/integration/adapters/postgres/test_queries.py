@@ -9,10 +9,10 @@ from typing import Any
 import psycopg
 import pytest
 
-import sql
-from engine.adapters.postgres import PostgresHistory
-from engine.datasets import CANDIDATES, METRICS, rows_to_table
-from engine.errors import InputError
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
+from evenkeel.engine.errors import InputError
 from tests.helpers.history_rows import FIRST, candidates, fill, manifest, metrics
 
 pytest_plugins = ("tests.helpers.local.postgres_fixtures",)

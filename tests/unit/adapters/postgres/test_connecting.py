@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.adapters.postgres import PostgresHistory
-from engine.adapters.postgres.connecting import CONNECT_TIMEOUT_SECONDS, engine_for
-from engine.errors import ConfigError
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres.connecting import CONNECT_TIMEOUT_SECONDS, engine_for
+from evenkeel.engine.errors import ConfigError
 
 
 @pytest.mark.parametrize(

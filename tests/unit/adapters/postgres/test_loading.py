@@ -6,7 +6,7 @@ import json
 
 import pyarrow as pa
 
-from engine.adapters.postgres.loading import as_csv, as_json
+from evenkeel.engine.adapters.postgres.loading import as_csv, as_json
 
 
 def test_null_and_empty_text_stay_different() -> None:

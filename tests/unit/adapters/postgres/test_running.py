@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.adapters.postgres import PostgresHistory
-from engine.errors import InputError
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.errors import InputError
 
 NOWHERE = PostgresHistory("postgresql://nobody@127.0.0.1:1/nothing")
 
