@@ -56,11 +56,11 @@ java:
 
 .PHONY: demo
 demo: java $(INSTALLED) ## Run all of it on this machine; CLUSTER=host:port for a cluster of yours
-	@$(BIN)/python -m tests.helpers.local.demo start
+	@$(BIN)/python -m tests.stage start
 
 .PHONY: stop
 stop: ## End everything the demo started
-	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.helpers.local.demo stop; fi
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.stage stop; fi
 
 .PHONY: test
 test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow; a quarter of an hour, on slow cores half of one
@@ -68,7 +68,7 @@ test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow;
 
 .PHONY: test-fast
 test-fast: $(INSTALLED) ## Run the tests that need no service; a few minutes
-	@$(BIN)/pytest -q tests/unit engine sql -m '$(FAST)'
+	@$(BIN)/pytest -q tests/unit .src/evenkeel/engine .src/evenkeel/sql -m '$(FAST)'
 
 .PHONY: lint
 lint: $(INSTALLED) ## Check style, types and the direction of imports
@@ -89,7 +89,7 @@ bench: $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minute
 
 .PHONY: kafka
 kafka: java $(INSTALLED) ## Run three brokers and a dozen groups in the foreground; Ctrl-C stops them
-	@exec $(BIN)/python -m tests.helpers.local.kafka .evenkeel/kafka/standalone
+	@exec $(BIN)/python -m tests.stage kafka
 
 .PHONY: clean
 clean: stop ## Stop everything, then remove .venv and .evenkeel

@@ -1,9 +1,25 @@
 """
-Thin Airflow DAGs, one per file; `defaults` and `runtime` are what they share.
+Thin Airflow DAGs, one per file; `defaults`, `runtime`, `connections` and `spark_step` are what they share.
 
-Airflow parses the files of this folder by path, and puts only the folder itself on the import path.
-The DAGs import their siblings as `evenkeel.dags.defaults` and `evenkeel.dags.runtime`, that is from the installed
-project: it works the same for a checkout installed in place, for a wheel (the DAG folder is then
-`dirname(dags.__file__)`) and for copies of the DAG files in a folder of your own beside an
-installed wheel.
+Airflow is shown them by a file of three lines in a DAG folder of your own, beside an installed wheel:
+
+    # The DAGs of evenkeel, as installed; Airflow reads files that speak of airflow and a dag.
+    from evenkeel.dags import all_dags
+    globals().update(all_dags())
+
+Everything is imported by the one name `evenkeel`, so a `dags` package, a `sql` folder or an `engine` module of
+your own on the import path is never in the way.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+NAMES = ("snapshot_offsets", "advise_assignments", "watch_pipeline", "history_upkeep")
+"""The DAGs, in the order in which data flows through them; each is the module of that name."""
+
+
+def all_dags() -> dict[str, Any]:
+    """Every DAG by its id, for the globals of a file in Airflow's DAG folder."""
+    return {name: import_module(f"{__name__}.{name}").DAG for name in NAMES}

@@ -104,4 +104,4 @@ def advise_assignments() -> None:
     )
 
 
-advise_assignments()
+DAG = advise_assignments()

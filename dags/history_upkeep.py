@@ -40,4 +40,4 @@ def history_upkeep() -> None:
     upkeep()
 
 
-history_upkeep()
+DAG = history_upkeep()

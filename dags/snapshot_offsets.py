@@ -79,4 +79,4 @@ def snapshot_offsets() -> None:
     take_snapshot.expand(cluster=list_clusters())
 
 
-snapshot_offsets()
+DAG = snapshot_offsets()

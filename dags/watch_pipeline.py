@@ -65,4 +65,4 @@ def watch_pipeline() -> None:
     ).expand_kwargs(find_unadvised())
 
 
-watch_pipeline()
+DAG = watch_pipeline()

@@ -4,8 +4,10 @@ evenkeel's engine: plain Python that knows no Airflow, no Spark and no Great Exp
 Read it in this order, bottom to top; a module may import what stands above it in this list:
 
 1. `errors`      every error, with its exit code
-   `words`       words that every layer needs
+   `text`        the few text helpers that errors and problems need
+   `columns`     how a column is declared, once
 2. `model`       frozen values: groups as they are, assignments as they could be
+   `records`     one frozen record per kind of stored row; schemas, rows and JSON follow from it
 3. `datasets`    the lake's tables, and how their rows become groups
    `message`     what is said to people, as a frozen value
 4. `metrics`     lag, rates, status, spread, rack distance: pure functions of a group and its past
@@ -16,6 +18,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
 7. `assignors`   one strategy per file; `ASSIGNORS` is the table of them
    `scoring`     the judge, which knows no strategy
    `streams`     tasks and clients of Kafka Streams
+   `wording`     the one place where values become words; only `cli`, `alerting` and `steps` ask it
 8. `advice`      scores, history and policy -> advice, always with its reason
    `alerting`    what is worth saying, and how to say it
    `conformance` the promises every strategy keeps

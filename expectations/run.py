@@ -22,6 +22,7 @@ from evenkeel.engine.datasets import SNAPSHOT, VALIDATION, rows_to_table, split_
 from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.text import and_more
 from evenkeel.expectations.frames import Frame, snapshot_frames
 
 EXAMPLES = 3
@@ -230,8 +231,7 @@ def _reason(frame: Frame, words: Mapping[str, Any], problem: str, rows: Sequence
         words["example"].format(**{name: _value(value) for name, value in row.items()})
         for row in shown
     ]
-    more = f" and {len(rows) - EXAMPLES} more" if len(rows) > EXAMPLES else ""
-    return f"{problem}: {', '.join(examples)}{more}"
+    return f"{problem}: {', '.join(examples)}{and_more(len(rows) - EXAMPLES)}"
 
 
 def _value(value: Any) -> str:

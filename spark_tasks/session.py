@@ -30,6 +30,7 @@ from tempfile import TemporaryDirectory
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+import evenkeel
 from evenkeel.engine.errors import ConfigError
 
 MASTER = "EVENKEEL_SPARK_MASTER"
@@ -106,7 +107,8 @@ def _use_this_python() -> None:
     """Workers are this interpreter with this code; another `python3` on the path lacks both."""
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    root = str(Path(__file__).resolve().parents[1])
+    # as imported, links kept: the folder that has `evenkeel` in it, of a checkout or of site-packages
+    root = str(Path(evenkeel.__file__).parents[1])
     path = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != root]
     os.environ["PYTHONPATH"] = os.pathsep.join([root, *path])
 

@@ -325,7 +325,7 @@ def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     except (KeyError, pa.ArrowException) as problem:
         raise LakeError(
             f"a table of step {step!r} does not fit its schema: {problem}.",
-            fix="Build it with engine.datasets.",
+            fix="Build it with evenkeel.engine.datasets.",
         ) from problem
 
 

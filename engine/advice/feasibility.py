@@ -26,6 +26,7 @@ from evenkeel.engine.kit.protocol_names import (
     wire_name,
 )
 from evenkeel.engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.text import listed
 
 NAMED = 3
 """As many members are named in a reason."""
@@ -234,7 +235,7 @@ def _gives_up(group: GroupSnapshot, eager: frozenset[str]) -> str:
     names = [m.identity for m in group.members if m.id in eager]
     verb = "lists" if len(names) == 1 else "list"
     return (
-        f"{len(names)} of {len(group.members)} members ({_some(names)}) {verb} an eager one beside it: "
+        f"{len(names)} of {len(group.members)} members ({listed(names, NAMED)}) {verb} an eager one beside it: "
         "what they own starts afresh at every rebalance"
     )
 
@@ -290,12 +291,7 @@ def _lacking(names: Sequence[str], count: int) -> str:
     if len(names) == count:
         return "no member lists it"
     verb = "does" if len(names) == 1 else "do"
-    return f"{len(names)} of {count} members {verb} not list it ({_some(names)})"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{len(names)} of {count} members {verb} not list it ({listed(names, NAMED)})"
 
 
 def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> str | None:
@@ -314,7 +310,9 @@ def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> str
         m.identity for m in group.members if runs_now not in (lists.get(m.id) or (runs_now,))
     ]
     if without:
-        return f"it runs {runs_now}, which the lists of {_some(without)} leave out: check them"
+        return (
+            f"it runs {runs_now}, which the lists of {listed(without, NAMED)} leave out: check them"
+        )
     if election is None or election.elected == runs_now:
         return None
     return f"it runs {runs_now}, but the lists elect {election.elected}: check them"

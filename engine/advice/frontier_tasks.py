@@ -1,10 +1,11 @@
 """
 The frontier of a Kafka Streams application: what each choice of KIP-925's two weights would make of its tasks.
 
-As for plain groups (`evenkeel.engine.advice.frontier`): all corners between fewest moves and least crossing, each exactly, with
-the prices between which it is the cheapest. Here the weights are settings, `rack.aware.assignment.traffic_cost` and
-`rack.aware.assignment.non_overlap_cost`, and tasks move. Every client keeps the number of tasks with and without state
-that it has now; so this is what the optimiser could do with the present dealing, before the assignor deals anew.
+As for plain groups (`evenkeel.engine.advice.frontier`): all corners between fewest moves and least crossing, each
+exactly, with the prices between which it is the cheapest. Here the weights are settings,
+`rack.aware.assignment.traffic_cost` and `rack.aware.assignment.non_overlap_cost`, and tasks move. Every client keeps
+the number of tasks with and without state that it has now; so this is what the optimiser could do with the present
+dealing, before the assignor deals anew.
 
 Source: KIP-925, sections B.III and E; `evenkeel.engine.streams.actives` places the tasks.
 """
@@ -19,14 +20,14 @@ import numpy as np
 
 from evenkeel.engine.advice.frontier import Frontier, Point, corners, hull
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import Weights
+from evenkeel.engine.kit.min_cost import Weights
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
 from evenkeel.engine.streams.compare import across
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import Costs, RackStrategy
 from evenkeel.engine.streams.switch import racks_off
-from evenkeel.engine.streams.tags import some
+from evenkeel.engine.text import named
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 
@@ -65,7 +66,7 @@ def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Fron
     homeless = [app.tasks[task] for task in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
         raise Infeasible(
-            f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
+            f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
             fix="Look again when all tasks run.",
         )
     swept = []

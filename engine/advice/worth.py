@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenkeel.engine.config import Policy
 from evenkeel.engine.model import Score
-from evenkeel.engine.words import money
+from evenkeel.engine.text import money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

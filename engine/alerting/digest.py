@@ -8,18 +8,20 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.alerting.policy import News, Outcome, Row
-from evenkeel.engine.alerting.wording import (
-    count,
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.model import Verdict
+from evenkeel.engine.wording import (
+    and_more,
+    change,
     duration,
     listed,
     moment,
     offsets,
     percent,
     sentence,
+    several,
     shortened,
 )
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.model import Verdict
 
 WORST = 8
 """Groups told in full; the others are named and counted."""
@@ -72,7 +74,7 @@ def advice_message(
     if rest:
         names = [f"{one.group_id} ({_short(one)})" for one in rest]
         more = Section(
-            heading=f"and {count(len(rest), 'more group')}", lines=(listed(names, NAMED),)
+            heading=f"and {several(len(rest), 'more group')}", lines=(listed(names, NAMED),)
         )
         sections.append(more)
     return AlertMessage(
@@ -99,7 +101,7 @@ def _title(news: Sequence[News]) -> str:
         Outcome.TAKEN_UP: "took up the advice",
     }
     return ", ".join(
-        f"{count(number[outcome], 'group')} {clause}"
+        f"{several(number[outcome], 'group')} {clause}"
         for outcome, clause in clauses.items()
         if number[outcome]
     )
@@ -168,7 +170,7 @@ def _differences(row: Row, but: str) -> tuple[list[str], list[str]]:
         before, after = number(row["live"], column), number(row["proposed"], column)
         if name in but or before is None or after is None or shown(before) == shown(after):
             continue
-        text = f"{name} {shown(before)} → {shown(after)}"
+        text = f"{name} {change(shown(before), shown(after))}"
         (better if after < before else worse).append(text)
     return better, worse
 
@@ -187,7 +189,7 @@ def _cost(row: Row) -> str:
     of = f" of {partitions:,}" if partitions is not None else ""
     owned = number(row["proposed"], "newly_owned") or 0
     verb = "gets" if owned == 1 else "get"
-    found = f", {count(int(owned), 'unowned partition')} {verb} an owner" if owned else ""
+    found = f", {several(int(owned), 'unowned partition')} {verb} an owner" if owned else ""
     return f"Cost: {int(moved):,}{of} partitions change hands once{found}."
 
 
@@ -195,7 +197,9 @@ def _certainty(row: Row) -> str:
     times = row["seen"] or 0
     began: datetime | None = row["seen_since"]
     sure = (
-        f"won in {count(times, 'snapshot')} in a row" if times > 1 else "won in one snapshot so far"
+        f"won in {several(times, 'snapshot')} in a row"
+        if times > 1
+        else "won in one snapshot so far"
     )
     doubts = _doubts(row)
     caveat = f"; {'; '.join(doubts)}" if doubts else "; no lag and no rack is unknown"
@@ -206,28 +210,28 @@ def _doubts(row: Row) -> list[str]:
     doubts = []
     metrics: Mapping[str, Any] = row["metrics"] or {}
     if unknown := metrics.get("unknown_lag_partitions"):
-        doubts.append(f"the lag of {count(unknown, 'partition')} is unknown")
+        doubts.append(f"the lag of {several(unknown, 'partition')} is unknown")
     if left_out := number(row["proposed"], "racks_left_out"):
-        doubts.append(f"racks of {count(int(left_out), 'partition')} are unknown")
+        doubts.append(f"racks of {several(int(left_out), 'partition')} are unknown")
     return doubts
 
 
 def _moves(row: Row, moves: Sequence[Row]) -> list[str]:
     shown = [
-        f"{m['topic']}-{m['partition']}: {m['from_member'] or NOBODY} → {m['to_member'] or NOBODY}"
+        f"{m['topic']}-{m['partition']}: {change(m['from_member'] or NOBODY, m['to_member'] or NOBODY)}"
         for m in moves[:MOVES]
     ]
     score = row["proposed"]
     total = int((number(score, "moves") or 0) + (number(score, "newly_owned") or 0))
     left = total - len(shown)
-    return [*shown, f"and {left:,} more"] if shown and left > 0 else shown
+    return [*shown, and_more(left).strip()] if shown and left > 0 else shown
 
 
 def _footer(snapshot: Row, verdicts: Mapping[str, int]) -> tuple[str, ...]:
     counted = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
     lines = [
         f"Snapshot {snapshot['snapshot_id']}, read {moment(snapshot['finished_at'])}; "
-        f"{count(sum(verdicts.values()), 'group')}: {counted}.",
+        f"{several(sum(verdicts.values()), 'group')}: {counted}.",
     ]
     if snapshot["partial"]:
         problems = [shortened(problem, 200) for problem in snapshot["problems"] or ()]

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind, Row
-from evenkeel.engine.alerting.wording import count, duration, moment, sentence, shortened, since
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.wording import duration, moment, sentence, several, shortened, since
 
 ERROR = 500
 """Characters of a quoted error."""
@@ -124,7 +124,7 @@ def _unreachable(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
         if newest
         else "It has never been read."
     )
-    failed = count(facts["failures"], "attempt")
+    failed = several(facts["failures"], "attempt")
     return (
         f"Reading Kafka cluster {cluster} has failed {_from(facts, now)}: {failed} in a row.",
         last,
@@ -146,7 +146,7 @@ def _rejected(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
 
 
 def _stuck(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
-    waiting = count(facts["snapshots"], "snapshot")
+    waiting = several(facts["snapshots"], "snapshot")
     return (
         f"{waiting} of {cluster} without advice {_from(facts, now)}.",
         f"The oldest is {facts['snapshot_id']}.",
@@ -162,7 +162,7 @@ def _step_failed(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
 
 
 def _unsent(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
-    waiting = count(facts["alerts"], "alert")
+    waiting = several(facts["alerts"], "alert")
     where = ", ".join(facts["channels"])
     return (f"{waiting} of {cluster} could not be delivered to {where} {_from(facts, now)}.",)
 

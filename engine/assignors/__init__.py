@@ -142,6 +142,6 @@ def _load(point: EntryPoint) -> Assignor:
         raise InputError(f"the name {assignor.name!r} is taken by a strategy of evenkeel.")
     if not isinstance(assignor.reach, Reach):
         raise InputError(
-            f"{point.value}.reach is {assignor.reach!r}, not one of engine.model.Reach."
+            f"{point.value}.reach is {assignor.reach!r}, not one of evenkeel.engine.model.Reach."
         )
     return cast(Assignor, assignor)

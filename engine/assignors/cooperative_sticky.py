@@ -5,7 +5,8 @@ Promises, the first before the second:
 
 1. Nobody is given a partition that somebody else says it owns and has not given up yet: such a partition has no owner
    in this round. Its owner sees it missing, gives it up and rejoins, and the next round hands it out.
-2. Balance and stickiness of the plan, as in `sticky`. They show once all rounds are through (`evenkeel.engine.kit.settle`).
+2. Balance and stickiness of the plan, as in `sticky`. They show once all rounds are through
+   (`evenkeel.engine.kit.settle`).
 
 Of four partitions that `a` owns, `b` is to get two, in the second round:
 
@@ -36,7 +37,7 @@ from typing import ClassVar
 import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.sent import answer_of
+from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
 from evenkeel.engine.kit.sticky.past import Claims, read_past
 from evenkeel.engine.kit.sticky.plan import lists_of, transferring_of
@@ -72,10 +73,10 @@ class CooperativeSticky:
 
 def _claims(group: GroupSpec) -> Claims:
     """What the Subscription says a member owns; where it gives no generation, the user data may."""
-    own, told = group.generation, group.blob_generation
+    own, told = group.generation, group.user_data_generation
     return Claims(
-        start=group.claim_start,
-        topic=group.claim_topic,
-        partition=group.claim_partition,
+        start=group.owned_start,
+        topic=group.owned_topic,
+        partition=group.owned_partition,
         generation=Column(np.where(own.known, own.values, told.values), own.known | told.known),
     )

@@ -43,6 +43,7 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
 from evenkeel.engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.text import listed
 
 _TOPICS_NAMED = 3
 
@@ -78,12 +79,9 @@ def _need_every_lag(group: GroupSpec, subscribers: Subscribers) -> None:
     if not unknown.any():
         return
     topics = sorted(group.topics[t] for t in set(group.topic_of[unknown].tolist()))
-    named = ", ".join(topics[:_TOPICS_NAMED])
-    if len(topics) > _TOPICS_NAMED:
-        named += f" and {len(topics) - _TOPICS_NAMED:,} more"
     raise Infeasible(
         f"lag-aware needs the lag of every partition; {int(unknown.sum()):,} of {int(subscribed.sum()):,} "
-        f"are unknown, because an end or a commit could not be read (topics: {named}).",
+        f"are unknown, because an end or a commit could not be read (topics: {listed(topics, _TOPICS_NAMED)}).",
         fix="Read the offsets again, or look at a strategy that needs no lag.",
     )
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.sent import answer_of
+from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
 from evenkeel.engine.kit.sticky.past import Claims, read_past
 from evenkeel.engine.kit.sticky.plan import lists_of
@@ -71,8 +71,8 @@ class Sticky:
 def _claims(group: GroupSpec) -> Claims:
     """What the user data says a member owned: an eager member owns nothing any more when it joins."""
     return Claims(
-        start=group.blob_start,
-        topic=group.blob_topic,
-        partition=group.blob_partition,
-        generation=group.blob_generation,
+        start=group.user_data_start,
+        topic=group.user_data_topic,
+        partition=group.user_data_partition,
+        generation=group.user_data_generation,
     )

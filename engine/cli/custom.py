@@ -118,7 +118,9 @@ def _check_shape(place: str, assignor: Any) -> None:
         "name": None if isinstance(assignor.name, str) and assignor.name else "text",
         "works_on": _among(assignor.works_on, _WORKS_ON),
         "needs": _among(assignor.needs, _NEEDS),
-        "reach": None if isinstance(assignor.reach, Reach) else "one of engine.model.Reach",
+        "reach": None
+        if isinstance(assignor.reach, Reach)
+        else "one of evenkeel.engine.model.Reach",
         "promises": _among(promises, frozenset(Promise), "evenkeel.engine.assignor.Promise"),
         "assign": None if callable(assignor.assign) else "a method",
     }

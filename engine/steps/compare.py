@@ -22,7 +22,7 @@ from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
 from evenkeel.engine.steps.reading import groups_at
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
-from evenkeel.engine.words import several
+from evenkeel.engine.wording import several
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,6 +18,7 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
 from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
 from evenkeel.engine.steps.judging import judge_of
@@ -77,20 +78,15 @@ def propose_group(
         earlier: Its earlier snapshots, newest first.
         withheld: Why its data cannot be trusted; then every strategy is infeasible for that reason.
     """
-    keys = {
-        "snapshot_id": group.snapshot_id,
-        "cluster": group.cluster,
-        "group_id": group.group,
-        "config_version": settings.version,
-    }
+    keys = keys_of(group, settings.version)
     reason = withheld or blocked(group)
     if reason is not None:
         return [
-            keys | candidate_row(position, _never(strategy, reason), None, [])
+            candidate_row(keys, position, _never(strategy, reason), None, [])
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
-        return [keys | row for row in task_rows(settings, group, earlier)]
+        return list(task_rows(settings, group, earlier))
     seen = observe_group(settings, group, earlier)
     rule = settings.rule(group.cluster, group.group)
     told = [_told(rule, member) for member in group.members]
@@ -108,7 +104,7 @@ def propose_group(
         asked = by_leader(judged) if costly else judged
         candidate = _replay(strategy, group, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
-        rows.append(keys | candidate_row(position, candidate, judgement, changed))
+        rows.append(candidate_row(keys, position, candidate, judgement, changed))
     return rows
 
 

@@ -49,9 +49,9 @@ from evenkeel.engine.streams.model import (
     application,
     task_key,
 )
-from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig, costs_of
+from evenkeel.engine.streams.settings import EMULATED, Overlap, RackStrategy, TaskConfig, costs_of
 from evenkeel.engine.streams.stores import Stores, stores_of
-from evenkeel.engine.streams.tags import some
+from evenkeel.engine.text import named
 
 IN_RULE = "say it in [rules.streams]"
 """What helps where the wire does not tell."""
@@ -65,6 +65,7 @@ class Running:
     Attributes:
         app: The application; what each client has now is its past.
         kip_1071: Whether the broker assigns its tasks.
+        assignor: Its task assignor, as configured.
         config: Its settings; the strategy is the configured one, or Kafka's default.
         configured: The strategy as configured; None when nobody said.
         owner: (N) the client that runs each task now, NONE for nobody.
@@ -78,6 +79,7 @@ class Running:
 
     app: Application
     kip_1071: bool
+    assignor: str
     config: TaskConfig
     configured: RackStrategy | None
     owner: Indices
@@ -87,6 +89,13 @@ class Running:
     copies: Indices
     said: tuple[str, ...]
     runs: RackStrategy | None = None
+
+    @property
+    def not_emulated(self) -> str | None:
+        """Why no placement can be worked out for it; None when one can."""
+        if self.kip_1071 or self.assignor == EMULATED:
+            return None
+        return f"the {self.assignor} task assignor is not emulated"
 
     @cached_property
     def task_of(self) -> dict[tuple[str, int], int]:
@@ -169,11 +178,12 @@ def _running(
     config, said = _config(told, app, [len(each) for each in copies])
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
-        said.append(f"{some(homeless, 'task', 'runs', 'run')} nowhere at the moment")
+        said.append(f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment")
     said += _gaps(app, owner, stores)
     return Running(
         app=app,
         kip_1071=group.type is GroupType.STREAMS,
+        assignor=told.task_assignor,
         config=config,
         configured=_strategy(told),
         owner=owner,
@@ -296,11 +306,6 @@ def _config(
             said.append(
                 f"rack.aware.assignment.tags is taken to be {','.join(tags)}, all tags of the clients ({IN_RULE})"
             )
-    if told.task_assignor == "sticky":
-        said.append(
-            "the sticky task assignor's dealing is not emulated: tasks are dealt as the high-availability one does, at"
-            " the sticky one's costs"
-        )
     config = TaskConfig(
         num_standby_replicas=standbys,
         acceptable_recovery_lag=told.acceptable_recovery_lag,
@@ -323,12 +328,12 @@ def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[str]:
     silent = (np.diff(app.source_start) == 0) & (owner != NONE)
     if silent.any():
         names = [app.tasks[n] for n in np.flatnonzero(silent).tolist()]
-        yield f"what {some(names, 'task', 'reads', 'read')} is not known, and left out"
+        yield f"what {named(names, 'task', 'reads', 'read')} is not known, and left out"
     used = [app.partitions[p] for p in np.unique(app.changelog).tolist()]
     endless = [f"{topic}-{number}" for topic, number in used if (topic, number) not in stores.ends]
     if endless:
         yield (
-            f"{some(endless, 'changelog partition', 'has', 'have')} no known end: it counts as empty,"
+            f"{named(endless, 'changelog partition', 'has', 'have')} no known end: it counts as empty,"
             " so copies of it never warm up"
         )
 
@@ -340,7 +345,7 @@ def _racks_said(group: GroupSnapshot) -> Iterator[str]:
         racks.setdefault(member.process_id or "", Counter())[member.rack] += 1
     odd = [process for process, found in racks.items() if len(found) > 1]
     if odd:
-        yield f"{some(odd, 'client', 'has', 'have')} threads in several racks"
+        yield f"{named(odd, 'client', 'has', 'have')} threads in several racks"
     silent = [process for process, found in racks.items() if set(found) == {None}]
     if silent:
         how = (
@@ -348,7 +353,7 @@ def _racks_said(group: GroupSnapshot) -> Iterator[str]:
             if group.type is GroupType.STREAMS
             else "set client.rack"
         )
-        yield f"{some(silent, 'client', 'tells', 'tell')} no rack; {how}"
+        yield f"{named(silent, 'client', 'tells', 'tell')} no rack; {how}"
 
 
 __all__ = ["IN_RULE", "Running", "running"]

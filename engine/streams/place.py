@@ -41,13 +41,14 @@ from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
 from evenkeel.engine.streams.deal import deal_stateful, deal_stateless
 from evenkeel.engine.streams.model import LAG_UNKNOWN, Application, Placement
-from evenkeel.engine.streams.movements import move_by_lag
 from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
 from evenkeel.engine.streams.standbys import Copies, place_standbys, ragged_rows
 from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
-from evenkeel.engine.streams.tags import Apart, findings, kept_apart, some
+from evenkeel.engine.streams.tags import Apart, findings, kept_apart
+from evenkeel.engine.streams.task_movements import move_by_lag
 from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
+from evenkeel.engine.text import named
 
 
 def place(app: Application, config: TaskConfig) -> Placement:
@@ -130,13 +131,13 @@ def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -
         )
     short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
     if short:
-        named = some([app.tasks[t] for t in short], "task", "has", "have")
-        said.append(f"{named} copies on fewer values of {' and '.join(apart.keys)} than possible")
+        which = named([app.tasks[t] for t in short], "task", "has", "have")
+        said.append(f"{which} copies on fewer values of {' and '.join(apart.keys)} than possible")
     unknown = app.lag_task[(app.lag == LAG_UNKNOWN) & app.stateful[app.lag_task]]
     if len(unknown):
-        named = some([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
+        which = named([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
         said.append(
-            f"{named} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
+            f"{which} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
         )
     return said
 

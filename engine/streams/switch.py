@@ -5,7 +5,7 @@ One missing rack anywhere switches them off: of a client, of a broker that holds
 and where standbys are configured of one that holds a changelog partition. Unknown replicas count as
 a missing rack. Source: `RackAwareTaskAssignor` of Kafka 4.3, which writes an error to its log;
 KIP-925, section 6, asks for a warning. Its rule that equal costs everywhere switch them off too was
-never built in Kafka: `nothing_to_gain` (engine.streams.traffic) tells it here.
+never built in Kafka: `nothing_to_gain` (evenkeel.engine.streams.traffic) tells it here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from evenkeel.engine.model import NONE, Flags, Indices
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
-from evenkeel.engine.streams.tags import some
+from evenkeel.engine.text import named
 
 EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
 
@@ -39,7 +39,7 @@ def racks_off(app: Application, config: TaskConfig) -> str | None:
     if bare:
         names = [app.clients[c] for c in bare]
         return (
-            f"{some(names, 'client', 'has', 'have')} no rack, or one that its members disagree on"
+            f"{named(names, 'client', 'has', 'have')} no rack, or one that its members disagree on"
         )
     reason = _data_off(app, app.source, "source")
     if reason is None and config.num_standby_replicas:
@@ -54,13 +54,13 @@ def _data_off(app: Application, used: Indices, kind: str) -> str | None:
     replicas = np.diff(app.replica_start)
     unknown = _names(app, read & (replicas == 0))
     if unknown:
-        return f"{some(unknown, f'{kind} partition', 'has', 'have')} no known replicas"
+        return f"{named(unknown, f'{kind} partition', 'has', 'have')} no known replicas"
     row = np.repeat(np.arange(len(app.partitions)), replicas)
     rackless = np.zeros(len(app.partitions), np.bool_)
     rackless[row[app.replica_rack == NONE]] = True
     bare = _names(app, read & rackless)
     if bare:
-        return f"{some(bare, f'{kind} partition', 'lies', 'lie')} on a broker without rack"
+        return f"{named(bare, f'{kind} partition', 'lies', 'lie')} on a broker without rack"
     return None
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import TaskConfig
+from evenkeel.engine.text import named
 
 RACK = "rack"
 
@@ -119,7 +120,9 @@ def findings(app: Application, config: TaskConfig) -> list[str]:
         said.append("standbys follow rack.aware.assignment.tags, so racks are not taken for a tag")
     else:
         bare = [app.clients[c] for c in np.flatnonzero(app.client_rack == NONE)]
-        said.append(f"racks are not taken for a tag: {some(bare, 'client', 'has', 'have')} no rack")
+        said.append(
+            f"racks are not taken for a tag: {named(bare, 'client', 'has', 'have')} no rack"
+        )
     return said + _conflict(app, config)
 
 
@@ -135,17 +138,5 @@ def _conflict(app: Application, config: TaskConfig) -> list[str]:
     differ = [c for c in racked.tolist() if app.tags[c].get(RACK) != app.racks[app.client_rack[c]]]
     if not differ:
         return []
-    named = some([app.clients[c] for c in differ], "client", "has", "have")
-    return [f"{named} another client.tag.{RACK} than client.rack: standbys follow the tag"]
-
-
-def some(names: Sequence[str], noun: str, one: str, many: str, shown: int = 3) -> str:
-    """
-    How many, the first few names, and the verb for it.
-
-    >>> some(["a", "b", "c", "d"], "client", "has", "have", shown=2)
-    '4 clients (a, b and 2 more) have'
-    """
-    plural, verb = ("", one) if len(names) == 1 else ("s", many)
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"{len(names)} {noun}{plural} ({', '.join(names[:shown])}{more}) {verb}"
+    differing = named([app.clients[c] for c in differ], "client", "has", "have")
+    return [f"{differing} another client.tag.{RACK} than client.rack: standbys follow the tag"]

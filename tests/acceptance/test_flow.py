@@ -21,15 +21,15 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.helpers.local import demo, demo_report
-from tests.helpers.local.airflow import AirflowApi
-from tests.helpers.local.demo_services import Demo
-from tests.helpers.local.process import wait_until
-from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
-from tests.helpers.local.slack_workspace import as_seen, read_store
-from tests.helpers.local.supervisor import read_state
+from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
+from tests.stage import demo, report
+from tests.stage.airflow import AirflowApi
+from tests.stage.process import wait_until
+from tests.stage.services import Demo
+from tests.stage.slack_workspace import as_seen, read_store
+from tests.stage.supervisor import read_state
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 
 pytestmark = [
     pytest.mark.airflow,
@@ -203,7 +203,7 @@ def test_a_second_run_leaves_the_same_rows(flow: Flow) -> None:
 
 def test_the_report_shows_it_all(flow: Flow, capfd: pytest.CaptureFixture[str]) -> None:
     """The demo prints the groups, the message, three answers, the login and how to stop."""
-    demo_report.show(flow.demo, flow.state)
+    report.show(flow.demo, flow.state)
     shown = capfd.readouterr().out
     expected = [
         "racks-avoidable",

@@ -18,8 +18,8 @@ from rich.live import Live
 from tests.benchmarks import table
 from tests.benchmarks.points import ALONE, POINTS, Point
 from tests.benchmarks.sides import Row, rows
-from tests.helpers.local.process import LocalClusterError
 from tests.oracle.jvm import ready
+from tests.stage.process import LocalClusterError
 
 TITLE = "Kafka's classes and evenkeel: medians of warm calls on this machine"
 TITLE_ALONE = "Strategies Kafka has no class for"

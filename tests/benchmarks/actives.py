@@ -21,9 +21,9 @@ from rich.table import Table
 
 from evenkeel.engine.streams.actives import optimise, total_cost
 from tests.benchmarks.measure import Measured, measure
-from tests.helpers.local.process import LocalClusterError
 from tests.oracle.task_cases import Case, grid_case, read
 from tests.oracle.tasks import STRATEGIES, TaskJvm
+from tests.stage.process import LocalClusterError
 
 HEADINGS = (
     *("strategy", "clients x tasks x racks x sub-topologies"),

@@ -35,7 +35,7 @@ from evenkeel.engine.datasets import facts_of, new_snapshot_id
 from evenkeel.engine.model import utc_now
 from tests.benchmarks.measure import resident
 from tests.helpers.group_tool import described
-from tests.helpers.local.brokers import KafkaCluster
+from tests.stage.kafka.brokers import KafkaCluster
 
 GROUPS, PARTITIONS = 10_000, 10
 IN_FLIGHT = 200

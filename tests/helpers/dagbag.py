@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
-DAGS = Path(__file__).resolve().parents[2] / "dags"
+CHECKOUT = Path(__file__).resolve().parents[2]
+DAGS = CHECKOUT / "dags"
 """The DAG folder of this checkout."""
 
 HEAVY = (
@@ -29,11 +32,24 @@ HEAVY = (
     "confluent_kafka",
     "slack_sdk",
     "psycopg",
-    "engine",
-    "expectations",
-    "spark_tasks",
+    "evenkeel.engine",
+    "evenkeel.expectations",
+    "evenkeel.spark_tasks",
 )
 """What no DAG file may import before one of its tasks runs."""
+
+
+def show_dags(folder: Path) -> Path:
+    """A DAG folder of a user's own, made where it is missing, with the file that README gives to show our DAGs."""
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    (shown,) = (
+        code
+        for code in re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+        if "all_dags()" in code
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "evenkeel_dags.py").write_text(textwrap.dedent(shown), encoding="utf-8")
+    return folder
 
 
 def load(dags: Path, home: Path, **environment: str) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
-from tests.helpers.local.jars import classpath, resolve_jars
-from tests.helpers.local.process import find_java
+from tests.stage.kafka.jars import classpath, resolve_jars
+from tests.stage.process import find_java
 
 _COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 

@@ -17,7 +17,7 @@ from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
 from evenkeel.engine.datasets import groups_of, new_snapshot_id
 from evenkeel.engine.model import GroupSnapshot, utc_now
 from evenkeel.engine.steps.measure import measure_group
-from tests.helpers.local.process import wait_until
+from tests.stage.process import wait_until
 
 
 class Stage:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from evenkeel.engine.assignors import ASSIGNORS
-from tests.helpers.local.process import find_java, has_compiler
 from tests.oracle.compare import compare
 from tests.oracle.judge import difference
 from tests.oracle.jvm import NO_COMPILER, STRATEGIES, Jvm
+from tests.stage.process import find_java, has_compiler
 
 pytestmark = pytest.mark.slow
 

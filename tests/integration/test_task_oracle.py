@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.local.process import find_java, has_compiler
 from tests.oracle.jvm import NO_COMPILER
 from tests.oracle.tasks import STRATEGIES, TaskJvm, compare
+from tests.stage.process import find_java, has_compiler
 
 pytestmark = pytest.mark.slow
 

@@ -18,9 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from evenkeel.engine.assignors import ASSIGNORS
-from tests.helpers.local.process import LocalClusterError
 from tests.oracle.compare import FEATURES, Compared, compare
 from tests.oracle.jvm import STRATEGIES, Jvm
+from tests.stage.process import LocalClusterError
 
 SHOWN = 3
 """Differences per strategy that are made small and written."""

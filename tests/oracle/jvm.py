@@ -17,8 +17,8 @@ from threading import Timer
 from types import TracebackType
 from typing import Any, Self
 
-from tests.helpers.local.jars import classpath, resolve_jars, wanted
-from tests.helpers.local.process import LocalClusterError, checkout_home, find_java, has_compiler
+from tests.stage.kafka.jars import classpath, resolve_jars, wanted
+from tests.stage.process import LocalClusterError, checkout_home, find_java, has_compiler
 
 STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "range-server")
 """What Kafka has a class for."""

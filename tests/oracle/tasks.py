@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from evenkeel.engine.streams.actives import optimise, total_cost
-from tests.helpers.local.jars import classpath, resolve_jars
-from tests.helpers.local.process import LocalClusterError, checkout_home, find_java
 from tests.oracle.jvm import Jvm, compiled
 from tests.oracle.task_cases import Case, grid_case, random_case, read
+from tests.stage.kafka.jars import classpath, resolve_jars
+from tests.stage.process import LocalClusterError, checkout_home, find_java
 
 STRATEGIES = ("min_traffic", "balance_subtopology")
 

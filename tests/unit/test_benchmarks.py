@@ -26,8 +26,8 @@ from tests.benchmarks.points import (
     build,
 )
 from tests.benchmarks.sides import Row, rows
-from tests.helpers.local.process import LocalClusterError
 from tests.oracle.compare import ours
+from tests.stage.process import LocalClusterError
 
 SMALL = Point("small", "range", 4, 32, 4, {FRESH: THIRD}, 1, 1)
 KAFKA_MILLISECONDS = 12.5

@@ -18,7 +18,7 @@ MESSAGE = AlertMessage(
     at=datetime(2026, 3, 1, 9, 0, tzinfo=UTC),
     title="orders: 1 group would gain",
     summary="payments: switch to sticky.",
-    sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a → b",)),),
+    sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a -> b",)),),
     more="All of it: SELECT 1",
     footer=("Snapshot s.",),
     told=(Told(group_id="payments", verdict="switch", strategy="sticky"),),
@@ -63,7 +63,7 @@ def test_plain_text_shows_everything_in_order() -> None:
         [
             "[i] orders: 1 group would gain",
             "payments: switch to sticky.",
-            "payments\n  Why: lag.\n    t-0: a → b",
+            "payments\n  Why: lag.\n    t-0: a -> b",
             "All of it: SELECT 1",
             "-- Snapshot s.",
         ]

@@ -17,7 +17,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 
 from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text
-from evenkeel.engine.words import several
+from evenkeel.engine.text import several
 
 _BATCH = 2_000
 """Topics per request."""

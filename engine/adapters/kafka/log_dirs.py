@@ -20,7 +20,7 @@ from kafka.protocol.admin import DescribeLogDirsRequest
 from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text
 from evenkeel.engine.adapters.kafka.topics import Partition
-from evenkeel.engine.words import several
+from evenkeel.engine.text import several
 
 _BATCH = 5_000
 """Partitions per request."""

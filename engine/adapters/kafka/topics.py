@@ -28,6 +28,7 @@ from evenkeel.engine.adapters.kafka.groups import error_text, now_ms
 from evenkeel.engine.adapters.kafka.listing import OFFSETS_TOPIC
 from evenkeel.engine.config import Filter
 from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.text import listed
 
 _BATCH = 5_000
 """Partitions per request."""
@@ -381,9 +382,4 @@ def _summary(partitions: Iterable[Partition]) -> list[str]:
     for row in partitions:
         if row.error is not None:
             failed[row.error].append(f"{row.topic}-{row.number}")
-    return [f"partition {_first_few(names)}: {error}" for error, names in failed.items()]
-
-
-def _first_few(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+    return [f"partition {listed(names, 5)}: {error}" for error, names in failed.items()]

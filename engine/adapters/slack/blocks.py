@@ -12,8 +12,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from evenkeel.engine.alerting.wording import shortened
 from evenkeel.engine.message import AlertMessage, Section, Severity
+from evenkeel.engine.text import shortened
 
 Block = dict[str, Any]
 

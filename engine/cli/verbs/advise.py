@@ -62,7 +62,7 @@ def advise(
 def _told(source: Source, groups: int) -> str:
     from evenkeel.engine.cli.judging import PLAIN_FORM
     from evenkeel.engine.datasets import split_snapshot_id
-    from evenkeel.engine.words import several
+    from evenkeel.engine.wording import several
 
     _, moment = split_snapshot_id(source.newest)
     looked_at = len(source.ids(source.settings.lookback + 1))

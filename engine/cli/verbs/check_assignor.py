@@ -110,7 +110,7 @@ def _object(text: str) -> Mapping[str, Any]:
 
 def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
     from evenkeel.engine.cli.running import printable
-    from evenkeel.engine.words import several
+    from evenkeel.engine.wording import several
 
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
     if examined.infeasible:

@@ -10,7 +10,7 @@ import typer
 
 from evenkeel.engine.cli.options import AsJson, ClusterName, epilog
 from evenkeel.engine.cli.running import NothingFound, printable
-from evenkeel.engine.words import several
+from evenkeel.engine.wording import several
 
 if TYPE_CHECKING:
     from evenkeel.engine.cli.sources import Source
@@ -268,14 +268,14 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def _names(found: Difference) -> dict[str, str]:
     """Readable names by member id; one that restarted is called as it is now."""
-    from evenkeel.engine.cli.views.names import member_names
+    from evenkeel.engine.wording import member_names
 
     stayed = {old.id: new.id for old, new in found.restarted}
     every = [*found.joined, *found.left, *(new for _, new in found.restarted)]
     every += [fact.member for fact in found.facts if fact.member is not None]
     every += [m for one in found.moved for m in (one.before, one.after) if m is not None]
-    told = {m.id: (m.id, m.client_id, m.host) for m in every if m.id not in stayed}
-    names = member_names(told.values())
+    told = {m.id: m for m in every if m.id not in stayed}
+    names = {id: printable(name) for id, name in member_names(told.values()).items()}
     return names | {old: names[new] for old, new in stayed.items()}
 
 

@@ -171,7 +171,7 @@ def _without_partition(
     heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> Table:
     from evenkeel.engine.cli.views.tables import Table, number, text
-    from evenkeel.engine.words import several
+    from evenkeel.engine.wording import several
 
     cells = [
         [
@@ -190,11 +190,20 @@ def _without_partition(
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from evenkeel.engine.cli.views.names import member_names
     from evenkeel.engine.cli.views.tables import NOTHING, Table, number, text
+    from evenkeel.engine.model import Member
+    from evenkeel.engine.wording import member_names
 
-    owners = {row["member"]: (row["client_id"], row["host"]) for row in rows if row["member"]}
-    names = member_names((member, *told) for member, told in owners.items())
+    owners = {row["member"]: row for row in rows if row["member"]}
+    names = member_names(
+        Member(
+            id=member,
+            client_id=row["client_id"] or "",
+            host=row["host"] or "",
+            instance_id=row["instance_id"],
+        )
+        for member, row in owners.items()
+    )
     known = any(row["status"] != "UNKNOWN" for row in rows)
     odd = any(row["lag_basis"] != "committed" for row in rows)
     racks = any(row["rack"] for row in rows)
@@ -211,7 +220,7 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
             *[text(row["status"])] * known,
             *[text(row["lag_basis"])] * odd,
             *[text(row["rack"], "?" if row["member"] else NOTHING)] * racks,
-            names.get(row["member"], NOTHING),
+            text(names.get(row["member"])),
         ]
         for row in rows
     ]
@@ -221,7 +230,7 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _title(head: Mapping[str, Any]) -> str:
     from evenkeel.engine.cli.views.tables import number, text
-    from evenkeel.engine.words import several
+    from evenkeel.engine.wording import several
 
     kind = "/".join(text(head[k]) for k in ("group_type", "assignor") if head[k])
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from evenkeel.engine.advice.bounce import Plan
 from evenkeel.engine.cli.electing import Held
-from evenkeel.engine.cli.views.names import member_names
 from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
 from evenkeel.engine.kit.election import REFUSED
-from evenkeel.engine.words import several
+from evenkeel.engine.wording import ARROW, member_names, several
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
@@ -23,7 +22,7 @@ def show_elections(found: Sequence[Held]) -> None:
 
 
 def _show(held: Held) -> None:
-    names = member_names((m.id, m.client_id, m.host) for m in held.members)
+    names = member_names(held.members)
     tell([text(line) for line in [_head(held), *_outcome(held, names)]])
     if any(listed is not None for listed in held.lists.values()):
         print()
@@ -73,7 +72,7 @@ def _ballots(held: Held, names: dict[str, str]) -> Table:
         vote = election.ballots.get(member.id) if election else None
         rows.append(
             [
-                names[member.id],
+                text(names[member.id]),
                 text(", ".join(listed)) if listed else UNKNOWN,
                 text(vote, NOTHING if election else UNKNOWN),
                 *([_standing(held, member.id)] if election and election.refused else []),
@@ -92,7 +91,7 @@ def _standing(held: Held, member: str) -> str:
 
 
 def _show_plan(plan: Plan) -> None:
-    way = f"{plan.present or UNKNOWN} -> {plan.target}"
+    way = f"{plan.present or UNKNOWN} {ARROW} {plan.target}"
     if not plan.steps:
         tell(["", text(f"Plan, {way}: {plan.how}")])
         return

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.views.names import member_names
 from evenkeel.engine.cli.views.tables import (
     NOTHING,
     Table,
@@ -19,7 +18,7 @@ from evenkeel.engine.cli.views.tables import (
     text,
 )
 from evenkeel.engine.model import places_tasks
-from evenkeel.engine.words import byte_rate, money, several
+from evenkeel.engine.wording import and_more, byte_rate, change, member_names, money, several
 
 if TYPE_CHECKING:
     from evenkeel.engine.cli.judging import Judged
@@ -185,17 +184,17 @@ def advice_lines(one: Judged) -> list[str]:
 def move_lines(one: Judged) -> list[str]:
     """What would change hands if the advice was followed."""
     moves = one.advice.moves
-    names = member_names((m.id, m.client_id, m.host) for m in one.members)
+    names = member_names(one.members)
 
     def owner(member: str | None) -> str:
         return "nobody" if member is None else names.get(member, member)
 
     limit = MOVES_SHOWN if sys.stdout.isatty() else len(moves)
     lines = [
-        f"  {move.topic}-{move.partition}: {owner(move.from_member)} -> {owner(move.to_member)}"
+        f"  {move.topic}-{move.partition}: {change(owner(move.from_member), owner(move.to_member))}"
         for move in moves[:limit]
     ]
     if len(moves) > limit:
-        lines.append(f"  and {len(moves) - limit:,} more (--json has all of them)")
+        lines.append(f" {and_more(len(moves) - limit)} (--json has all of them)")
     head = [f"Moves: {several(len(moves), 'partition')}"] if moves else []
     return [text(line) for line in [*head, *lines]]

@@ -17,6 +17,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from evenkeel.engine import wording
 from evenkeel.engine.cli.running import printable
 
 if TYPE_CHECKING:
@@ -35,12 +36,6 @@ _STYLES = {
     "switch": "bold",
 }
 _LOOKS = {"title": "bold", "head": "bold", "dim": "dim"}
-_SPANS = (
-    (120.0, 1.0, "s"),
-    (7200.0, 60.0, "min"),
-    (172800.0, 3600.0, "h"),
-    (math.inf, 86400.0, "d"),
-)
 
 
 def number(value: int | None) -> str:
@@ -70,23 +65,17 @@ def share(value: float | None) -> str:
     >>> share(0.125), share(None)
     ('12%', '?')
     """
-    return UNKNOWN if value is None else f"{value:.0%}"
+    return UNKNOWN if value is None else wording.percent(value)
 
 
 def duration(seconds: float | None) -> str:
     """
-    Seconds in the unit that reads best; infinity is never.
+    Seconds in their two largest units; infinity is never.
 
-    >>> duration(0), duration(95), duration(5400), duration(2e5), duration(math.inf), duration(None)
-    ('0 s', '95 s', '90 min', '2.3 d', 'never', '?')
+    >>> duration(0), duration(5400), duration(math.inf), duration(None)
+    ('0 s', '1 h 30 min', 'never', '?')
     """
-    if seconds is None:
-        return UNKNOWN
-    if math.isinf(seconds):
-        return "never"
-    _, size, unit = next(span for span in _SPANS if seconds < span[0])
-    decimals = 1 if seconds / size < 10 and seconds % size else 0
-    return f"{seconds / size:.{decimals}f} {unit}"
+    return UNKNOWN if seconds is None else wording.duration(seconds)
 
 
 def text(value: str | None, absent: str = NOTHING) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.kit.rack_flow.numbered import numbered, row_keys
+from evenkeel.engine.kit.distinct import numbered, row_keys
+from evenkeel.engine.kit.flow import outweighing
 from evenkeel.engine.kit.rack_flow.problem import Problem
 from evenkeel.engine.model import Ints
 
@@ -21,8 +22,7 @@ class Classes:
         layer: (K) its layer; 0 for all where layers play no part.
         layers: Number of layers.
         cost: (K, R) what its tasks cost in each rack more than in their cheapest, in weights.
-        away: The same for leaving home, and 1 for the move itself: a unit of cost weighs more than
-            all moves together, so of equal costs the fewest moves win.
+        away: The same for leaving home, and 1 for the move itself: of equal costs the fewest moves win.
     """
 
     of_task: Ints
@@ -50,7 +50,7 @@ def classes_of(problem: Problem) -> Classes:
     sample[of_task] = np.arange(tasks)
     cost = more[sample]
     unit = int(np.gcd.reduce(cost, axis=None, initial=problem.away)) or 1
-    weight = tasks + 1
+    weight = outweighing(tasks)  # every task moves at most
     return Classes(
         of_task=of_task,
         layer=found // cells,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.kit.rack_flow.classes import Classes
-from evenkeel.engine.kit.rack_flow.network import COME, GO, LEAVE, SPREAD, Network
+from evenkeel.engine.kit.rack_flow.network import COME, GO, LEAVE, SPREAD, RackNetwork
 from evenkeel.engine.kit.rack_flow.problem import Problem
 from evenkeel.engine.kit.rack_flow.sites import Sites
 from evenkeel.engine.model import NONE, Indices, Ints
 
 
-def owners(problem: Problem, classes: Classes, sites: Sites, net: Network, flow: Ints) -> Indices:
+def owners(
+    problem: Problem, classes: Classes, sites: Sites, net: RackNetwork, flow: Ints
+) -> Indices:
     """
     (N) the client of each task.
 
@@ -32,9 +34,9 @@ def owners(problem: Problem, classes: Classes, sites: Sites, net: Network, flow:
     return owner
 
 
-def _movers(problem: Problem, net: Network, flow: Ints) -> Ints:
+def _movers(problem: Problem, net: RackNetwork, flow: Ints) -> Ints:
     """The tasks that do not stay at home, ascending."""
-    leave = flow[net.arcs(LEAVE)]
+    leave = flow[net.span(LEAVE)]
     sizes = np.diff(net.leaving_start, append=len(net.leaving))
     place = np.arange(len(net.leaving)) - np.repeat(net.leaving_start, sizes)
     staying = net.leaving[place < np.repeat(sizes - leave, sizes)]
@@ -43,14 +45,14 @@ def _movers(problem: Problem, net: Network, flow: Ints) -> Ints:
     return np.flatnonzero(moves)
 
 
-def _forward(node: Ints, net: Network, flow: Ints, kind: int) -> Ints:
+def _forward(node: Ints, net: RackNetwork, flow: Ints, kind: int) -> Ints:
     """
     The next node of each task at *node*: the first tasks take a node's first arcs.
 
     As many tasks are at each node as flow leaves it over arcs of this *kind*.
     """
-    arcs = net.arcs(kind)
-    start, end, amount = net.start[arcs], net.end[arcs], flow[arcs]
+    span = net.span(kind)
+    start, end, amount = net.arcs.tail[span], net.arcs.head[span], flow[span]
     by_start = np.argsort(start, kind="stable")
     reached = np.repeat(end[by_start], amount[by_start])
     ahead = np.empty(len(node), np.int64)

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenkeel.engine.kit.distinct import numbered
+from evenkeel.engine.kit.flow import Arcs
 from evenkeel.engine.kit.rack_flow.classes import Classes
-from evenkeel.engine.kit.rack_flow.numbered import numbered
 from evenkeel.engine.kit.rack_flow.sites import Sites
 from evenkeel.engine.model import NONE, Indices, Ints
 
@@ -52,14 +53,14 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Network:
+class RackNetwork:
     """
     Nodes and arcs.
 
     Attributes:
         nodes: How the nodes are numbered.
         supply: (nodes) tasks held there, or there for being nobody's; less what a site is to have.
-        start, end, most, cost: (arcs) from, to, at most so many tasks, at this cost each.
+        arcs: What flows over one is a number of tasks.
         kinds: Where the arcs of each kind begin, and the end: 6 numbers.
         leaving: (tasks with a home) by the arc they would leave over, then in their order.
         leaving_start: (arcs of `LEAVE`) where the tasks of each begin in *leaving*.
@@ -67,20 +68,17 @@ class Network:
 
     nodes: Nodes
     supply: Ints
-    start: Ints
-    end: Ints
-    most: Ints
-    cost: Ints
+    arcs: Arcs
     kinds: Ints
     leaving: Ints
     leaving_start: Ints
 
-    def arcs(self, kind: int) -> slice:
-        """The arcs of a kind."""
+    def span(self, kind: int) -> slice:
+        """Where the arcs of a kind stand."""
         return slice(int(self.kinds[kind]), int(self.kinds[kind + 1]))
 
 
-def network(classes: Classes, sites: Sites, home: Indices) -> Network:
+def network(classes: Classes, sites: Sites, home: Indices) -> RackNetwork:
     """
     Args:
         classes: The tasks.
@@ -102,20 +100,16 @@ def network(classes: Classes, sites: Sites, home: Indices) -> Network:
     how_many = np.diff(leaving_start, append=len(order))
     leave = (from_pair, nodes.classes + from_class, how_many, classes.away - saved)
     parts = [leave, *_ways(classes, nodes), *_into(classes, sites, nodes, rack_of_pair)]
-    start, end, most, cost = (np.concatenate(column) for column in zip(*parts, strict=True))
     supply = np.zeros(nodes.count, np.int64)
     supply[:pairs] = np.bincount(held[at_home], minlength=pairs)
     supply[nodes.classes : nodes.hubs] = np.bincount(
         classes.of_task[held == NONE], minlength=len(classes.layer)
     )
     supply[nodes.sites :] = -sites.count
-    return Network(
+    return RackNetwork(
         nodes=nodes,
         supply=supply,
-        start=start,
-        end=end,
-        most=most,
-        cost=cost,
+        arcs=Arcs.joined(parts),
         kinds=np.cumsum([0, *(len(part[0]) for part in parts)]),
         leaving=at_home[order],
         leaving_start=leaving_start,

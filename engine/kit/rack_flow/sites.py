@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.kit.rack_flow.numbered import numbered
+from evenkeel.engine.kit.distinct import numbered
 from evenkeel.engine.kit.rack_flow.problem import Places, Problem
 from evenkeel.engine.model import NONE, Ints
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from evenkeel.engine.kit.distinct import numbered
+from evenkeel.engine.kit.flow import cheapest_flow
 from evenkeel.engine.kit.rack_flow.classes import classes_of
 from evenkeel.engine.kit.rack_flow.deal import owners
-from evenkeel.engine.kit.rack_flow.flow import cheapest, from_prices, prices
-from evenkeel.engine.kit.rack_flow.network import Network, network
-from evenkeel.engine.kit.rack_flow.numbered import numbered
+from evenkeel.engine.kit.rack_flow.network import RackNetwork, network
+from evenkeel.engine.kit.rack_flow.primal_dual import from_prices, prices
 from evenkeel.engine.kit.rack_flow.problem import Problem
 from evenkeel.engine.kit.rack_flow.sites import Sites, alike, each_client, limits_bind
 from evenkeel.engine.model import Indices, Ints
@@ -50,7 +51,8 @@ def solve(problem: Problem) -> Indices:
     classes = classes_of(problem)
     sites = alike(problem, keep_full_apart=not apart)
     net = network(classes, sites, problem.home)
-    flow = cheapest(net)
+    solved = cheapest_flow(net.supply, net.arcs)
+    flow = None if solved is None else solved[1]
     price = np.zeros(len(net.supply), np.int64) if flow is None else prices(net, flow)
     if apart:
         together, sites = sites, each_client(problem)
@@ -69,7 +71,7 @@ def _of_used_racks(problem: Problem) -> Problem:
 
 
 def _carried_over(
-    price: Ints, small: Network, whole: Network, together: Sites, apart: Sites
+    price: Ints, small: RackNetwork, whole: RackNetwork, together: Sites, apart: Sites
 ) -> Ints:
     """Prices for the network with every client from the one in which they are taken together."""
     of_site = together.of_client

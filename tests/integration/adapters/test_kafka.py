@@ -24,14 +24,14 @@ from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
 from tests.helpers.group_tool import described
+from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.helpers.kafka_stage import Stage
-from tests.helpers.local.jars import classpath, resolve_jars
-from tests.helpers.local.process import find_java, spawn, stop, wait_until
-from tests.helpers.local.rebalancing import RestlessMember
-from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
 from tests.helpers.streams_groups import presume
+from tests.stage.kafka.jars import classpath, resolve_jars
+from tests.stage.process import find_java, spawn, stop, wait_until
+from tests.stage.workload.rebalancing import RestlessMember
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
 
 SHARE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"

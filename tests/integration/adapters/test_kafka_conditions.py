@@ -16,12 +16,12 @@ from kafka import TopicPartition
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Row, Seen, Stage, Watch
-from tests.helpers.local.brokers import RACKS
-from tests.helpers.local.process import wait_until
-from tests.helpers.local.sessions import ClusterInUse
+from tests.stage.kafka.brokers import RACKS
+from tests.stage.process import wait_until
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
 
 MODERN = {"group.protocol": "consumer"}

@@ -14,9 +14,9 @@ from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.datasets import groups_of
 from evenkeel.engine.model import GroupType
 from tests.helpers.group_tool import described
-from tests.helpers.local.brokers import KafkaCluster
-from tests.helpers.local.jars import OLDER_VERSION, resolve_jars
-from tests.helpers.local.process import sweep, wait_until
+from tests.stage.kafka.brokers import KafkaCluster
+from tests.stage.kafka.jars import OLDER_VERSION, resolve_jars
+from tests.stage.process import sweep, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

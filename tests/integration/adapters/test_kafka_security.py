@@ -37,8 +37,9 @@ from evenkeel.engine.datasets import ClusterSnapshot
 from evenkeel.engine.errors import ClusterUnreachable, EvenkeelError
 from evenkeel.engine.steps.snapshot import take_snapshot
 from tests.helpers.certificates import Authority
-from tests.helpers.local.process import sweep, wait_until
-from tests.helpers.local.secured import (
+from tests.helpers.dagbag import show_dags
+from tests.helpers.searched import file_text, history_text
+from tests.helpers.secured_broker import (
     NOBODY,
     NOBODY_PASSWORD,
     READER,
@@ -46,10 +47,10 @@ from tests.helpers.local.secured import (
     Properties,
     SecuredBroker,
 )
-from tests.helpers.local.tokens import CLIENT_SECRET, token_endpoint, unsigned
-from tests.helpers.searched import file_text, history_text
+from tests.helpers.tokens import CLIENT_SECRET, token_endpoint, unsigned
+from tests.stage.process import sweep, wait_until
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 SNAPSHOT_ID = "prod-20260301T120000Z-000000"
@@ -466,7 +467,7 @@ def dag_run(
     file.write_text(json.dumps({f"evenkeel_{name}": _kafka(stored[name]) for name in stored}))
     environment = {
         "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(show_dags(home / "dags")),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
         "AIRFLOW__CORE__FERNET_KEY": Fernet.generate_key().decode(),

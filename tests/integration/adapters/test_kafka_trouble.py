@@ -28,8 +28,8 @@ from evenkeel.engine.adapters.kafka.topics import NO_LEADER
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.datasets import ClusterSnapshot, groups_of
 from evenkeel.engine.steps.measure import measure_group
-from tests.helpers.local.brokers import RACKS, KafkaCluster
-from tests.helpers.local.process import sweep, wait_until
+from tests.stage.kafka.brokers import RACKS, KafkaCluster
+from tests.stage.process import sweep, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

@@ -14,10 +14,10 @@ from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.adapters.slack.blocks import body
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from tests.helpers.local.slack import SlackServer
-from tests.helpers.local.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
+from tests.stage.slack import SlackServer
+from tests.stage.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
 
-pytest_plugins = ("tests.helpers.local.slack",)
+pytest_plugins = ("tests.helpers.slack_fixtures",)
 
 TOKEN = "xoxb-secret-of-the-test"
 

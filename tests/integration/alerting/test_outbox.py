@@ -19,11 +19,11 @@ from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest
-from tests.helpers.local.slack import SlackServer
-from tests.helpers.local.slack_workspace import Fault
 from tests.helpers.outbox import Recorder, refusal
+from tests.stage.slack import SlackServer
+from tests.stage.slack_workspace import Fault
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures", "tests.helpers.local.slack")
+pytest_plugins = ("tests.helpers.postgres_fixtures", "tests.helpers.slack_fixtures")
 
 pytestmark = pytest.mark.postgres
 
@@ -149,9 +149,9 @@ def test_a_digest_holds_what_postgres_knows(history: PostgresHistory) -> None:
     [section] = message.sections
     text = "\n".join(section.lines)
     assert "Cost: 4 of 12 partitions change hands once." in text
-    assert "Besides: drain time never → 1 min." in text
+    assert "Besides: drain time never -> 1 min." in text
     assert "won in 2 snapshots in a row, since 2026-03-01 09:05:00 UTC" in text
-    assert section.code == ("t-0: m1 → m2", "and 3 more")
+    assert section.code == ("t-0: m1 -> m2", "and 3 more")
     assert (
         f"Snapshot {run}, read 2026-03-01 09:10:05 UTC; 2 groups: 1 stay, 1 switch."
         in message.footer

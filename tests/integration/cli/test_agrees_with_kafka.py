@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.group_tool import described
 from tests.integration.cli.conftest import objects
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
 
 RESTLESS = "keeps-rebalancing"

@@ -9,10 +9,10 @@ import pytest
 from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.lake import FileLake
-from tests.helpers.local.sessions import ClusterInUse, RunningWorkload
+from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.integration.cli.conftest import objects
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
 
 KEYS = ("group", "topic", "partition", "begin", "end", "committed", "lag", "member")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.helpers.local.slack_workspace import REVOKED
 from tests.integration.cli.conftest import objects
+from tests.stage.slack_workspace import REVOKED
 
-pytest_plugins = ("tests.helpers.local.slack",)
+pytest_plugins = ("tests.helpers.slack_fixtures",)
 
 
 def test_a_token_that_works_is_named_by_its_bot_and_workspace(run, slack_server, monkeypatch):

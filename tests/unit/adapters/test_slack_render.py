@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from tests.helpers.local.slack_workspace import check_content
+from tests.stage.slack_workspace import check_content
 
 MESSAGE = AlertMessage(
     kind=MessageKind.ADVICE,
@@ -21,7 +21,7 @@ MESSAGE = AlertMessage(
     at=datetime(2026, 3, 1, 9, 0, tzinfo=UTC),
     title="orders: 1 group would gain",
     summary="payments: switch to sticky.",
-    sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a → b",)),),
+    sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a -> b",)),),
     more="All of it: SELECT 1",
     footer=("Snapshot s.",),
 )
@@ -49,7 +49,7 @@ def test_a_message_becomes_header_sections_and_context() -> None:
     assert texts(posted) == [
         ":scales: orders: 1 group would gain",
         "payments: switch to sticky.",
-        "*payments*\nWhy: lag.\n```t-0: a → b```",
+        "*payments*\nWhy: lag.\n```t-0: a -&gt; b```",
         "All of it: SELECT 1",
         "Snapshot s.",
     ]

@@ -53,8 +53,8 @@ def test_what_the_reason_says_is_not_said_twice() -> None:
     )
     text = plain_text(digest(switch(live=live, proposed=proposed)))
     assert text.count("argest member lag 900") == 2  # the summary and the reason
-    assert "Besides: cross-rack share 50 % → 25 %; drain time never → 1 min 30 s." in text
-    assert "Price: partition spread 1 → 2." in text
+    assert "Besides: cross-rack share 50% -> 25%; drain time never -> 1 min 30 s." in text
+    assert "Price: partition spread 1 -> 2." in text
 
 
 def test_unknown_numbers_are_called_unknown() -> None:
@@ -132,7 +132,7 @@ def test_moves_are_listed_up_to_a_number() -> None:
     ]
     message = digest(switch(proposed=score(moves=9, newly_owned=1)), moves={"payments": moves})
     code = message.sections[0].code
-    assert code[0] == "orders-0: (nobody) → m2"
+    assert code[0] == "orders-0: (nobody) -> m2"
     assert code[-1] == "and 5 more"
     assert (
         "Cost: 9 of 12 partitions change hands once, 1 unowned partition gets an owner."

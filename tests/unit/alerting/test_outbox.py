@@ -122,7 +122,7 @@ def test_moves_stand_with_their_group(history: OutboxHistory) -> None:
     history.moves = [move | {"advice_id": 7}]
     queue_advice(history, settings(), history.snapshot("s1", advice("a", advice_id=7), advice("b")))
     code = {s.heading[0]: s.code for s in history.messages()[0].sections}
-    assert code == {"a": ("t-0: m1 → m2", "and 3 more"), "b": ()}
+    assert code == {"a": ("t-0: m1 -> m2", "and 3 more"), "b": ()}
 
 
 def test_an_unknown_snapshot_is_an_error(history: OutboxHistory) -> None:

@@ -74,7 +74,8 @@ from evenkeel.engine.cli import app
 try:
     app()
 except SystemExit:
-    print(*(n for n in ("numpy", "pyarrow", "rich", "sql", *sys.argv[2:]) if n in sys.modules), file=sys.stderr)
+    names = ("numpy", "pyarrow", "rich", "evenkeel.sql", *sys.argv[2:])
+    print(*(n for n in names if n in sys.modules), file=sys.stderr)
     print(*(n for n in sys.modules if n.startswith("evenkeel.engine.cli.verbs.")), file=sys.stderr)
 """
     assert ended(program, "--help") == ["", ""]

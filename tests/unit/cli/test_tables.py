@@ -68,9 +68,9 @@ def test_a_legend_explains_the_signs_that_stand_in_the_table(capsys):
 
 
 def test_a_duration_has_the_unit_that_reads_best():
-    """Seconds below two minutes, then minutes, hours, days; infinity is never, None is unknown."""
+    """The two largest units, tenths below ten seconds; infinity is never, None is unknown."""
     spans = [duration(s) for s in (0.25, 119, 121, 7200, 172800, math.inf, None)]
-    assert spans == ["0.2 s", "119 s", "2.0 min", "2 h", "2 d", "never", "?"]
+    assert spans == ["0.2 s", "1 min 59 s", "2 min 1 s", "2 h", "2 d", "never", "?"]
 
 
 def test_json_is_strict():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -90,14 +89,19 @@ def test_a_rejected_snapshot_still_reaches_the_alert(loaded: dict[str, Any]) -> 
     assert rules == expected
 
 
-def test_copies_of_the_dag_files_load_as_well(tmp_path: Path) -> None:
-    """DAG files copied into a folder of the user's own find what they share in the installation."""
-    folder = tmp_path / "dags"
-    folder.mkdir()
-    for name in ("snapshot_offsets.py", "advise_assignments.py"):
-        shutil.copy(DAGS / name, folder)
-    found = dagbag.load(folder, tmp_path)
-    assert (found["errors"], sorted(found["dags"])) == (
-        {},
-        ["advise_assignments", "snapshot_offsets"],
-    )
+def test_the_file_of_the_readme_shows_every_dag_beside_folders_of_the_users_own(
+    tmp_path: Path, loaded: dict[str, Any]
+) -> None:
+    """README's three lines load all DAGs, also where the user has packages `dags`, `sql` and `engine` on the path."""
+    folder = dagbag.show_dags(tmp_path / "dags")
+    for own in ("dags", "sql", "engine", "spark_tasks", "expectations"):
+        for place in (folder, tmp_path / "elsewhere"):
+            (place / own).mkdir(parents=True)
+            (place / own / "__init__.py").write_text("raise ImportError('a package of the user')\n")
+    (folder / ".airflowignore").write_text("/*/\n")
+    shown = dagbag.load(folder, tmp_path, PYTHONPATH=str(tmp_path / "elsewhere"))
+    assert (shown["errors"], shown["heavy"]) == ({}, [])
+    # the same DAGs, but for the file that Airflow found them in
+    of_stub = {name: dag | {"file": f"{name}.py"} for name, dag in shown["dags"].items()}
+    assert of_stub == loaded["dags"]
+    assert {dag["file"] for dag in shown["dags"].values()} == {"evenkeel_dags.py"}

@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowException
 from evenkeel.dags import runtime
 from evenkeel.dags.spark_step import SparkStep
 from evenkeel.engine.config import load
-from tests.helpers.local.process import wait_until
+from tests.stage.process import wait_until
 
 pytestmark = pytest.mark.airflow
 

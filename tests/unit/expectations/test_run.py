@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def test_importing_the_runner_loads_nothing_heavy():
     """Great Expectations and pandas are loaded when something is validated, not before."""
     heavy = "{'great_expectations', 'pandas', 'pyspark'}"
-    code = f"import sys, expectations.run; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, evenkeel.expectations.run; print(sorted({heavy} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "[]" == run.stdout.strip()
 

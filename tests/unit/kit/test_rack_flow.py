@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import tests.helpers.strategies  # noqa: F401 registers the Hypothesis profile
 from evenkeel.engine.errors import Infeasible, InputError
+from evenkeel.engine.kit.flow import cheapest_flow
 from evenkeel.engine.kit.rack_flow import Places, Problem, solve
 from evenkeel.engine.kit.rack_flow.classes import classes_of
-from evenkeel.engine.kit.rack_flow.flow import cheapest, from_prices
 from evenkeel.engine.kit.rack_flow.network import network
+from evenkeel.engine.kit.rack_flow.primal_dual import from_prices
 from evenkeel.engine.kit.rack_flow.sites import alike, each_client, limits_bind
 from evenkeel.engine.model import NONE
 from tests.helpers.transport_lp import least_cost
@@ -105,12 +106,12 @@ def test_any_prices_lead_to_the_same_cost(asked, seed):
     sites = each_client(asked)
     net = network(classes_of(asked), sites, asked.home)
     wrong = np.random.default_rng(seed).integers(-50, 50, net.nodes.count)
-    flow = cheapest(net)
-    if flow is None:
+    solved = cheapest_flow(net.supply, net.arcs)
+    if solved is None:
         with pytest.raises(Infeasible):
             from_prices(net, wrong)
     else:
-        assert (from_prices(net, wrong) * net.cost).sum() == (flow * net.cost).sum()
+        assert (from_prices(net, wrong) * net.arcs.cost).sum() == solved[0]
 
 
 def test_the_problem_is_left_as_it_was():
@@ -191,4 +192,4 @@ def test_a_thousand_clients_take_a_few_dozen_arcs():
     asked = problem(10 * random.integers(0, 2, (10_000, 3)), owner, np.arange(1_000) % 3)
     net = network(classes_of(asked), alike(asked, keep_full_apart=True), asked.home)
 
-    assert len(net.cost) <= 3 * 7 + 3 * 7 + 7 + 3 + 3 + 3
+    assert len(net.arcs.cost) <= 3 * 7 + 3 * 7 + 7 + 3 + 3 + 3

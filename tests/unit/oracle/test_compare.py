@@ -7,11 +7,11 @@ import json
 import pytest
 
 from evenkeel.engine.errors import Infeasible
-from tests.helpers.local.process import LocalClusterError
 from tests.oracle import __main__ as command
 from tests.oracle import compare as comparing
 from tests.oracle import jvm as jvm_module
 from tests.oracle.compare import compare, ours
+from tests.stage.process import LocalClusterError
 
 
 class FakeJvm:

@@ -8,7 +8,8 @@ import pytest
 from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.streams.tags import findings, kept_apart, some
+from evenkeel.engine.streams.tags import findings, kept_apart
+from evenkeel.engine.text import named
 from tests.helpers.streams import process, tasks_of
 
 
@@ -145,5 +146,5 @@ def test_a_copy_may_move_while_no_tag_loses_a_value():
 
 def test_long_lists_of_names_are_cut():
     """The first three, and how many more."""
-    assert some(list("abcde"), "task", "has", "have") == "5 tasks (a, b, c and 2 more) have"
-    assert some(["a"], "task", "has", "have") == "1 task (a) has"
+    assert named(list("abcde"), "task", "has", "have") == "5 tasks (a, b, c and 2 more) have"
+    assert named(["a"], "task", "has", "have") == "1 task (a) has"

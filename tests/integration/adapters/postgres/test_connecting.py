@@ -13,11 +13,11 @@ import pytest
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
 from evenkeel.engine.errors import ClusterBusy, HistoryError, HistoryUnreachable
 from tests.helpers.history_rows import fill, manifest
-from tests.helpers.local.postgres import EmbeddedPostgres
-from tests.helpers.local.postgres_access import PostgresServer
-from tests.helpers.local.process import free_ports
+from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.postgres_access import PostgresServer
+from tests.stage.process import free_ports
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
 

@@ -24,7 +24,7 @@ from tests.helpers.history_rows import (
     validation,
 )
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
 TABLES = [

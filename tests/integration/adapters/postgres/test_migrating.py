@@ -14,7 +14,7 @@ from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
 from evenkeel.engine.errors import HistoryError
 from tests.helpers.history_rows import fill
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
 NAMES = [migration.name for migration in sql.migrations()]

@@ -15,7 +15,7 @@ from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import InputError
 from tests.helpers.history_rows import FIRST, candidates, fill, manifest, metrics
 
-pytest_plugins = ("tests.helpers.local.postgres_fixtures",)
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
 WIDE = {"hours": 10**7}

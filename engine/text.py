@@ -1,0 +1,66 @@
+"""Text helpers for every layer: what errors and problems are written with. Values get their words in `wording`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def several(number: int, noun: str) -> str:
+    """
+    A number of things, with a plural that ends in s.
+
+    >>> several(1, "group"), several(2000, "group")
+    ('1 group', '2,000 groups')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str], limit: int = 3) -> str:
+    """
+    The first names and how many more there are.
+
+    >>> listed(["a", "b"]), listed(["a", "b", "c", "d"], 2)
+    ('a, b', 'a, b and 2 more')
+    """
+    return ", ".join(names[:limit]) + and_more(len(names) - limit)
+
+
+def and_more(number: int) -> str:
+    """
+    The end of a list that shows not all: nothing when none is left out.
+
+    >>> and_more(0), and_more(1200)
+    ('', ' and 1,200 more')
+    """
+    return f" and {number:,} more" if number > 0 else ""
+
+
+def named(names: Sequence[str], noun: str, one: str, many: str, limit: int = 3) -> str:
+    """
+    How many things, the first few names, and the verb for it.
+
+    >>> named(["a", "b", "c", "d"], "client", "has", "have", 2), named(["a"], "client", "has", "have")
+    ('4 clients (a, b and 2 more) have', '1 client (a) has')
+    """
+    verb = one if len(names) == 1 else many
+    return f"{several(len(names), noun)} ({listed(names, limit)}) {verb}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """
+    At most *limit* characters, an ellipsis where something was cut.
+
+    >>> shortened("abcdef", 4), shortened("abc", 4)
+    ('abc…', 'abc')
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def money(amount: float, currency: str) -> str:
+    """
+    An amount of money, its sign left to the sentence around it.
+
+    >>> money(1234.5, "EUR"), money(0.001, "USD"), money(0, "USD")
+    ('1,234.50 EUR', 'less than 0.01 USD', '0.00 USD')
+    """
+    return f"less than 0.01 {currency}" if 0 < amount < 0.005 else f"{amount:,.2f} {currency}"

@@ -1,0 +1,175 @@
+"""
+The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
+
+Numbers, shares, durations and moments first, each with one form; then names of members.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from evenkeel.engine.text import and_more, listed, money, named, several, shortened
+
+if TYPE_CHECKING:
+    from evenkeel.engine.model import Member
+
+__all__ = [
+    "ARROW",
+    "and_more",
+    "byte_rate",
+    "change",
+    "duration",
+    "listed",
+    "member_names",
+    "moment",
+    "money",
+    "named",
+    "offsets",
+    "percent",
+    "sentence",
+    "several",
+    "shortened",
+    "since",
+]
+
+ARROW = "->"
+"""Between what was and what is."""
+
+
+def change(before: str, after: str) -> str:
+    """
+    What becomes of something.
+
+    >>> change("900", "300")
+    '900 -> 300'
+    """
+    return f"{before} {ARROW} {after}"
+
+
+def offsets(lag: int) -> str:
+    """
+    Lag with its unit.
+
+    >>> offsets(12400), offsets(1)
+    ('12,400 offsets', '1 offset')
+    """
+    return several(lag, "offset")
+
+
+def percent(share: float) -> str:
+    """
+    A fraction of 1 as percent; what is neither none nor all never rounds to 0 or 100.
+
+    >>> percent(0.667), percent(0.0), percent(0.004), percent(0.996), percent(-0.667)
+    ('67%', '0%', '0.4%', '99.6%', '-67%')
+    """
+    points = share * 100
+    whole = round(points)
+    if whole in (0, 100) and not math.isclose(points, whole, abs_tol=1e-9):
+        digits = next((d for d in (1, 2, 3) if round(points, d) not in (0, 100)), 4)
+        return f"{points:.{digits}f}%"
+    return f"{whole}%"
+
+
+def duration(seconds: float) -> str:
+    """
+    A span of time in its two largest units, tenths of a second below ten; infinity is never.
+
+    >>> duration(42), duration(1.5), duration(95), duration(7800), duration(200000), duration(float("inf"))
+    ('42 s', '1.5 s', '1 min 35 s', '2 h 10 min', '2 d 7 h', 'never')
+    """
+    if math.isinf(seconds):
+        return "never"
+    if 0 < seconds < 9.95:
+        return f"{max(seconds, 0.1):.1f}".removesuffix(".0") + " s"
+    left = max(0, round(seconds))
+    units = [("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)]
+    first = next((i for i, (_, size) in enumerate(units) if left >= size), len(units) - 1)
+    parts: list[str] = []
+    for unit, size in units[first : first + 2]:
+        amount, left = divmod(left, size)
+        if amount or not parts:
+            parts.append(f"{amount} {unit}")
+    return " ".join(parts)
+
+
+def moment(at: datetime) -> str:
+    """
+    A moment in UTC, to the second.
+
+    >>> moment(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '2026-03-01 09:05:00 UTC'
+    """
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def since(start: datetime, now: datetime) -> str:
+    """
+    When something began and how long that is.
+
+    >>> since(datetime(2026, 3, 1, 9, 5, tzinfo=UTC), datetime(2026, 3, 1, 9, 30, tzinfo=UTC))
+    'since 2026-03-01 09:05:00 UTC (25 min)'
+    """
+    return f"since {moment(start)} ({duration((now - start).total_seconds())})"
+
+
+def sentence(text: str) -> str:
+    """
+    A clause of somebody else's as a sentence of ours.
+
+    >>> sentence("lag falls by half"), sentence("No broker answered."), sentence("is it?")
+    ('Lag falls by half.', 'No broker answered.', 'Is it?')
+    """
+    clean = " ".join(text.split())
+    if not clean:
+        return ""
+    ended = clean if clean[-1] in ".!?" else f"{clean}."
+    # A first word with a capital, dot or hyphen inside is a name (a strategy, a setting): as is.
+    first = ended.split()[0].rstrip(".,:;!?")
+    return ended[0].upper() + ended[1:] if first.isalpha() and first.islower() else ended
+
+
+def byte_rate(per_second: float) -> str:
+    """
+    Bytes per second in the decimal unit that reads best.
+
+    >>> byte_rate(0), byte_rate(950), byte_rate(1_234_000), byte_rate(5e12)
+    ('0 B/s', '950 B/s', '1.2 MB/s', '5,000.0 GB/s')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if per_second >= size:
+            return f"{per_second / size:,.1f} {unit}/s"
+    return f"{per_second:,.0f} B/s"
+
+
+ID_END = 8
+"""Characters of a member id that tell two members of equal client id and host apart."""
+
+
+def member_names(members: Iterable[Member]) -> dict[str, str]:
+    """
+    A short name for each member id: its instance id, else its client id; with its host where others share that; then
+    the end of its id.
+
+    >>> from evenkeel.engine.model import Member
+    >>> def member(id, client, host, instance=None):
+    ...     return Member(id=id, client_id=client, host=host, instance_id=instance)
+    >>> member_names([member("a-1", "a", "/h1"), member("b-3", "b", "/h1"), member("b-5", "b", "/h2")])
+    {'a-1': 'a', 'b-3': 'b /h1', 'b-5': 'b /h2'}
+    >>> list(member_names([member("b-11112222", "b", "/h"), member("b-33334444", "b", "/h")]).values())
+    ['b /h ..11112222', 'b /h ..33334444']
+    >>> member_names([member("x-1", "x", "/h", "orders-0"), member("x-2", "x", "/h", "orders-1")])
+    {'x-1': 'orders-0', 'x-2': 'orders-1'}
+    """
+    short = {m.id: (m.instance_id or m.client_id or m.id, m.host) for m in members}
+    clients = Counter(name for name, _ in short.values())
+    both = Counter(short.values())
+    names = {}
+    for member, (client, host) in short.items():
+        name = client if clients[client] == 1 else f"{client} {host}".strip()
+        names[member] = name if both[client, host] == 1 else f"{name} ..{member[-ID_END:]}"
+    return names

@@ -1,0 +1,143 @@
+"""The embedded Postgres: it starts again, ends with its parent, and reaches folders that are deep or closed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from tests.stage.postgres import SOCKET_PATH_LIMIT, EmbeddedPostgres
+from tests.stage.process import LocalClusterError, wait_until
+
+pytestmark = pytest.mark.postgres
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def postmaster(server: EmbeddedPostgres) -> psutil.Process:
+    """The server's process."""
+    return psutil.Process(int((server.data / "postmaster.pid").read_text().split()[0]))
+
+
+def answer(server: EmbeddedPostgres) -> object:
+    """What the server says to a simple question of a role of its own."""
+    with psycopg.connect(server.database("evenkeel")) as connection:
+        row = connection.execute("SELECT current_user || current_database()").fetchone()
+    return row[0] if row else None
+
+
+def test_a_server_keeps_its_data_and_leaves_no_process(tmp_path: Path) -> None:
+    """What was stored is there after a stop and a start; a stopped server is gone, its socket with it."""
+    server = EmbeddedPostgres(tmp_path / "pg")
+    with server:
+        process = postmaster(server)
+        children = process.children(recursive=True)
+        with psycopg.connect(server.database("evenkeel")) as connection:
+            connection.execute("CREATE TABLE kept (a int)")
+    assert not any(p.is_running() for p in (process, *children))
+    assert list((tmp_path / "pg" / "socket").iterdir()) == []
+    with pytest.raises(LocalClusterError, match="start it first"):
+        server.url("evenkeel", "evenkeel")
+    with (
+        EmbeddedPostgres(tmp_path / "pg"),
+        psycopg.connect(server.database("evenkeel")) as connection,
+    ):
+        assert connection.execute("SELECT * FROM kept").fetchall() == []
+
+
+def test_a_server_that_runs_is_used_and_not_ended(tmp_path: Path) -> None:
+    """A second one in the same folder is the same server, and leaving it leaves it running."""
+    with EmbeddedPostgres(tmp_path / "pg") as first:
+        with EmbeddedPostgres(tmp_path / "pg") as second:
+            assert postmaster(second) == postmaster(first)
+        assert answer(first) == "evenkeelevenkeel"
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems do not tell a child of the end of its parent"
+)
+@pytest.mark.parametrize("survive", [False, True])
+def test_a_server_ends_with_its_parent_unless_told_to_survive(
+    tmp_path: Path, survive: bool
+) -> None:
+    """A killed parent takes its server with it, cleanly; one that is to survive is found and ended later."""
+    script = (
+        "import sys, pathlib, time; from tests.stage.postgres import EmbeddedPostgres;"
+        f"EmbeddedPostgres(pathlib.Path(sys.argv[1])).start(survive={survive}); print(flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "pg")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )
+    server = EmbeddedPostgres(tmp_path / "pg")
+    try:
+        assert parent.stdout is not None
+        assert parent.stdout.readline()
+        process = postmaster(server)
+        parent.kill()
+        parent.wait()
+        if survive:
+            assert answer(server) == "evenkeelevenkeel"
+            server.stop()
+        psutil.wait_procs([process], timeout=30)
+        assert not process.is_running()
+        assert "database system is shut down" in server.log.read_text()
+    finally:
+        parent.kill()
+        parent.communicate()
+        server.stop()
+
+
+def test_a_killed_server_starts_again(tmp_path: Path) -> None:
+    """What a killed server left behind, its process number among it, does not pass for a running one."""
+    with EmbeddedPostgres(tmp_path / "pg") as server:
+        answer(server)
+        process = postmaster(server)
+        process.send_signal(signal.SIGKILL)
+        wait_until(lambda: not server.running, 30, "the server to be gone")
+        server.stop()
+        left = server.data / "postmaster.pid"
+        left.write_text(left.read_text().replace(str(process.pid), str(os.getpid()), 1))
+        assert not server.running
+        left.write_text(left.read_text().replace(str(os.getpid()), str(process.pid), 1))
+        server.start()
+        assert answer(server) == "evenkeelevenkeel"
+
+
+def test_an_interrupted_first_start_does_not_count(tmp_path: Path) -> None:
+    """A data folder that was never finished is made anew."""
+    half = tmp_path / "pg" / "data.new"
+    half.mkdir(parents=True)
+    (half / "PG_VERSION").write_text("18")
+    with EmbeddedPostgres(tmp_path / "pg") as server:
+        assert answer(server) == "evenkeelevenkeel"
+        assert not half.exists()
+
+
+def test_a_deep_folder_has_its_socket_elsewhere(tmp_path: Path) -> None:
+    """A path too long for a socket still has a server; the folder of its socket is private and removed again."""
+    deep = tmp_path / ("d" * SOCKET_PATH_LIMIT)
+    deep.mkdir()
+    with EmbeddedPostgres(deep / "pg") as server:
+        assert answer(server) == "evenkeelevenkeel"
+        folder = Path((server.data / "postmaster.pid").read_text().splitlines()[4])
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert deep not in folder.parents
+    assert not folder.exists()
+
+
+def test_a_closed_folder_stays_closed(tmp_path: Path) -> None:
+    """A server runs inside a folder that only the caller may enter, and opens it to nobody."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with EmbeddedPostgres(closed / "pg") as server:
+        assert answer(server) == "evenkeelevenkeel"
+        assert postmaster(server).uids().effective != 0
+    assert closed.stat().st_mode & 0o777 == 0o700

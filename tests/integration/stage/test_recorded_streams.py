@@ -1,0 +1,107 @@
+"""Where Java has no compiler, the classic Streams group is there all the same, from its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kafka.admin import KafkaAdminClient
+
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.config import ClusterSettings, Filter
+from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
+from evenkeel.engine.model import GroupSnapshot, utc_now
+from tests.helpers.kafka_session import SETTLE_SECONDS, ClusterInUse
+from tests.stage.process import wait_until
+from tests.stage.workload import topics
+from tests.stage.workload.recorded_streams import RECORDING, recorded
+from tests.stage.workload.run import Workload
+from tests.stage.workload.settling import states
+from tests.stage.workload.streams_app import NO_COMPILER
+
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
+
+NAME = "streams-classic"
+
+
+@pytest.fixture
+def workload(kafka_cluster: ClusterInUse, tmp_path: Path) -> Iterator[Workload]:
+    """A settled workload as on a machine without a compiler, removed at the end."""
+    prefix = f"{kafka_cluster.prefix}played-"
+    with Workload(kafka_cluster.bootstrap, prefix, tmp_path, compiler=False) as workload:
+        wait_until(lambda: not workload.unsettled(), SETTLE_SECONDS, "the workload to settle")
+        yield workload
+    with closing(KafkaAdminClient(bootstrap_servers=kafka_cluster.bootstrap.split(","))) as admin:
+        assert states(admin)[prefix + NAME] == "Empty"
+        topics.remove(admin, prefix)
+        assert [topic for topic in admin.list_topics() if topic.startswith(prefix)] == []
+
+
+def _take(workload: Workload) -> ClusterSnapshot:
+    only = Filter(allow=(f"{workload.prefix}*",))
+    settings = ClusterSettings(bootstrap=workload.bootstrap, groups=only, topics=only)
+    with closing(KafkaClusterReader("test", settings)) as reader:
+        return reader.take_snapshot(new_snapshot_id("test", utc_now()))
+
+
+def _group(snapshot: ClusterSnapshot, name: str) -> GroupSnapshot:
+    groups = groups_of(snapshot.tables, snapshot.started_at)
+    return next(group for group in groups if group.group == name)
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_recorded_application_stands_in_where_none_can_be_run(workload: Workload) -> None:
+    """It reads as a real one: stable, 4 members in 2 processes and racks, all tasks once, a lag."""
+    assert workload.left_out == {"streams-kip1071": NO_COMPILER}
+    snapshot = _take(workload)
+    group = _group(snapshot, workload.prefix + NAME)
+    assert (group.state, group.type, group.assignor) == ("Stable", "classic", "stream")
+    assert (group.error, snapshot.problems) == (None, ())
+    members = [
+        member
+        for member in snapshot.tables["members"].to_pylist()
+        if member["group_id"] == workload.prefix + NAME
+    ]
+    assert len(members) == 4
+    assert {(m["rack"], m["client_tags"]) for m in members} == {
+        ("rack-a", '{"zone": "rack-a"}'),
+        ("rack-b", '{"zone": "rack-b"}'),
+    }
+    assert len({(m["process_id"], m["rack"]) for m in members}) == 2
+    active = [task for member in members for task in member["active_tasks"]]
+    assert sorted(active) == [f"{s}_{p}" for s in (0, 1) for p in range(6)]
+    assert all(member["standby_tasks"] for member in members)
+    assert -1 not in group.partitions.owner.tolist()
+    commits = _group(snapshot, workload.prefix + NAME).partitions.committed.tolist()
+    assert len(commits) == 12
+    wait_until(lambda: _lags(workload), 30, "a commit behind the end of every partition read")
+
+
+def _lags(workload: Workload) -> bool:
+    rows = _group(_take(workload), workload.prefix + NAME).partitions
+    pairs = zip(rows.committed.tolist(), rows.end.tolist(), strict=True)
+    gaps = [None if committed is None else end - committed for committed, end in pairs]
+    return None not in gaps and min(gaps) >= 0 and sum(gaps) > 0
+
+
+def test_blobs_are_sent_as_they_were_recorded() -> None:
+    """Without a prefix not a byte differs; with one, every name in them has it and nothing else."""
+    recording = open_recording(RECORDING)
+    rows = recording.read("members", recording.snapshot_ids[-1:]).to_pylist()
+    rows = [row for row in rows if row["group_id"] == NAME]
+    plain, counts = recorded(NAME, "")
+    assert [(b.subscription, b.assignment) for b in plain] == [
+        (row["metadata"], row["assignment"]) for row in rows
+    ]
+    assert counts == {f"{NAME}-counts-changelog": 6, f"{NAME}-counts-repartition": 6}
+    for before, after in zip(plain, recorded(NAME, "pre-")[0], strict=True):
+        for one, other in (
+            (before.subscription, after.subscription),
+            (before.assignment, after.assignment),
+        ):
+            assert other.count(b"pre-") == one.count(b"invoices") + one.count(b"-repartition")
+            assert len(other) == len(one) + len("pre-") * other.count(b"pre-")

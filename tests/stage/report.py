@@ -1,0 +1,128 @@
+"""What the demo prints: the groups, the message, three questions and where to go on from there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.cli.views.scoreboard import why
+from evenkeel.engine.cli.views.tables import Table, number, ratio, share, text
+from evenkeel.engine.cli.views.tables import show as show_tables
+from tests.stage import slack_workspace as slack
+from tests.stage.services import Demo
+
+QUERIES = (
+    ("Where is the lag?", "worst_partitions", ["--param", "limit=5"]),
+    ("What would each strategy do for a group?", "scoreboard", ["--param", "group={group}"]),
+    ("Are the snapshots taken, whole, and worked on?", "snapshot_health", ["--param", "limit=3"]),
+)
+TOLD = "select snapshot_id from step_run where step = 'alert' and outcome = 'ok'"
+"""`alert` is the last step."""
+
+
+def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The snapshots of the cluster, newest first, and whether all was said of each."""
+    rows = _ask(state, "snapshot_health", cluster=state["name"], limit=10)
+    with psycopg.connect(state["database_url"]) as connection:
+        told = {row[0] for row in connection.execute(TOLD)}
+    return [row | {"advised": row["snapshot_id"] in told} for row in rows]
+
+
+def is_fresh(row: dict[str, Any], state: dict[str, Any]) -> bool:
+    """Whether something is of this demo, not of one that was stopped."""
+    return bool(row["started_at"].timestamp() > state["settled_at"] - 1)
+
+
+def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
+    """How far the snapshot that is worked on is, and what went wrong of late."""
+    fresh = [row for row in found if is_fresh(row, state)]
+    waiting = [row["snapshot_id"] for row in fresh if not row["advised"]]
+    what = f"the advice on snapshot {waiting[-1]}" if waiting else "the next snapshot"
+    failed = [row for row in _ask(state, "failed_steps", hours=1) if is_fresh(row, state)]
+    return what + "".join(f" (a try of {f['step']} failed: {f['error']})" for f in failed[:1])
+
+
+def show(demo: Demo, state: dict[str, Any]) -> None:
+    """Print everything."""
+    groups = _ask(state, "groups", cluster=state["name"])
+    _title(f"The consumer groups{_when(groups)}")
+    show_tables([_table(groups)])
+    _title("The message in Slack")
+    print(_message(demo, state))
+    shown = next((g["group_id"] for g in groups if g["verdict"] == "switch"), None)
+    shown = shown or next((g["group_id"] for g in groups if g["verdict"]), "")
+    for question, name, arguments in QUERIES:
+        _title(question)
+        _query([name, *(argument.format(group=shown) for argument in arguments)])
+    _title("Go on from here")
+    print(ways(demo, state))
+
+
+def _when(groups: list[dict[str, Any]]) -> str:
+    taken = max((group["taken_at"] for group in groups), default=None)
+    return f" at {taken.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if taken else ""
+
+
+def _title(words: str) -> None:
+    print(f"\n== {words} {'=' * (75 - len(words))}\n", flush=True)
+
+
+def _table(groups: list[dict[str, Any]]) -> Table:
+    headings = ("group", ">lag", ">skew", ">cross-rack", "status", "advice", "why")
+    return Table(headings=headings, rows=[_row(group) for group in groups], apart=True)
+
+
+def _row(group: dict[str, Any]) -> list[str]:
+    advice = group["verdict"]
+    if advice == "switch":
+        advice += f" to {group['strategy']}"
+    return [
+        text(group["group_id"]),
+        number(group["total_lag"]),
+        ratio(group["lag_skew"]),
+        share(group["cross_rack_share"]),
+        text(group["status"], "?"),
+        text(advice),
+        text(why(group["reason"] or group["error"], group["yardstick"], group["yardstick_reason"])),
+    ]
+
+
+def _message(demo: Demo, state: dict[str, Any]) -> str:
+    if "slack_base_url" not in state:
+        return "It is in your Slack: EVENKEEL_SLACK_TOKEN is set."
+    messages = slack.read_store(demo.messages)
+    if not messages:
+        return "Nothing was worth a message yet."
+    return "\n".join(f"  | {line}" for line in slack.as_seen(messages[-1]).splitlines())
+
+
+def _query(arguments: list[str]) -> None:
+    command = ["evenkeel", "query", *arguments]
+    print(f"$ {' '.join(command)}", flush=True)
+    program = Path(sys.executable).with_name("evenkeel")
+    subprocess.run([str(program), *command[1:]], check=False, stderr=subprocess.DEVNULL)
+
+
+def ways(demo: Demo, state: dict[str, Any]) -> str:
+    """Where everything is, and what to do next; a line each."""
+    watched = "your cluster" if demo.cluster else "the demo's cluster"
+    lines = [
+        f"Airflow            {state['airflow_url']}",
+        f"  login            {state['airflow_user']} / {state['airflow_password']}",
+        f"{watched:<18} {state['bootstrap']}",
+        "ask the history    .venv/bin/evenkeel query",
+        f"look at it live    .venv/bin/evenkeel lag --bootstrap {state['bootstrap'].split(',')[0]}",
+        "stop everything    make stop",
+        "your own cluster   CLUSTER=host:port make demo     (it only reads, and creates nothing)",
+    ]
+    return "\n".join(lines)
+
+
+def _ask(state: dict[str, Any], name: str, **parameters: Any) -> list[dict[str, Any]]:
+    return PostgresHistory(state["database_url"]).query(name, **parameters)

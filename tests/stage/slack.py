@@ -1,0 +1,138 @@
+"""
+A local server that speaks the part of Slack's Web API that evenkeel uses, as strict about limits as Slack.
+
+Posted messages are kept as JSON lines in a file, so the demo can show them and a second start finds them again.
+`python -m tests.stage slack --port N --store FILE` runs it alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from tests.stage.slack_workspace import (
+    CHANNELS,
+    Fault,
+    Json,
+    SlackError,
+    Workspace,
+    as_seen,
+    read_store,
+)
+
+__all__ = ["SlackServer", "Workspace", "as_seen", "main", "read_store", "running"]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection; the workspace hangs on the server."""
+
+    protocol_version = "HTTP/1.1"
+    server: SlackServer
+
+    def do_POST(self) -> None:
+        """Answer a call of the Web API."""
+        method = self.path.strip("/").removeprefix("api/")
+        arguments = self._arguments()
+        workspace = self.server.workspace
+        fault = workspace.fault(method)
+        if fault and not fault.stored:
+            self._fail(fault)
+            return
+        scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+        try:
+            answer = workspace.call(method, token if scheme == "Bearer" else "", arguments)
+        except SlackError as refusal:
+            answer = refusal.answer
+        if fault:
+            self._fail(fault)
+        else:
+            self._answer(200, answer)
+
+    def _arguments(self) -> Json:
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        if "json" in self.headers.get("Content-Type", ""):
+            arguments: Json = json.loads(raw or "{}")
+            return arguments
+        return dict(parse_qsl(raw))
+
+    def _fail(self, fault: Fault) -> None:
+        if fault.drop:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+        elif fault.error:
+            self._answer(200, {"ok": False, "error": fault.error})
+        else:
+            status = fault.status or 500
+            code = "ratelimited" if status == 429 else "internal_error"
+            wait = {"Retry-After": str(fault.retry_after)} if status == 429 else {}
+            self._answer(status, {"ok": False, "error": code}, wait)
+
+    def _answer(self, status: int, answer: Json, headers: dict[str, str] | None = None) -> None:
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing: the store tells."""
+
+
+class SlackServer(ThreadingHTTPServer):
+    """The workspace behind HTTP, on loopback only."""
+
+    daemon_threads = True
+
+    def __init__(self, workspace: Workspace, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.workspace = workspace
+
+    @property
+    def base_url(self) -> str:
+        """What a client takes as its base URL."""
+        return f"http://127.0.0.1:{self.server_address[1]}/api/"
+
+
+@contextmanager
+def running(workspace: Workspace, port: int = 0) -> Iterator[SlackServer]:
+    """The server in a thread, ended with the block."""
+    server = SlackServer(workspace, port)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until ended by a signal; the first line of output is the base URL."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.stage slack", description=(__doc__ or "").strip().splitlines()[0]
+    )
+    parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
+    parser.add_argument("--store", type=Path, required=True, help="file of the posted messages")
+    parser.add_argument("--channel", action="append", default=[], help="a further channel's name")
+    given = parser.parse_args(arguments)
+    given.store.parent.mkdir(parents=True, exist_ok=True)
+    further = {name.removeprefix("#"): f"C0LOCAL{i:03}" for i, name in enumerate(given.channel)}
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    with running(Workspace(store=given.store, channels=CHANNELS | further), given.port) as server:
+        print(server.base_url, flush=True)
+        ended.wait()
+    return 0

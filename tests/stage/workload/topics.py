@@ -1,0 +1,179 @@
+"""The workload's topics and first commits on a cluster: made, found again and removed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from confluent_kafka import Producer
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient, MemberToRemove, OffsetSpec
+from kafka.errors import KafkaError, NoError
+from kafka.structs import OffsetAndMetadata
+
+from tests.stage.process import LocalClusterError, wait_until
+from tests.stage.workload.groups import (
+    GROUPS,
+    RACK_LETTERS,
+    TOPICS,
+    TOPICS_BY_NAME,
+    GroupPlan,
+    TopicPlan,
+)
+
+# Small and short-lived: a demo may run for days.
+_TOPIC_SETTINGS = {"retention.bytes": "50000000", "segment.bytes": "10000000"}
+_OTHERS_PREFIX = "evenkeel-test-"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Which broker stands for each rack letter, and the rack that its members name.
+
+    On a cluster of our own that is what it says; on another one, with other racks or none or fewer
+    brokers, the brokers are taken in turn.
+    """
+
+    nodes: dict[str, int]
+    racks: dict[str, str]
+
+    @classmethod
+    def of(cls, admin: KafkaAdminClient) -> Placement:
+        """The placement on the cluster that ``admin`` is connected to."""
+        described = admin.describe_cluster()["brokers"]
+        up = [broker for broker in described if not broker.get("is_fenced")]
+        brokers = sorted(up, key=lambda broker: broker["broker_id"])
+        nodes, racks = {}, {}
+        for index, letter in enumerate(RACK_LETTERS):
+            broker = brokers[index % len(brokers)]
+            nodes[letter] = broker["broker_id"]
+            racks[letter] = broker["rack"] or f"rack-{letter}"
+        return cls(nodes, racks)
+
+    def brokers_of(self, letters: str) -> list[int]:
+        """The different brokers that hold a partition with these replicas.
+
+        Every partition of a topic must have as many, so a broker that stands for two racks of a
+        partition is joined by another one, if there is another.
+        """
+        wanted = [self.nodes[letter] for letter in letters]
+        known = list(dict.fromkeys([*wanted, *self.nodes.values()]))
+        return known[: len(letters)]
+
+
+def refuse_strangers(bootstrap: str, prefix: str) -> None:
+    """Raise LocalClusterError unless it is safe to write: to a cluster on this machine, or (also on
+    others) under a prefix that nobody's own topics have."""
+    hosts = {address.rpartition(":")[0] for address in bootstrap.split(",")}
+    if not prefix.startswith(_OTHERS_PREFIX) and not hosts <= set(_LOOPBACK):
+        raise LocalClusterError(
+            f"{bootstrap} is not on this machine: use --prefix {_OTHERS_PREFIX}SOMETHING"
+        )
+
+
+def create_topics(admin: KafkaAdminClient, prefix: str, placement: Placement) -> None:
+    """Create the topics that are missing and wait until every partition has a leader."""
+    existing = set(admin.list_topics())
+    missing = [topic for topic in TOPICS if prefix + topic.name not in existing]
+    for topic in missing:
+        replicas = {i: placement.brokers_of(racks) for i, racks in enumerate(topic.replicas)}
+        plan = {"assignments": replicas, "configs": _TOPIC_SETTINGS}
+        admin.create_topics({prefix + topic.name: plan})
+    for topic in TOPICS:
+        wait_until(
+            lambda topic=topic: _has_leaders(admin, prefix, topic),
+            30,
+            f"topic {prefix}{topic.name}",
+        )
+
+
+def _has_leaders(admin: KafkaAdminClient, prefix: str, topic: TopicPlan) -> bool:
+    (answer,) = admin.describe_topics([prefix + topic.name])
+    partitions = answer["partitions"]
+    if partitions and len(partitions) != topic.partitions:
+        raise LocalClusterError(
+            f"topic {prefix}{topic.name} exists with {len(partitions)} partitions and not"
+            f" {topic.partitions}: it is not the workload's, choose another --prefix"
+        )
+    return bool(partitions) and all(partition["leader_id"] >= 0 for partition in partitions)
+
+
+def fill(admin: KafkaAdminClient, producer: Producer, prefix: str) -> None:
+    """Write the first records of each partition that has none yet; returns when they are stored."""
+    partitions = {
+        TopicPartition(prefix + topic.name, number): OffsetSpec.LATEST
+        for topic in TOPICS
+        for number in range(topic.partitions)
+    }
+    for partition, end in admin.list_partition_offsets(partitions).items():
+        name = partition.topic.removeprefix(prefix)
+        count = 0 if end.offset else TOPICS_BY_NAME[name].backlog[partition.partition]
+        for number in range(count):
+            producer.produce(partition.topic, record(name, number), partition=partition.partition)
+    if producer.flush(30):
+        raise LocalClusterError("the brokers did not take the first records within 30 s")
+
+
+def record(topic: str, number: int) -> str:
+    """The value of a record; twenty different ones, so that Streams has something to count."""
+    return f"{topic} {number % 20}"
+
+
+def seed_commits(admin: KafkaAdminClient, prefix: str, plan: GroupPlan) -> None:
+    """Commit for a group that has no commits and no members yet, as its plan says."""
+    group = prefix + plan.name
+    partitions = {
+        TopicPartition(prefix + name, partition): OffsetSpec.LATEST
+        for name in plan.topics
+        for partition in range(TOPICS_BY_NAME[name].partitions)
+    }
+    known = admin.list_group_offsets({group: [*partitions]})[group]
+    if any(commit.offset >= 0 for commit in known.values()):
+        return
+    ends = admin.list_partition_offsets(partitions)
+    commits = {}
+    for partition, end in ends.items():
+        count = TOPICS_BY_NAME[partition.topic.removeprefix(prefix)].partitions
+        offset = int(end.offset * plan.committed_part(partition.partition, count))
+        commits[partition] = OffsetAndMetadata(offset, "", None)
+    errors = set(admin.alter_group_offsets(group, commits).values()) - {NoError}
+    if errors:
+        raise LocalClusterError(f"could not commit for group {group}: {errors}")
+
+
+def remove_static_members(admin: KafkaAdminClient, prefix: str) -> None:
+    """Static members never leave by themselves; the coordinator would keep them until they expire."""
+    for plan in GROUPS:
+        if plan.static:
+            names = [f"{prefix}{plan.name}-{number}" for number in range(1, plan.members + 1)]
+            members = [MemberToRemove(group_instance_id=name) for name in names]
+            with suppress(KafkaError):
+                admin.remove_group_members(prefix + plan.name, members)
+
+
+def remove(admin: KafkaAdminClient, prefix: str) -> None:
+    """Delete the workload's groups and topics, those that Streams made for it included."""
+    if not prefix:
+        raise LocalClusterError("--remove needs a --prefix: without one, topics could be anybody's")
+    remove_static_members(admin, prefix)
+    names = {prefix + plan.name for plan in GROUPS}
+    wait_until(lambda: _groups_gone(admin, names), 60, "the groups to be deleted")
+    streams = tuple(f"{prefix}{plan.name}-" for plan in GROUPS if plan.kind.startswith("streams"))
+    planned = {prefix + topic.name for topic in TOPICS}
+
+    def left() -> list[str]:
+        return [name for name in admin.list_topics() if name in planned or name.startswith(streams)]
+
+    if topics := left():
+        admin.delete_topics(topics)
+    wait_until(lambda: not left(), 30, "the topics to be deleted")
+
+
+def _groups_gone(admin: KafkaAdminClient, names: set[str]) -> bool:
+    left = [group["group_id"] for group in admin.list_groups() if group["group_id"] in names]
+    if left:
+        # One that still has members is refused, and asked again.
+        with suppress(KafkaError):
+            admin.delete_groups(left)
+    return not left
