@@ -366,8 +366,8 @@ class Assignment:
             without it lists are sorted.
         transferring: (P) who is to get a partition that its present owner must give up first, `NONE` elsewhere; such
             a partition has no owner in this round. None: nothing has to be given up first.
-        sent: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition given to
-            two members, or one that is gone. None: *owner* and *order* say all.
+        raw_assignment: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition
+            given to two members, or one that is gone. None: *owner* and *order* say all.
         findings: What is wrong with the answer, in words; Kafka's own classes have such answers (a member gets what
             it never subscribed to). An answer with findings is shown, never advised.
         proof: What is proven of the answer (`exact`, or how far from its floor at most); None: nothing is claimed.
@@ -376,7 +376,7 @@ class Assignment:
     owner: Indices
     order: Ints | None = None
     transferring: Indices | None = None
-    sent: Lists | None = None
+    raw_assignment: Lists | None = None
     findings: tuple[str, ...] = ()
     proof: str | None = None
 

@@ -73,10 +73,10 @@ class CooperativeSticky:
 
 def _claims(group: GroupSpec) -> Claims:
     """What the Subscription says a member owns; where it gives no generation, the user data may."""
-    own, told = group.generation, group.blob_generation
+    own, told = group.generation, group.user_data_generation
     return Claims(
-        start=group.claim_start,
-        topic=group.claim_topic,
-        partition=group.claim_partition,
+        start=group.owned_start,
+        topic=group.owned_topic,
+        partition=group.owned_partition,
         generation=Column(np.where(own.known, own.values, told.values), own.known | told.known),
     )

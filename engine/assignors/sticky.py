@@ -71,8 +71,8 @@ class Sticky:
 def _claims(group: GroupSpec) -> Claims:
     """What the user data says a member owned: an eager member owns nothing any more when it joins."""
     return Claims(
-        start=group.blob_start,
-        topic=group.blob_topic,
-        partition=group.blob_partition,
-        generation=group.blob_generation,
+        start=group.user_data_start,
+        topic=group.user_data_topic,
+        partition=group.user_data_partition,
+        generation=group.user_data_generation,
     )

@@ -9,7 +9,7 @@ keeps its counts, and a new one is dealt out evenly.
 Read `reading` (the group), then `answer`.
 """
 
-from evenkeel.engine.kit.min_cost.answer import USUAL, NearData, Weights, near_data
-from evenkeel.engine.kit.min_cost.reading import Plain, plain
+from evenkeel.engine.kit.min_cost.answer import DEFAULT_WEIGHTS, MinCost, Weights, min_cost
+from evenkeel.engine.kit.min_cost.reading import PlainGroup, plain_group
 
-__all__ = ["USUAL", "NearData", "Plain", "Weights", "near_data", "plain"]
+__all__ = ["DEFAULT_WEIGHTS", "MinCost", "PlainGroup", "Weights", "min_cost", "plain_group"]

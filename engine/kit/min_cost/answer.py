@@ -16,7 +16,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.min_cost.reading import Plain, plain
+from evenkeel.engine.kit.min_cost.reading import PlainGroup, plain_group
 from evenkeel.engine.kit.rack_flow import Places, Problem, solve
 from evenkeel.engine.model import NONE, Assignment, Indices
 
@@ -38,12 +38,12 @@ class Weights:
     move: int = 1
 
 
-USUAL = Weights()
+DEFAULT_WEIGHTS = Weights()
 """Those of Kafka's default task assignor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NearData:
+class MinCost:
     """
     An answer and its figures.
 
@@ -80,9 +80,13 @@ class NearData:
         return Assignment(owner=self.owner, proof="; ".join(told))
 
 
-def near_data(
-    group: GroupSpec, weights: Weights = USUAL, *, balance_topics: bool, read: Plain | None = None
-) -> NearData:
+def min_cost(
+    group: GroupSpec,
+    weights: Weights = DEFAULT_WEIGHTS,
+    *,
+    balance_topics: bool,
+    read: PlainGroup | None = None,
+) -> MinCost:
     """
     The cheapest assignment of a group.
 
@@ -96,7 +100,7 @@ def near_data(
         Infeasible: A rack is missing, or there are more than `MOST_PLACES` limits on topics.
         InputError: The weights are beyond 64-bit arithmetic.
     """
-    asked = read or plain(group)
+    asked = read or plain_group(group)
     owner = np.full(group.partition_count, NONE, np.int32)
     problem = _problem(asked, weights)
     client, raised = np.zeros(0, np.int32), 0
@@ -106,7 +110,7 @@ def near_data(
         client = _cheapest(asked, problem)
     owner[asked.partition] = asked.member[client]
     crossing = asked.crosses[np.arange(len(client)), asked.rack[client]]
-    return NearData(
+    return MinCost(
         owner=owner,
         cost=problem.total(client),
         partitions=len(client),
@@ -117,7 +121,7 @@ def near_data(
     )
 
 
-def _problem(asked: Plain, weights: Weights) -> Problem:
+def _problem(asked: PlainGroup, weights: Weights) -> Problem:
     return Problem(
         cost=weights.traffic * asked.crosses.astype(np.int64),
         away=weights.move,
@@ -127,7 +131,7 @@ def _problem(asked: Plain, weights: Weights) -> Problem:
     )
 
 
-def _cheapest(asked: Plain, problem: Problem) -> Indices:
+def _cheapest(asked: PlainGroup, problem: Problem) -> Indices:
     """Without limits, topics with the same subscribers need not be told apart."""
     if not asked.alike.any():
         return solve(problem)
@@ -142,7 +146,7 @@ def _cheapest(asked: Plain, problem: Problem) -> Indices:
     return solve(replace(problem, layer=asked.alike[asked.topic], places=places))
 
 
-def _balanced(asked: Plain, problem: Problem) -> tuple[Indices, int]:
+def _balanced(asked: PlainGroup, problem: Problem) -> tuple[Indices, int]:
     """
     The cheapest within limits per topic, and by how much these had to be raised.
 
@@ -192,7 +196,7 @@ def _least(within: Callable[[int], Indices | None]) -> tuple[Indices, int]:
     return found, high
 
 
-def _racks_matter(asked: Plain) -> bool:
+def _racks_matter(asked: PlainGroup) -> bool:
     """Whether any partition is nearer to one of its subscribers than to another."""
     racks = asked.crosses.shape[1]
     topic = np.repeat(np.arange(len(asked.start) - 1), np.diff(asked.start))

@@ -28,7 +28,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Plain:
+class PlainGroup:
     """
     N partitions of subscribed topics, T topics, and the C members that subscribe to any.
 
@@ -58,7 +58,7 @@ class Plain:
     count: Ints
 
 
-def plain(group: GroupSpec) -> Plain:
+def plain_group(group: GroupSpec) -> PlainGroup:
     """
     Raises:
         Infeasible: A rack is missing; the message names where.
@@ -80,7 +80,7 @@ def plain(group: GroupSpec) -> Plain:
     client[member] = np.arange(len(member))
     home = client[group.owner[partition]]
     alike = _alike(start, able)
-    return Plain(
+    return PlainGroup(
         partition=partition,
         topic=topic,
         crosses=_crosses(group)[partition],

@@ -69,8 +69,8 @@ def read_past(group: GroupSpec, claims: Claims) -> Past:
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2, "u": 1},
     ...              owned={"a": [("u", 0), ("t", 0), ("t", 5)], "b": [("t", 0), ("t", 1)]})
-    >>> past = read_past(group, Claims(start=group.claim_start, topic=group.claim_topic,
-    ...                                partition=group.claim_partition, generation=group.generation))
+    >>> past = read_past(group, Claims(start=group.owned_start, topic=group.owned_topic,
+    ...                                partition=group.owned_partition, generation=group.generation))
     >>> past.partition.tolist(), past.counts.tolist(), past.disputed.tolist()
     ([0, 3, 0, 1], [False, True, False, True], [True, False, False, False])
     """

@@ -61,8 +61,8 @@ def sticky_racks(group: GroupSpec, past: Past) -> StickyRacks | None:
     >>> from evenkeel.engine.assignor import spec
     >>> from evenkeel.engine.kit.sticky.past import Claims, read_past
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, racks={"a": "x"}, replicas={"t": [["x", "y"], ["y"]]})
-    >>> nothing = Claims(start=np.zeros(3, np.int64), topic=group.claim_topic,
-    ...                  partition=group.claim_partition, generation=group.generation)
+    >>> nothing = Claims(start=np.zeros(3, np.int64), topic=group.owned_topic,
+    ...                  partition=group.owned_partition, generation=group.generation)
     >>> racks = sticky_racks(group, read_past(group, nothing))
     >>> racks.crowd.tolist(), racks.mismatch(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
     ([1, 0], [False, True, False])

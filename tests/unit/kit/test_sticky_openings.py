@@ -63,8 +63,8 @@ def test_racks_are_dealt_as_by_walking_the_list(data, count, free):
     lives = {m: data.draw(rack | st.none()) for m in names}
     replicas = [["x"], *(data.draw(st.lists(rack, max_size=2, unique=True)) for _ in range(free))]
     group = spec({m: ["t"] for m in names}, {"t": free + 1}, racks=lives, replicas={"t": replicas})
-    told = {"topic": group.blob_topic, "partition": group.blob_partition}
-    nothing = Claims(start=group.blob_start, generation=group.generation, **told)
+    told = {"topic": group.user_data_topic, "partition": group.user_data_partition}
+    nothing = Claims(start=group.user_data_start, generation=group.generation, **told)
     racks = sticky_racks(group, read_past(group, nothing))
     need = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
     short = [m for m in range(count) if need[m]]
