@@ -20,7 +20,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
 def test_a_record_is_frozen_and_every_column_says_what_it_is(record):
-    """Nobody changes one or gives it another field; each column has a comment of one line, and fractions have a unit."""
+    """Nobody changes one or gives it another field; each column has a comment of one line, fractions a unit."""
     assert record.__dataclass_params__.frozen
     assert "__slots__" in vars(record)
     assert len(RECORDS) > 15
