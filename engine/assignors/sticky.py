@@ -38,7 +38,7 @@ from typing import ClassVar
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.past import Claims, read_past
+from evenkeel.engine.kit.sticky.owned import Claims, read_past
 from evenkeel.engine.kit.sticky.plan import lists_of
 from evenkeel.engine.model import Assignment, Reach
 

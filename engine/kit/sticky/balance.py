@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.kit.orders import places
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.scope import Scope
+from evenkeel.engine.kit.sticky.current_assignment import Holdings
+from evenkeel.engine.kit.sticky.owned import Past
+from evenkeel.engine.kit.sticky.participants import Scope
 from evenkeel.engine.model import Ints
 
 FAR = 1 << 40

@@ -11,9 +11,9 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.sticky.constrained import constrained_plan
 from evenkeel.engine.kit.sticky.general import general_plan
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import Past
 from evenkeel.engine.kit.sticky.plan import Plan
-from evenkeel.engine.kit.sticky.racks import sticky_racks
+from evenkeel.engine.kit.sticky.rack_info import sticky_racks
 from evenkeel.engine.model import Ints
 
 

@@ -18,10 +18,10 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.orders import places, stable_order
 from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import Past
 from evenkeel.engine.kit.sticky.plan import Plan, unassigned
-from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.rack_info import StickyRacks
+from evenkeel.engine.kit.sticky.unfilled import Openings, deal_by_rack, deal_round
 from evenkeel.engine.model import NONE, Indices, Ints
 
 

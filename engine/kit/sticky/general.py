@@ -14,15 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.kit.sticky.allot import allot
+from evenkeel.engine.kit.sticky.assign_unassigned import allot
 from evenkeel.engine.kit.sticky.balance import Balance
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.current_assignment import Holdings
+from evenkeel.engine.kit.sticky.owned import Past
+from evenkeel.engine.kit.sticky.participants import scope_of
 from evenkeel.engine.kit.sticky.plan import Plan, unassigned
-from evenkeel.engine.kit.sticky.racks import StickyRacks
-from evenkeel.engine.kit.sticky.reassign import Reassignment
-from evenkeel.engine.kit.sticky.scope import scope_of
-from evenkeel.engine.kit.sticky.subscriptions import potential_of
+from evenkeel.engine.kit.sticky.potential_consumers import potential_of
+from evenkeel.engine.kit.sticky.rack_info import StickyRacks
+from evenkeel.engine.kit.sticky.reassignment import Reassignment
 from evenkeel.engine.kit.subscribers import subscribes
 from evenkeel.engine.model import Flags, Ints
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import Past
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, Lists
 
 

@@ -11,7 +11,7 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.sticky.balance import Balance
 from evenkeel.engine.kit.sticky.general import imbalance
-from evenkeel.engine.kit.sticky.reassign import Reassignment
+from evenkeel.engine.kit.sticky.reassignment import Reassignment
 from tests.helpers.sticky_groups import told_in_user_data
 
 STICKY = ASSIGNORS["sticky"]

@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 
 from evenkeel.engine.kit.orders import places, stable_order
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.racks import StickyRacks
-from evenkeel.engine.kit.sticky.subscriptions import Potential
+from evenkeel.engine.kit.sticky.current_assignment import Holdings
+from evenkeel.engine.kit.sticky.owned import Past
+from evenkeel.engine.kit.sticky.potential_consumers import Potential
+from evenkeel.engine.kit.sticky.rack_info import StickyRacks
 from evenkeel.engine.model import NONE, Ints
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
-from evenkeel.engine.kit.sticky.movements import Movements
+from evenkeel.engine.kit.sticky.partition_movements import Movements
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "java_set.json").read_text())
 """

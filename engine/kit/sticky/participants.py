@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.subscriptions import Potential
+from evenkeel.engine.kit.sticky.owned import Past
+from evenkeel.engine.kit.sticky.potential_consumers import Potential
 from evenkeel.engine.model import Flags, Ints
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.racks import ReplicaRacks, replica_racks
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import Past
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
 
@@ -59,7 +59,7 @@ def sticky_racks(group: GroupSpec, past: Past) -> StickyRacks | None:
     They do when a member's rack is among the partitions', and not every partition is on all of these.
 
     >>> from evenkeel.engine.assignor import spec
-    >>> from evenkeel.engine.kit.sticky.past import Claims, read_past
+    >>> from evenkeel.engine.kit.sticky.owned import Claims, read_past
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, racks={"a": "x"}, replicas={"t": [["x", "y"], ["y"]]})
     >>> nothing = Claims(start=np.zeros(3, np.int64), topic=group.owned_topic,
     ...                  partition=group.owned_partition, generation=group.generation)

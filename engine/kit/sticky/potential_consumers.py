@@ -13,7 +13,7 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.java_order import string_order, string_places
 from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import Past
 from evenkeel.engine.kit.subscribers import subscribers_in_order
 from evenkeel.engine.model import Ints, ragged_entries
 

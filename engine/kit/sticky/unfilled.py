@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.rack_info import StickyRacks
 from evenkeel.engine.model import NONE, Ints
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.kit.orders import stable_order
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import Past
 from evenkeel.engine.model import NONE, Indices, Ints
 
 

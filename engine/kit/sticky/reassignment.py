@@ -16,11 +16,11 @@ from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.orders import places
 from evenkeel.engine.kit.sticky.balance import FAR, Balance
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.movements import Movements
-from evenkeel.engine.kit.sticky.past import Past, previous_owners
-from evenkeel.engine.kit.sticky.racks import StickyRacks
-from evenkeel.engine.kit.sticky.scope import Scope
+from evenkeel.engine.kit.sticky.current_assignment import Holdings
+from evenkeel.engine.kit.sticky.owned import Past, previous_owners
+from evenkeel.engine.kit.sticky.participants import Scope
+from evenkeel.engine.kit.sticky.partition_movements import Movements
+from evenkeel.engine.kit.sticky.rack_info import StickyRacks
 from evenkeel.engine.model import NONE, Flags, Ints
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.orders import stable_order
-from evenkeel.engine.kit.sticky.allot import least_first
-from evenkeel.engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
-from evenkeel.engine.kit.sticky.past import Claims, read_past
-from evenkeel.engine.kit.sticky.racks import sticky_racks
+from evenkeel.engine.kit.sticky.assign_unassigned import least_first
+from evenkeel.engine.kit.sticky.owned import Claims, read_past
+from evenkeel.engine.kit.sticky.rack_info import sticky_racks
+from evenkeel.engine.kit.sticky.unfilled import Openings, deal_by_rack, deal_round
 from evenkeel.engine.model import NONE
 
 
