@@ -1,11 +1,13 @@
 """
-What members say they own, and which of it counts.
+What members say they own, and which of it is valid.
 
-A claim counts when its topic still has partitions and somebody subscribes to it; the partition itself may be gone
-(it has *vanished*). Of two claims on one partition the newer generation counts. The claims of equal generations both
-fall, and the partition is *disputed*. Kafka takes a claimant's own generation from where the strategy keeps it, but the
-other one's always from its Subscription, which for the eager `sticky` usually carries none. That is kept, because
-it shows. Source: `AbstractStickyAssignor.allSubscriptionsEqual` and `updatePrevAssignment` of Kafka 4.3.
+An owned partition is valid when its topic still has partitions and somebody subscribes to it; the partition itself may
+be gone (it has *vanished*). Of two members that own one partition the one of the newer generation keeps it; of equal
+generations none does, and the partition has multiple owners. Kafka takes the later member's generation from where the
+strategy keeps it, but the earlier one's always from its Subscription, which for the eager `sticky` usually carries
+none. That is kept, because it shows.
+
+Source: `AbstractStickyAssignor.allSubscriptionsEqual` and `updatePrevAssignment` of Kafka 4.3.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Claims:
+class MemberData:
     """
     What members say they own, as it came.
 
     Attributes:
-        start, topic, partition: Ragged, member -> claims in its own order.
-        generation: (M) the generation a member claims for; unknown where it has none.
+        start, topic, partition: Ragged, member -> partitions in its own order; *partition* numbers within the topic.
+        generation: (M) the generation in which it owned them; unknown where it has none.
     """
 
     start: Ints
@@ -37,141 +39,142 @@ class Claims:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Past:
+class OwnedPartitions:
     """
-    The claims on topics in play, and which of them count. C claims; V of the partitions claimed have vanished.
+    C owned partitions of assignable topics, member by member; V of the partitions have vanished.
 
     Attributes:
         size: P, the number of the group's partitions.
-        walk: (M) the members in the order in which Kafka walks them.
-        in_play: (T) topics that have partitions and a subscriber.
+        hash_order: (M) the members in the order of the HashMap in which Kafka holds them.
+        assignable: (T) topics that have partitions and a subscriber.
         topic, number: (P + V) of each partition: first the group's own, then the vanished ones.
-        generation: (M) what each member claims for, -1 without.
-        member, partition: (C) each claim, by member, in its own order; *partition* points into the P + V.
-        counts: (C) whether the claim counts.
-        disputed: (P + V) whether a partition was claimed twice for one generation.
+        generation: (M) the generation in which each member owned, -1 without.
+        member, partition: (C) who owns what, by member, in its own order; *partition* points into the P + V.
+        valid: (C) whether the member may keep it as far as others are concerned.
+        multiple_owners: (P + V) whether two members owned a partition in one generation.
     """
 
     size: int
-    walk: Ints
-    in_play: Flags
+    hash_order: Ints
+    assignable: Flags
     topic: Ints
     number: Ints
     generation: Ints
     member: Ints
     partition: Ints
-    counts: Flags
-    disputed: Flags
+    valid: Flags
+    multiple_owners: Flags
 
 
-def read_past(group: GroupSpec, claims: Claims) -> Past:
+def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitions:
     """
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2, "u": 1},
     ...              owned={"a": [("u", 0), ("t", 0), ("t", 5)], "b": [("t", 0), ("t", 1)]})
-    >>> past = read_past(group, Claims(start=group.owned_start, topic=group.owned_topic,
-    ...                                partition=group.owned_partition, generation=group.generation))
-    >>> past.partition.tolist(), past.counts.tolist(), past.disputed.tolist()
+    >>> owned = owned_partitions(group, MemberData(start=group.owned_start, topic=group.owned_topic,
+    ...                                            partition=group.owned_partition, generation=group.generation))
+    >>> owned.partition.tolist(), owned.valid.tolist(), owned.multiple_owners.tolist()
     ([0, 3, 0, 1], [False, True, False, True], [True, False, False, False])
     """
-    in_play = topics_in_play(group)
-    useful = (claims.topic != NONE) & np.append(in_play, False)[claims.topic]
-    member = np.repeat(np.arange(len(group.members)), np.diff(claims.start))[useful]
-    topic, number = claims.topic[useful].astype(np.int64), claims.partition[useful].astype(np.int64)
+    assignable = assignable_topics(group)
+    useful = (member_data.topic != NONE) & np.append(assignable, False)[member_data.topic]
+    member = np.repeat(np.arange(len(group.members)), np.diff(member_data.start))[useful]
+    topic = member_data.topic[useful].astype(np.int64)
+    number = member_data.partition[useful].astype(np.int64)
     gone = (number < 0) | (number >= np.diff(group.topic_start)[topic])
     partition = group.topic_start[topic] + number
     lost, partition[gone] = _vanished(group, topic[gone], number[gone])
-    walk = map_order(group.members)
-    generation = claims.generation.filled(NONE)
-    counts = np.ones(len(partition), np.bool_)
-    disputed = np.zeros(group.partition_count + len(lost[0]), np.bool_)
+    hash_order = map_order(group.members)
+    generation = member_data.generation.filled(NONE)
+    valid = np.ones(len(partition), np.bool_)
+    multiple_owners = np.zeros(group.partition_count + len(lost[0]), np.bool_)
     several = np.flatnonzero(np.bincount(partition, minlength=1)[partition] > 1)
     if len(several):
-        walked = several[np.argsort(places(walk)[member[several]], kind="stable")]
-        told = group.generation.filled(NONE)
-        standing, disputes = _rivals(walked, member, partition, generation, told)
-        counts[several] = False
-        counts[standing] = True
-        disputed[disputes] = True
-    return Past(
+        entries = several[np.argsort(places(hash_order)[member[several]], kind="stable")]
+        subscription_generation = group.generation.filled(NONE)
+        kept, unsettled = _resolved(entries, member, partition, generation, subscription_generation)
+        valid[several] = False
+        valid[kept] = True
+        multiple_owners[unsettled] = True
+    return OwnedPartitions(
         size=group.partition_count,
-        walk=walk,
-        in_play=in_play,
+        hash_order=hash_order,
+        assignable=assignable,
         topic=np.concatenate([group.topic_of, lost[0]]),
         number=np.concatenate([group.number_of, lost[1]]),
         generation=generation,
         member=member,
         partition=partition,
-        counts=counts,
-        disputed=disputed,
+        valid=valid,
+        multiple_owners=multiple_owners,
     )
 
 
-def topics_in_play(group: GroupSpec) -> Flags:
+def assignable_topics(group: GroupSpec) -> Flags:
     """(T) the topics Kafka looks at: with partitions, and named by some subscription."""
     subscribed = np.zeros(len(group.topics), np.bool_)
     subscribed[group.subscription_topic] = True
-    in_play: Flags = subscribed & (np.diff(group.topic_start) > 0)
-    return in_play
+    assignable: Flags = subscribed & (np.diff(group.topic_start) > 0)
+    return assignable
 
 
-def previous_owners(past: Past) -> Indices:
+def previous_owners(owned: OwnedPartitions) -> Indices:
     """
-    (P) who claims a partition for a generation before the newest, NONE for nobody.
+    (P) who owned a partition in a generation before the newest, NONE for nobody.
 
-    Of several the newest, then the first that Kafka walks past; whether it counts does not matter, nor whether it
-    still subscribes.
+    Of several the newest, then the first in Kafka's order; whether it is valid does not matter, nor whether the member
+    still subscribes. Source: `updatePrevAssignment`.
     """
-    owners = np.full(past.size, NONE, np.int32)
-    newest = past.generation.max(initial=NONE)
-    stale = (past.generation[past.member] < newest) & (past.partition < past.size)
+    owners = np.full(owned.size, NONE, np.int32)
+    newest = owned.generation.max(initial=NONE)
+    stale = (owned.generation[owned.member] < newest) & (owned.partition < owned.size)
     if not stale.any():
         return owners
-    member, partition = past.member[stale], past.partition[stale]
-    order = np.lexsort((-places(past.walk)[member], past.generation[member]))
+    member, partition = owned.member[stale], owned.partition[stale]
+    order = np.lexsort((-places(owned.hash_order)[member], owned.generation[member]))
     owners[partition[order]] = member[order]  # written last, the newest of the first stays
     return owners
 
 
 def _vanished(group: GroupSpec, topic: Ints, number: Ints) -> tuple[tuple[Ints, Ints], Ints]:
-    """The distinct vanished partitions as (topics, numbers), and the index of the one each claim is on."""
+    """The distinct vanished partitions as (topics, numbers), and the index of each one given."""
     pairs = list(zip(topic.tolist(), number.tolist(), strict=True))
     index = {pair: group.partition_count + i for i, pair in enumerate(dict.fromkeys(pairs))}
     table = np.array(list(index), np.int64).reshape(-1, 2)
-    claimed = np.array([index[pair] for pair in pairs], np.int64)
-    return (table[:, 0], table[:, 1]), claimed
+    which = np.array([index[pair] for pair in pairs], np.int64)
+    return (table[:, 0], table[:, 1]), which
 
 
-def _rivals(
-    claims: Ints, member: Ints, partition: Ints, own: Ints, told: Ints
+def _resolved(
+    entries: Ints, member: Ints, partition: Ints, generation: Ints, subscription_generation: Ints
 ) -> tuple[list[int], list[int]]:
     """
-    Settle claims on the same partitions.
+    Which members keep partitions that several own.
 
     Args:
-        claims: The claims on partitions claimed more than once, as Kafka walks them.
-        member, partition: (C) of each claim.
-        own: (M) the generation a member claims for.
-        told: (M) the generation in its Subscription, which is what a later claimant is compared with.
+        entries: Of the C, those of partitions owned more than once, in Kafka's order.
+        member, partition: (C) who owns what.
+        generation: (M) the generation in which each member owned.
+        subscription_generation: (M) the one in its Subscription, with which a later owner is compared.
 
     Returns:
-        The claims that stand, and the partitions disputed, maybe several times.
+        The entries that are kept, and the partitions of equal generations, maybe several times.
     """
-    holder: dict[int, int] = {}
-    standing: dict[int, int] = {}
-    disputed: list[int] = []
-    rows = zip(claims.tolist(), member[claims].tolist(), partition[claims].tolist(), strict=True)
-    for claim, claimant, wanted in rows:
-        rival = holder.get(wanted, NONE)
-        mine = own[claimant]
+    last_owner: dict[int, int] = {}
+    kept: dict[int, int] = {}
+    unsettled: list[int] = []
+    rows = zip(entries.tolist(), member[entries].tolist(), partition[entries].tolist(), strict=True)
+    for entry, owner, owned in rows:
+        rival = last_owner.get(owned, NONE)
+        own = generation[owner]
         if rival == NONE:
-            standing[wanted] = claim
-        elif mine == told[rival]:
-            disputed.append(wanted)
-            standing.pop(wanted, None)
-        elif mine < told[rival]:
+            kept[owned] = entry
+        elif own == subscription_generation[rival]:
+            unsettled.append(owned)
+            kept.pop(owned, None)
+        elif own < subscription_generation[rival]:
             continue
-        elif rival != claimant or wanted in standing:  # else Kafka adds it and takes it out again
-            standing[wanted] = claim
-        holder[wanted] = claimant
-    return list(standing.values()), disputed
+        elif rival != owner or owned in kept:  # else Kafka adds it and takes it out again
+            kept[owned] = entry
+        last_owner[owned] = owner
+    return list(kept.values()), unsettled
