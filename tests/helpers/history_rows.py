@@ -168,7 +168,7 @@ def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> st
     """Take one snapshot through every step; its id."""
     taken = manifest(number, cluster)
     snapshot_id = taken.snapshot_id
-    history.store_snapshot(taken, {"config_version": "c0ffee"})
+    history.store_snapshot(taken, "c0ffee")
     checks = [validation("orders-app", success=True), validation("broken", success=False)]
     history.store_validation(snapshot_id, "snapshot", checks)
     history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [5, 7], "idle": [0]}))
