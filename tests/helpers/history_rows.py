@@ -83,7 +83,14 @@ def metrics(
         )
         rows["member_metrics"].append(
             keys
-            | {"member_id": f"{group}-1", "identity": "c@h", "partitions": len(lags), "lag": total}
+            | {
+                "member_id": f"{group}-1",
+                "identity": "c@h",
+                "client_id": "c",
+                "client_host": "h",
+                "partitions": len(lags),
+                "lag": total,
+            }
         )
         rows["partition_metrics"] += [
             keys
@@ -91,6 +98,8 @@ def metrics(
                 "topic": "orders",
                 "partition": number,
                 "lag": lag,
+                "lag_basis": "end unknown" if lag is None else "committed",
+                "time_lag_basis": "unknown",
                 "status": "OK",
                 "member_id": f"{group}-1",
                 "committed_at": taken_at + timedelta(seconds=1),
@@ -117,6 +126,7 @@ def candidates(
             "position": position,
             "reach": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
+            "reason": "it can",
             "largest_member_lag": 10,
             "cross_rack_share": 0.5,
             "drain_seconds": float("inf"),

@@ -61,7 +61,17 @@ def store(
     )
     history.store_snapshot(manifest, "v")
     groups = [
-        key | {"group_id": row["group_id"], "assignor": "range", "partitions": 12} for row in rows
+        key
+        | {
+            "group_id": row["group_id"],
+            "group_type": "classic",
+            "state": "Stable",
+            "status": "OK",
+            "assignor": "range",
+            "partitions": 12,
+            "findings": [],
+        }
+        for row in rows
     ]
     tables = {name: rows_to_table([], schema) for name, schema in METRICS.items()}
     tables["group_metrics"] = rows_to_table(groups, METRICS["group_metrics"])
@@ -79,6 +89,9 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "group_id": row["group_id"],
             "reach": "setting",
             "feasibility": "can run",
+            "reason": "it can",
+            "findings": [],
+            "moved": [],
         }
         live = {
             "strategy": "live",

@@ -12,7 +12,6 @@ import pytest
 from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.datasets import CANDIDATES, METRICS
 from evenkeel.engine.errors import ClusterChanged, HistoryError
 from evenkeel.engine.ports import PreviousAdvice, StepRun
 from tests.helpers.history_rows import (
@@ -338,25 +337,6 @@ def test_the_runs_of_steps_are_noted(history: PostgresHistory) -> None:
         )
     (row,) = history.query("failed_steps", hours=10**7)
     assert (row["cluster"], row["error"], row["duration_seconds"]) == (None, "no such key", 2.0)
-
-
-def test_every_column_of_a_dataset_has_its_column(database_url: str) -> None:
-    """The tables can hold what the steps compute: a column that is added to a dataset must be added here."""
-    tables = {
-        "group_metrics": METRICS["group_metrics"],
-        "member_metrics": METRICS["member_metrics"],
-        "partition_latest": METRICS["partition_metrics"],
-        "partition_worst": METRICS["partition_metrics"],
-        "candidate": CANDIDATES["candidates"],
-    }
-    for table, schema in tables.items():
-        columns = ask(
-            database_url,
-            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum",
-            table,
-        )
-        names = [row["attname"] for row in columns]
-        assert [name for name in names if name != "place"] == schema.names
 
 
 def test_partition_worst_has_the_columns_of_partition_latest(database_url: str) -> None:
