@@ -371,8 +371,8 @@ class Assignment:
             without it lists are sorted.
         transferring: (P) who is to get a partition that its present owner must give up first, `NONE` elsewhere; such
             a partition has no owner in this round. None: nothing has to be given up first.
-        sent: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition given to
-            two members, or one that is gone. None: *owner* and *order* say all.
+        raw_assignment: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition
+            given to two members, or one that is gone. None: *owner* and *order* say all.
         findings: What is wrong with the answer; Kafka's own classes have such answers (a member gets what it never
             subscribed to). An answer with findings is shown, never advised.
         proof: What is proven of the answer: facts of the kinds in `facts.PROOF`; none: nothing is claimed.
@@ -381,7 +381,7 @@ class Assignment:
     owner: Indices
     order: Ints | None = None
     transferring: Indices | None = None
-    sent: Lists | None = None
+    raw_assignment: Lists | None = None
     findings: tuple[Fact, ...] = ()
     proof: tuple[Fact, ...] = ()
 

@@ -23,7 +23,7 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.kit.flow import outweighing
-from evenkeel.engine.kit.min_cost import NearData, Plain, Weights, near_data, plain
+from evenkeel.engine.kit.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.scoring import replica_crossing_of
 
@@ -79,7 +79,7 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
     Raises:
         Infeasible: A rack is missing.
     """
-    read = plain(group)
+    read = plain_group(group)
     if not len(read.partition):
         return []
     return [
@@ -88,9 +88,9 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
     ]
 
 
-def _frontier(group: GroupSpec, read: Plain, strategy: str, balance: bool) -> Frontier:
-    def cheapest(weights: Weights) -> NearData:
-        return near_data(group, weights, balance_topics=balance, read=read)
+def _frontier(group: GroupSpec, read: PlainGroup, strategy: str, balance: bool) -> Frontier:
+    def cheapest(weights: Weights) -> MinCost:
+        return min_cost(group, weights, balance_topics=balance, read=read)
 
     found = hull(cheapest, len(read.partition))
     points = [_point(group, one.owner) for one in found]

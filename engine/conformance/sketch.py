@@ -91,7 +91,7 @@ class Sketch:
             replica_racks=[p.racks for p in partitions],
             leader_racks=[_leader(p) for p in partitions],
             owner=[self._owner((t.name, n)) for t in self.topics for n in range(len(t.partitions))],
-            claims=[m.owned for m in self.members],
+            owned=[m.owned for m in self.members],
             generation=[m.generation for m in self.members],
             user_data=[m.user_data for m in self.members],
             lag=Column.of(p.lag for p in partitions),

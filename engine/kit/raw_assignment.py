@@ -2,7 +2,7 @@
 From the lists a class of Kafka would send to an answer that says what is wrong with them.
 
 Kafka's sticky and uniform assignors can give a partition to two members, keep one that is gone, or
-hand a member what it never subscribed to. Such lists are kept as they are (`Assignment.sent`), and
+hand a member what it never subscribed to. Such lists are kept as they are (`Assignment.raw_assignment`), and
 the answer names what is wrong with them; flawless ones become plain owners and an order.
 """
 
@@ -50,7 +50,7 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
         owner=owner,
         order=held if plain else None,
         transferring=transferring,
-        sent=None if plain else lists,
+        raw_assignment=None if plain else lists,
         findings=tuple(f for f in findings if f),
     )
 

@@ -19,8 +19,8 @@ class MoveRow(Move):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdviceRow(OfGroup):
-    """What a group was told after a snapshot, "stay" included."""
+class AdviceColumns(OfGroup):
+    """What a group was told after a snapshot, without the moves."""
 
     advice_id: int | None = field(
         default=None, metadata=column("Number of the advice.", generated=True)
@@ -49,7 +49,7 @@ class AdviceRow(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "The reason as values (reasons, gains, losses, findings): a list of {kind, measure, before, after, ...}.",
+            "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.",
             added=True,
         ),
     )
@@ -58,6 +58,12 @@ class AdviceRow(OfGroup):
         metadata=column("What the yardstick would gain, as values of the same form.", added=True),
     )
     created_at: datetime = field(metadata=column("When it was decided."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceRow(AdviceColumns):
+    """What a group was told after a snapshot, "stay" included."""
+
     moves: tuple[Move, ...] = field(
         default=(),
         metadata=column(

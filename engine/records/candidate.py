@@ -60,7 +60,7 @@ class CandidateRow(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "Findings and proof as values: a list of {kind, measure, before, after, bound, ...}.",
+            "Findings, proof and replay as values, to ask with @>: a list of {kind, measure, before, after, ...}.",
             added=True,
         ),
     )

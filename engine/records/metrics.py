@@ -113,7 +113,7 @@ class GroupMetrics(OfGroup):
     findings: tuple[str, ...] = field(metadata=column("What is remarkable about it."))
     facts: tuple[Fact, ...] | None = field(
         metadata=column(
-            "The findings as values: a list of {kind, measure, before, after, bound, ...}.",
+            "The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}.",
             added=True,
         )
     )

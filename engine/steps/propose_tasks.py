@@ -61,15 +61,17 @@ def task_rows(
     shown = spec_of(group, seen.lag.shown, seen.production.per_second)
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of(seen, shown, rule)
-    rows: list[_Row] = [(_live(shown, judge), None, [])]
+    present = "what the group has now"
     found: dict[RackStrategy, Outcome | EvenkeelError]
     try:
         live = running(group, rule.streams)
     except EvenkeelError as problem:
         found = dict.fromkeys(RackStrategy, problem)
     else:
+        present += f"; {live.not_emulated}" if live.not_emulated else ""
         found = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
         application = presumed(live, [one for one in found.values() if isinstance(one, Outcome)])
+    rows: list[_Row] = [(_live(present, shown, judge), None, [])]
     for strategy, one in found.items():
         if isinstance(one, Outcome):
             rows.append(_replayed_row(group, application, one, shown, judge))
@@ -87,12 +89,12 @@ def task_rows(
         yield candidate_row(keys, position, candidate, judgement, changed)
 
 
-def _live(shown: GroupSpec, judge: Judge) -> Candidate:
+def _live(reason: str, shown: GroupSpec, judge: Judge) -> Candidate:
     return Candidate(
         strategy=LIVE,
         reach=Reach.LIVE,
         feasibility=Feasibility.CAN_RUN,
-        reason="what the group has now",
+        reason=reason,
         replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
         score=judge.score(Assignment(owner=shown.owner)),
     )

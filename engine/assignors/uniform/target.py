@@ -60,13 +60,13 @@ def current_target(group: GroupSpec, order: Indices) -> Held:
     >>> target.place.tolist(), target.topic.tolist(), target.number.tolist()
     ([0, 0, 0, 1], [0, 0, 1, 0], [0, 2, 0, 1])
     """
-    starts, sizes = group.claim_start[order], np.diff(group.claim_start)[order]
+    starts, sizes = group.owned_start[order], np.diff(group.owned_start)[order]
     ends = np.cumsum(sizes)
-    entry = np.repeat(starts - (ends - sizes), sizes) + np.arange(len(group.claim_topic))
+    entry = np.repeat(starts - (ends - sizes), sizes) + np.arange(len(group.owned_topic))
     held = Held(
         place=np.repeat(np.arange(len(order)), sizes),
-        topic=group.claim_topic[entry].astype(np.int64),
-        number=group.claim_partition[entry].astype(np.int64),
+        topic=group.owned_topic[entry].astype(np.int64),
+        number=group.owned_partition[entry].astype(np.int64),
     )
     there = np.append(group.topic_exists, False)[held.topic]  # NONE reads the last entry
     held = _by_topic(held.take(there), len(group.topics))

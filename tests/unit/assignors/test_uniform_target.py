@@ -66,7 +66,7 @@ def test_sets_become_owners():
     answer = answer_of_sets(GROUP, np.array([1, 0]), _held((0, 1, 2), (1, 0, 1), (0, 0, 0)))
 
     assert answer.owner.tolist() == [1, 0, NONE, NONE, 1]
-    assert (answer.sent, answer.findings) == (None, ())
+    assert (answer.raw_assignment, answer.findings) == (None, ())
 
 
 def test_sets_that_overlap_are_sent_as_they_are():

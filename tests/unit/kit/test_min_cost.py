@@ -1,4 +1,4 @@
-"""Plain groups near their data: even counts, the least cost, limits per topic, and when racks are off."""
+"""PlainGroup groups near their data: even counts, the least cost, limits per topic, and when racks are off."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.min_cost import Weights, near_data, plain
-from evenkeel.engine.kit.min_cost.level import level_counts
+from evenkeel.engine.kit.min_cost import Weights, min_cost, plain_group
+from evenkeel.engine.kit.min_cost.even_counts import even_counts
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
 from evenkeel.engine.model import NONE
 from evenkeel.engine.wording import proof
@@ -29,7 +29,7 @@ def least(group, weights, counts, most):
 @given(racked_groups(), WEIGHTS)
 def test_nothing_with_the_same_counts_is_cheaper(group, weights):
     """Without limits the cost is that of a linear program in which members take only what they subscribe to."""
-    answer = near_data(group, weights, balance_topics=False)
+    answer = min_cost(group, weights, balance_topics=False)
     counts = member_counts(answer.owner, len(group.members))
     may = limits(group, np.ones(len(group.members)), 10_000)
     rows = np.flatnonzero(subscribed(group))
@@ -42,7 +42,7 @@ def test_nothing_with_the_same_counts_is_cheaper(group, weights):
 @given(racked_groups(), WEIGHTS)
 def test_limits_are_kept_and_raised_only_where_they_must_be(group, weights):
     """The cost within limits is a linear program's; with limits one lower there would be no answer."""
-    answer = near_data(group, weights, balance_topics=True)
+    answer = min_cost(group, weights, balance_topics=True)
     counts = member_counts(answer.owner, len(group.members))
     rows = subscribed(group)
     if not rows.any():
@@ -62,20 +62,20 @@ def test_limits_are_kept_and_raised_only_where_they_must_be(group, weights):
 @given(racked_groups(alike=True))
 def test_equal_subscriptions_need_no_raised_limits(group):
     """The KIP's own limits always leave an answer."""
-    assert near_data(group, balance_topics=True).raised == 0
+    assert min_cost(group, balance_topics=True).raised == 0
 
 
 @given(racked_groups(), st.booleans())
 def test_even_counts_are_kept(group, balance):
     """A complete group in which nobody could relieve anybody keeps its counts, whoever gets what."""
     counts = member_counts(group.owner, len(group.members))
-    theirs = plain(group)
-    complete = len(theirs.home) and (theirs.home != NONE).all()
+    theirs = plain_group(group)
+    complete = len(theirs.previous_owner) and (theirs.previous_owner != NONE).all()
     owned = np.where(subscribed(group), group.owner, NONE)
     even = fairly_balanced(counts, group.topic_of, owned, group.subscribers)
     if not complete or not even or (owned != group.owner).any():
         return
-    answer = near_data(group, balance_topics=balance)
+    answer = min_cost(group, balance_topics=balance)
 
     assert member_counts(answer.owner, len(group.members)).tolist() == counts.tolist()
 
@@ -83,7 +83,7 @@ def test_even_counts_are_kept(group, balance):
 @given(racked_groups(alike=True), st.booleans())
 def test_equal_subscriptions_make_equal_counts(group, balance):
     """Whatever the group has now, counts differ by one at most."""
-    counts = member_counts(near_data(group, balance_topics=balance).owner, len(group.members))
+    counts = member_counts(min_cost(group, balance_topics=balance).owner, len(group.members))
 
     assert counts.max() - counts.min() <= 1
 
@@ -104,7 +104,7 @@ def test_counts_add_up_and_nobody_could_be_relieved(given_classes):
     """All is given out; pouring the result again changes nothing."""
     members, lists, held, size = given_classes
     start = np.cumsum([0, *map(len, lists)])
-    counts = level_counts(
+    counts = even_counts(
         start, np.concatenate(lists), np.concatenate(held), np.array(size), members
     )
 
@@ -116,14 +116,14 @@ def test_counts_add_up_and_nobody_could_be_relieved(given_classes):
 
 def test_what_does_not_divide_goes_to_whoever_keeps_more():
     """Five partitions, and the second member has most of them: it keeps the third."""
-    counts = level_counts(np.array([0, 2]), np.array([0, 1]), np.array([1, 4]), np.array([5]), 2)
+    counts = even_counts(np.array([0, 2]), np.array([0, 1]), np.array([1, 4]), np.array([5]), 2)
 
     assert counts.tolist() == [2, 3]
 
 
 def test_counts_are_levelled_over_chains_of_topics():
     """Member 0 passes on what member 1 may take, who passes on what member 2 may."""
-    counts = level_counts(
+    counts = even_counts(
         np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.array([6, 0, 0, 0]), np.array([6, 3]), 3
     )
 
@@ -141,7 +141,7 @@ def test_a_missing_rack_names_who_and_what(balance):
     )
 
     with pytest.raises(Infeasible) as told:
-        near_data(group, balance_topics=balance)
+        min_cost(group, balance_topics=balance)
     assert told.value.message == (
         "a missing rack switches it off (KIP-925): 1 of 2 members has no rack (b); "
         "1 of 3 partitions has unknown replicas (t-1); "
@@ -154,12 +154,12 @@ def test_many_missing_racks_are_counted_not_listed():
     group = spec({f"c{n}": ["t"] for n in range(5)}, {"t": 1}, replicas={"t": [["x"]]})
 
     with pytest.raises(Infeasible, match=r"5 of 5 members have no rack \(c0, c1, c2 and 2 more\)"):
-        near_data(group, balance_topics=False)
+        min_cost(group, balance_topics=False)
 
 
 def test_a_group_without_members_owns_nothing():
     """Nobody subscribes: nothing is given out, nothing is claimed of it."""
-    answer = near_data(spec({}, {"t": 2}), balance_topics=True)
+    answer = min_cost(spec({}, {"t": 2}), balance_topics=True)
 
     assert answer.owner.tolist() == [NONE, NONE]
     assert answer.assignment().proof == ()
@@ -174,7 +174,7 @@ def test_an_owner_that_does_not_subscribe_keeps_nothing():
         replicas={"t": [["x"]], "u": [["x"]]},
         owned={"b": [("t", 0), ("u", 0)]},
     )
-    answer = near_data(group, balance_topics=False)
+    answer = min_cost(group, balance_topics=False)
 
     assert (answer.owner.tolist(), answer.moved) == ([0, 1], 1)
 
@@ -187,7 +187,7 @@ def test_equal_costs_are_said_to_gain_nothing():
         racks={"a": "x", "b": "y"},
         replicas={"t": [["x", "y"], ["y", "x"]]},
     )
-    told = proof(near_data(group, balance_topics=False).assignment().proof)
+    told = proof(min_cost(group, balance_topics=False).assignment().proof)
 
     assert told is not None
     assert "racks have nothing to gain" in told
@@ -202,7 +202,7 @@ def test_racks_that_no_subscriber_shares_gain_nothing_either():
         replicas={"t": [["y"]], "u": [["x"]]},
     )
 
-    assert not near_data(group, balance_topics=False).racks_matter
+    assert not min_cost(group, balance_topics=False).racks_matter
 
 
 def test_raised_limits_are_said():
@@ -213,7 +213,7 @@ def test_raised_limits_are_said():
         racks={"a": "x", "b": "x"},
         replicas={"t": [["x"]] * 2, "u": [["x"]] * 2},
     )
-    answer = near_data(group, balance_topics=True)
+    answer = min_cost(group, balance_topics=True)
 
     assert answer.raised == 1
     assert "raised by 1, because subscriptions differ" in (proof(answer.assignment().proof) or "")
@@ -229,12 +229,12 @@ def test_limits_are_raised_by_the_least_number(size, raised):
         replicas={"t": [["x"]] * size, "u": [["x"]] * size},
     )
 
-    assert near_data(group, balance_topics=True).raised == raised
+    assert min_cost(group, balance_topics=True).raised == raised
 
 
 def test_too_many_limits_are_not_tried(monkeypatch):
     """Memory grows with topics times members; the numbers are told, and min_traffic still answers."""
-    monkeypatch.setattr("evenkeel.engine.kit.min_cost.answer.MOST_PLACES", 3)
+    monkeypatch.setattr("evenkeel.engine.kit.min_cost.answer.MOST_LIMITS", 3)
     group = spec(
         {"a": ["t", "u"], "b": ["t", "u"]},
         {"t": 1, "u": 1},
@@ -243,5 +243,5 @@ def test_too_many_limits_are_not_tried(monkeypatch):
     )
 
     with pytest.raises(Infeasible, match="2 topics and 2 members make 4 limits, more than 3"):
-        near_data(group, balance_topics=True)
-    assert near_data(group, balance_topics=False).partitions == 2
+        min_cost(group, balance_topics=True)
+    assert min_cost(group, balance_topics=False).partitions == 2

@@ -27,7 +27,7 @@ def test_flawless_lists_are_plain_owners_and_an_order():
     """Nothing is kept beside owners and order, and the names come out in the order sent."""
     answer = answer_of(GROUP, _lists([(1, 0), (0, 1)], [(0, 0)]))
 
-    assert (answer.owner.tolist(), answer.sent, answer.findings) == ([1, 0, 0], None, ())
+    assert (answer.owner.tolist(), answer.raw_assignment, answer.findings) == ([1, 0, 0], None, ())
     assert GROUP.lists(answer) == {"a": [("u", 0), ("t", 1)], "b": [("t", 0)]}
 
 

@@ -65,7 +65,7 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
 
     row = _rows(monkeypatch, seen, **header)[strategy]
 
-    claims = seen.asked[0].claim_partition.tolist()
+    claims = seen.asked[0].owned_partition.tolist()
     assert (row["replay"], claims) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
 
@@ -101,7 +101,7 @@ def test_members_that_an_eager_strategy_makes_forget_report_nothing(
         COOPERATIVE
     ]
 
-    assert (seen.asked[0].claim_start.tolist(), row["replay"]) == (claimed, replay)
+    assert (seen.asked[0].owned_start.tolist(), row["replay"]) == (claimed, replay)
 
 
 def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
@@ -133,7 +133,7 @@ def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):
 
     assert row["replay"] == "next rebalance, settled in 2 rounds; 1 partition pauses in between"
     assert (row["unowned"], row["moves"]) == (0, 1)
-    assert strategy.asked[1].claim_partition.tolist() == [0, 2]
+    assert strategy.asked[1].owned_partition.tolist() == [0, 2]
 
 
 def test_a_strategy_that_never_settles_is_infeasible(monkeypatch):

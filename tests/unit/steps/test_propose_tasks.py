@@ -211,6 +211,18 @@ def test_the_strategy_it_runs_is_replayed_as_the_next_rebalance():
     assert rows["none"]["replay"] == rows["balance_subtopology"]["replay"] == "fresh assignment"
 
 
+def test_a_task_assignor_that_is_not_emulated_gets_no_placement():
+    """Nothing is scored, proven or deployable for it; what it has is shown, and why there is no more."""
+    rows = _rows(told=StreamsSettings(task_assignor="sticky"))
+    replayed = [rows[name] for name in TASKS]
+
+    assert {row["feasibility"] for row in replayed} == {"infeasible"}
+    assert {(row["unowned"], row["proof"], row["replay"]) for row in replayed} == {(None,) * 3}
+    assert all("sticky task assignor is not emulated" in row["reason"] for row in replayed)
+    assert rows["live"]["reason"].endswith("; the sticky task assignor is not emulated")
+    assert rows["live"]["cross_rack_share"] is not None
+
+
 def test_settings_of_the_group_are_used():
     """A dear move keeps tasks where they were; cheap ones go to their data."""
     dear = StreamsSettings(
