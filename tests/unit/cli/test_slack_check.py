@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.cli.conftest import objects
+from tests.unit.cli.conftest import objects
 from tests.stage.slack_workspace import REVOKED
 
 pytest_plugins = ("tests.helpers.slack_fixtures",)
