@@ -52,6 +52,7 @@ def advice(
         "live": score(largest_member_lag=900, lag_floor=300),
         "proposed": score(largest_member_lag=300, moves=4) if verdict == "switch" else None,
         "metrics": {"assignor": "range", "group_type": "classic", "partitions": 12},
+        "running": {"live": False, "range": True, "sticky": False, "fair": False},
     }
     return row | more
 
