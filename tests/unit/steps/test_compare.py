@@ -326,11 +326,11 @@ def test_what_validation_holds_against_a_snapshot_is_said():
     lake, sides = wiring.scratch(), [_snapshot(n, _members()) for n in range(2)]
     for snapshot in sides:
         lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
-    for snapshot, (group, reason) in zip(
+    for snapshot, (failing, reason) in zip(
         sides, (("app", "no end"), (None, "no brokers")), strict=True
     ):
         failed = validation(
-            group,
+            failing,
             success=False,
             reason=reason,
             snapshot_id=snapshot.snapshot_id,
