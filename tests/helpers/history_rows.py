@@ -126,6 +126,7 @@ def candidates(
             "position": position,
             "reach": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
+            "is_running": strategy == "range",
             "reason": "it can",
             "largest_member_lag": 10,
             "cross_rack_share": 0.5,

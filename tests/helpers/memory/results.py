@@ -170,6 +170,12 @@ class MemoryAdvice(Memory):
                 "live": scores.get((row["group_id"], "live")),
                 "proposed": scores.get((row["group_id"], row["strategy"])),
                 "metrics": metrics.get(row["group_id"]),
+                "running": {
+                    strategy: score["is_running"]
+                    for (group, strategy), score in scores.items()
+                    if group == row["group_id"]
+                }
+                or None,
             }
             for row in self._advice_of(snapshot_id)
         ]
