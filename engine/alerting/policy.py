@@ -16,7 +16,8 @@ from typing import Any
 
 from evenkeel.engine.message import Severity, Told
 from evenkeel.engine.model import Verdict
-from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import IncidentRow
 
 Row = Mapping[str, Any]
 
@@ -142,13 +143,13 @@ class Changes:
     """What becomes of the incidents: found anew, still there (the open one and what is found now), and over."""
 
     opened: tuple[Finding, ...]
-    kept: tuple[tuple[Incident, Finding], ...]
-    closed: tuple[Incident, ...]
+    kept: tuple[tuple[IncidentRow, Finding], ...]
+    closed: tuple[IncidentRow, ...]
 
 
 def changes(
     facts: Sequence[ClusterFacts],
-    open_incidents: Sequence[Incident],
+    open_incidents: Sequence[IncidentRow],
     late_after: timedelta,
     now: datetime,
 ) -> Changes:

@@ -17,7 +17,8 @@ from evenkeel.engine.alerting.policy import (
     new_advice,
 )
 from evenkeel.engine.message import Told
-from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)
@@ -171,9 +172,9 @@ def test_findings(facts: dict[str, Any], expected: list[IncidentKind]) -> None:
     assert found(**facts) == expected
 
 
-def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> Incident:
+def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> IncidentRow:
     """An open incident."""
-    return Incident(
+    return IncidentRow(
         incident_id=number,
         cluster=cluster,
         group_id=None,
