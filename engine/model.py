@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenkeel.engine.columns import Int32, Unit, column
+
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -135,6 +137,39 @@ class Status(enum.StrEnum):
         return list(Status).index(self)
 
 
+class LagBasis(enum.StrEnum):
+    """Why a lag is the number it is."""
+
+    COMMITTED = "committed"
+    BELOW_BEGIN = "commit below log start"
+    BEYOND_END = "commit beyond end"
+    RESET_LATEST = "no commit, reset latest"
+    RESET_BEGIN = "no commit, reset to log start"
+    NO_COMMIT = "no commit"
+    NOTHING_TO_READ = "no commit, nothing to read"
+    UNREAD = "commit unread"
+    NO_END = "end unknown"
+
+
+class TimeLagBasis(enum.StrEnum):
+    """How a time lag was found."""
+
+    CAUGHT_UP = "caught up"
+    INTERPOLATED = "interpolated"
+    EXTRAPOLATED = "extrapolated"
+    AT_LEAST = "at least"
+    UNKNOWN = "unknown"
+
+
+class SizeBasis(enum.StrEnum):
+    """How the size of a record is known."""
+
+    LOG = "log directory"
+    TOPIC = "other partitions of the topic"
+    CONFIGURED = "configured"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
     """A broker: its id, address and rack (None when it has none configured)."""
@@ -206,8 +241,9 @@ class PartitionTable:
     Replica racks are a ragged array: those of row i are `replica_rack[replica_start[i]:replica_start[i + 1]]`,
     indices into *racks*, `NONE` for a broker without a rack; no entry at all means the replicas are unknown.
     *commit_unread* marks partitions whose commit could not be read, which is not the same as no commit.
-    *cleanup_policies* and *retention_ms* (-1: for ever) are per topic, None where unknown. *log_bytes* is what the
-    whole log takes on its leader's disk.
+    *target_turn* is ascending along each target owner's list, in the order in which the coordinator of a KIP-848 group
+    walks it and brokers list it; NONE without target owner. *cleanup_policies* and *retention_ms* (-1: for ever) are
+    per topic, None where unknown. *log_bytes* is what the whole log takes on its leader's disk.
     """
 
     topics: tuple[str, ...]
@@ -221,6 +257,7 @@ class PartitionTable:
     subscribed: Flags
     owner: Indices
     target_owner: Indices
+    target_turn: Indices
     begin: Column
     end: Column
     committed: Column
@@ -329,8 +366,8 @@ class Assignment:
             without it lists are sorted.
         transferring: (P) who is to get a partition that its present owner must give up first, `NONE` elsewhere; such
             a partition has no owner in this round. None: nothing has to be given up first.
-        sent: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition given to
-            two members, or one that is gone. None: *owner* and *order* say all.
+        raw_assignment: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition
+            given to two members, or one that is gone. None: *owner* and *order* say all.
         findings: What is wrong with the answer, in words; Kafka's own classes have such answers (a member gets what
             it never subscribed to). An answer with findings is shown, never advised.
         proof: What is proven of the answer (`exact`, or how far from its floor at most); None: nothing is claimed.
@@ -339,53 +376,147 @@ class Assignment:
     owner: Indices
     order: Ints | None = None
     transferring: Indices | None = None
-    sent: Lists | None = None
+    raw_assignment: Lists | None = None
     findings: tuple[str, ...] = ()
     proof: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """
-    What the judge says of one assignment. Shares are fractions of 1; None is unknown or undefined.
+    """What the judge says of one assignment. Shares are fractions of 1; None is unknown or undefined."""
 
-    Attributes:
-        partition_spread: Most minus fewest partitions among members of equal subscription, the largest class.
-        balanced: KIP-54's predicate: nobody with two fewer could take a partition of somebody else's.
-        largest_member_lag: Offsets; None when a lag is unknown.
-        lag_skew: Largest member lag over the mean; None when the total is 0 or any lag is unknown.
-        lag_floor: No assignment has a smaller largest member lag than this (offsets).
-        lag_floor_equal_counts: The same under equal partition counts.
-        cross_rack_share: Partitions whose owner's rack holds no replica, over those where both are known.
-        cross_rack_rate_share: The same weighted by offsets/s; None when a rate is unknown or all are 0.
-        cross_leader_share: The same against the leader's rack.
-        racks_left_out: Owned partitions whose owner's or replicas' racks are unknown.
-        moves: Partitions whose owner changes; *newly_owned*: unowned ones that get an owner.
-        drain_seconds: Until the slowest member has caught up; None unknown; infinity never.
-        cross_rack_bytes_per_second: What is read across racks once the group keeps up, in bytes/s of the brokers' logs.
-        cross_rack_cost_per_month: What that costs in 30 days, in *currency*; None without a price.
-    """
-
-    partition_spread: int | None
-    balanced: bool | None
-    most_partitions: int
-    fewest_partitions: int
-    largest_member_lag: int | None
-    lag_skew: float | None
-    lag_floor: int | None
-    lag_floor_equal_counts: int | None
-    cross_rack_share: float | None
-    cross_rack_rate_share: float | None
-    cross_rack_in_sync_share: float | None
-    cross_leader_share: float | None
-    racks_left_out: int
-    moves: int
-    newly_owned: int
-    unowned: int
-    drain_seconds: float | None
-    cross_rack_bytes_per_second: float | None = None
-    cross_rack_cost_per_month: float | None = None
-    currency: str | None = None
+    partition_spread: Int32 | None = field(
+        metadata=column(
+            "Most minus fewest partitions among members of equal subscription.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    balanced: bool | None = field(
+        metadata=column(
+            "KIP-54: nobody with two partitions fewer could take one of somebody else's."
+        )
+    )
+    most_partitions: Int32 = field(
+        metadata=column(
+            "Number of partitions of the member that has most.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    fewest_partitions: Int32 = field(
+        metadata=column(
+            "Number of partitions of the member that has fewest.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    largest_member_lag: int | None = field(
+        metadata=column(
+            "Largest lag of a member, in offsets; null when a lag is unknown.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    lag_skew: float | None = field(
+        metadata=column(
+            "Largest member lag over mean member lag; null when the total is 0 or unknown.",
+            unit=Unit.RATIO,
+            at_least=1 - 1e-9,  # the mean of equal numbers may come out a little above them
+        )
+    )
+    lag_floor: int | None = field(
+        metadata=column(
+            "No assignment has a smaller largest member lag than this, in offsets.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    lag_floor_equal_counts: int | None = field(
+        metadata=column(
+            "No assignment with equal partition counts has a smaller largest member lag than this, in offsets.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    cross_rack_share: float | None = field(
+        metadata=column(
+            "Partitions whose owner's rack holds no replica, over those where both are known; a fraction of 1.",
+            unit=Unit.SHARE,
+            at_least=0,
+            at_most=1,
+        )
+    )
+    cross_rack_rate_share: float | None = field(
+        metadata=column(
+            "Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.",
+            unit=Unit.SHARE,
+            at_least=0,
+            at_most=1,
+        )
+    )
+    cross_rack_in_sync_share: float | None = field(
+        metadata=column(
+            "Cross-rack share over in-sync replicas only.", unit=Unit.SHARE, at_least=0, at_most=1
+        )
+    )
+    cross_leader_share: float | None = field(
+        metadata=column(
+            "Cross-rack share against the leader's rack alone; a fraction of 1.",
+            unit=Unit.SHARE,
+            at_least=0,
+            at_most=1,
+        )
+    )
+    racks_left_out: Int32 = field(
+        metadata=column(
+            "Number of owned partitions left out of the shares because a rack is unknown.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    moves: Int32 = field(
+        metadata=column(
+            "Number of partitions whose owner changes.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    newly_owned: Int32 = field(
+        metadata=column(
+            "Number of unowned partitions that get an owner.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    unowned: Int32 = field(
+        metadata=column(
+            "Number of partitions that nobody owns; null when there is no assignment to score.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    drain_seconds: float | None = field(
+        metadata=column(
+            "Seconds until the slowest member has caught up; Infinity: never.",
+            unit=Unit.SECONDS,
+            at_least=0,
+        )
+    )
+    cross_rack_bytes_per_second: float | None = field(
+        default=None,
+        metadata=column(
+            "Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.",
+            unit=Unit.BYTES_PER_SECOND,
+            at_least=0,
+            added=True,
+        ),
+    )
+    cross_rack_cost_per_month: float | None = field(
+        default=None,
+        metadata=column(
+            "What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.",
+            unit=Unit.MONEY_PER_MONTH,
+            at_least=0,
+            added=True,
+        ),
+    )
+    currency: str | None = field(
+        default=None,
+        metadata=column("Currency of the cost, ISO 4217; null without a price.", added=True),
+    )
 
 
 class Reach(enum.StrEnum):
@@ -410,12 +541,17 @@ class Feasibility(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """One strategy's answer for one group: its assignment and score, or why there is none."""
+    """
+    One strategy's answer for one group: its assignment and score, or why there is none.
+
+    *is_running* is whether the group runs the strategy as far as can be seen, None unknown.
+    """
 
     strategy: str
     reach: Reach
     feasibility: Feasibility
     reason: str
+    is_running: bool | None = None
     replay: str | None = None
     assignment: Assignment | None = None
     score: Score | None = None
@@ -433,12 +569,16 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A partition that changes hands; *from_member* None when nobody owned it."""
+    """A partition that changes hands."""
 
-    topic: str
-    partition: int
-    from_member: str | None
-    to_member: str | None
+    topic: str = field(metadata=column("The topic."))
+    partition: Int32 = field(metadata=column("Number of the partition in its topic.", at_least=0))
+    from_member: str | None = field(
+        metadata=column("Id of the member that owns it now; null when nobody does.")
+    )
+    to_member: str | None = field(
+        metadata=column("Id of the member that gets it; null when nobody does.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenkeel.engine.advice import bounce_words as words
+from evenkeel.engine.advice.rolling import Stage, rolling
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.kit.election import common, poll
 from evenkeel.engine.kit.protocol_names import (
@@ -41,7 +42,6 @@ from evenkeel.engine.kit.protocol_names import (
     setting,
     wire_name,
 )
-from evenkeel.engine.kit.rolling import Stage, rolling
 from evenkeel.engine.model import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evenkeel.engine.advice.rolling import Stage
 from evenkeel.engine.kit.election import REFUSED
 from evenkeel.engine.kit.protocol_names import (
     CLIENT_SETTING,
@@ -12,7 +13,6 @@ from evenkeel.engine.kit.protocol_names import (
     java_class,
     setting,
 )
-from evenkeel.engine.kit.rolling import Stage
 
 Names = tuple[str, ...]
 

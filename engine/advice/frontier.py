@@ -21,7 +21,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.kit.near_data import NearData, Plain, Weights, near_data, plain
+from evenkeel.engine.kit.flow import outweighing
+from evenkeel.engine.kit.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.scoring import replica_crossing_of
 
@@ -77,7 +78,7 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
     Raises:
         Infeasible: A rack is missing.
     """
-    read = plain(group)
+    read = plain_group(group)
     if not len(read.partition):
         return []
     return [
@@ -86,9 +87,9 @@ def frontiers(group: GroupSpec) -> list[Frontier]:
     ]
 
 
-def _frontier(group: GroupSpec, read: Plain, strategy: str, balance: bool) -> Frontier:
-    def cheapest(weights: Weights) -> NearData:
-        return near_data(group, weights, balance_topics=balance, read=read)
+def _frontier(group: GroupSpec, read: PlainGroup, strategy: str, balance: bool) -> Frontier:
+    def cheapest(weights: Weights) -> MinCost:
+        return min_cost(group, weights, balance_topics=balance, read=read)
 
     found = hull(cheapest, len(read.partition))
     points = [_point(group, one.owner) for one in found]
@@ -132,7 +133,7 @@ def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
         cheapest: What costs least for some weights, exactly.
         partitions: As many can cross, or move, at most.
     """
-    much = partitions + 1  # outweighs all there can be of the other
+    much = outweighing(partitions)
     ends = cheapest(Weights(traffic=1, move=much)), cheapest(Weights(traffic=much, move=1))
     found, open_sides = {ends[0].moved: ends[0], ends[1].moved: ends[1]}, [ends]
     while open_sides:

@@ -20,7 +20,7 @@ import numpy as np
 
 from evenkeel.engine.advice.frontier import Frontier, Point, corners, hull
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import Weights
+from evenkeel.engine.kit.min_cost import Weights
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
 from evenkeel.engine.streams.compare import across

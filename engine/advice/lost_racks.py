@@ -6,7 +6,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec, by_leader
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import near_data
+from evenkeel.engine.kit.min_cost import min_cost
 from evenkeel.engine.metrics.money import RecordSize
 from evenkeel.engine.model import Flags, GroupSnapshot, GroupType
 from evenkeel.engine.scoring import replica_crossing_of
@@ -37,7 +37,7 @@ def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
     if not share:
         return None
     try:
-        least = near_data(spec, balance_topics=False)
+        least = min_cost(spec, balance_topics=False)
     except Infeasible:
         return None
     if not least.partitions or least.crossing >= int(now.crosses.sum()):

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.near_data import USUAL, Weights, near_data
+from evenkeel.engine.kit.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
 from evenkeel.engine.model import Assignment, Reach
 
 
@@ -50,7 +50,7 @@ class BalanceSubtopology:
     source: ClassVar[str] = "KIP-925, RackAwareTaskAssignor 4.3"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
 
-    def __init__(self, weights: Weights = USUAL) -> None:
+    def __init__(self, weights: Weights = DEFAULT_WEIGHTS) -> None:
         """
         Args:
             weights: What crossing racks and moving cost.
@@ -66,4 +66,4 @@ class BalanceSubtopology:
         Raises:
             Infeasible: A rack is missing; the message names where.
         """
-        return near_data(group, self.weights, balance_topics=True).assignment()
+        return min_cost(group, self.weights, balance_topics=True).assignment()

@@ -37,7 +37,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.near_data import USUAL, Weights, near_data
+from evenkeel.engine.kit.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
 from evenkeel.engine.model import Assignment, Reach
 
 
@@ -51,7 +51,7 @@ class MinTraffic:
     source: ClassVar[str] = "KIP-925, RackAwareTaskAssignor 4.3"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
 
-    def __init__(self, weights: Weights = USUAL) -> None:
+    def __init__(self, weights: Weights = DEFAULT_WEIGHTS) -> None:
         """
         Args:
             weights: What crossing racks and moving cost.
@@ -67,4 +67,4 @@ class MinTraffic:
         Raises:
             Infeasible: A rack is missing; the message names where.
         """
-        return near_data(group, self.weights, balance_topics=False).assignment()
+        return min_cost(group, self.weights, balance_topics=False).assignment()

@@ -280,7 +280,7 @@ def _group_of(case: Case) -> GroupSpec:
         replica_racks=[racks for t in present for racks in t.partitions],
         leader_racks=_per_partition(present, "leaders"),
         owner=_owners(case.topics, claims, generations),
-        claims=claims,
+        owned=claims,
         generation=generations,
         user_data=told,
         lag=Column.of(_per_partition(present, "lags")),

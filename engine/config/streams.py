@@ -14,7 +14,7 @@ class StreamsSettings(Strict):
     What shapes the assignment of a Kafka Streams application and is not on the wire: Kafka's settings, `_` for `.`.
 
     Attributes:
-        task_assignor: `high-availability` or `sticky`; it decides about the usual costs.
+        task_assignor: `high-availability` or `sticky`, which is not emulated: no strategy is replayed then.
         rack_aware_assignment_strategy: `none`, `min_traffic` or `balance_subtopology`; KIP-925's draft names are read
             as well. None: not known, Kafka's default is taken.
         rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: as the assignor has them.

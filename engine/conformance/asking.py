@@ -59,8 +59,10 @@ def _misfit(answer: object, group: GroupSpec) -> str | None:
             return f"transferring has {len(answer.transferring)} entries, owner {group.partition_count}"
     if why := _bad_words(answer.findings, answer.proof):
         return why
-    if answer.sent is not None and (why := _bad_lists(answer.sent, answer.owner, group)):
-        return f"sent {why}"
+    if answer.raw_assignment is not None and (
+        why := _bad_lists(answer.raw_assignment, answer.owner, group)
+    ):
+        return f"raw_assignment {why}"
     return None if answer.order is None else _bad_order(answer, answer.order, group)
 
 
@@ -75,16 +77,16 @@ def _bad_order(answer: Assignment, order: Any, group: GroupSpec) -> str | None:
 
 
 def _bad_words(findings: Any, proof: Any) -> str | None:
-    if not isinstance(findings, tuple) or not all(isinstance(one, str) for one in findings):
+    if not isinstance(findings, tuple) or not all(isinstance(text, str) for text in findings):
         return "findings is not a tuple of text"
     return "proof is neither text nor None" if not isinstance(proof, str | None) else None
 
 
-def _bad_lists(sent: Any, owner: Indices, group: GroupSpec) -> str | None:
+def _bad_lists(lists: Any, owner: Indices, group: GroupSpec) -> str | None:
     """What is wrong with lists that should name topics of the group, and hold what their members own."""
-    if not isinstance(sent, Lists):
-        return f"is a {type(sent).__name__}, not Lists"
-    start, topic, partition = sent.start, sent.topic, sent.partition
+    if not isinstance(lists, Lists):
+        return f"is a {type(lists).__name__}, not Lists"
+    start, topic, partition = lists.start, lists.topic, lists.partition
     if why := _bad_indices(topic, 0, len(group.topics)):
         return f"topic {why}"
     if why := _bad_indices(partition, 0, _NUMBERS):

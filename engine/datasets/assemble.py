@@ -230,6 +230,7 @@ def _partition_table(
 ) -> PartitionTable:
     owner = _claims(members, "assigned")
     target = _claims(members, "target")
+    turn = {key: i for i, key in enumerate(target)}
     rows_of = {(c["topic"], c["partition"]): c for c in commits.to_pylist()}
     committed = {key: c for key, c in rows_of.items() if c["error"] is None}
     unread = rows_of.keys() - committed.keys()
@@ -263,6 +264,7 @@ def _partition_table(
         subscribed=np.array([topics[t] in subscribed for t in topic.tolist()], np.bool_),
         owner=np.array([owner.get(key, NONE) for key in keys], np.int32),
         target_owner=np.array([target.get(key, NONE) for key in keys], np.int32),
+        target_turn=np.array([turn.get(key, NONE) for key in keys], np.int32),
         begin=of_cluster(cluster.begin),
         end=of_cluster(cluster.last_stable if read_committed else cluster.end),
         committed=of_commits("committed_offset"),
@@ -337,7 +339,7 @@ def _pick_replicas(cluster: ClusterTables, row: Ints) -> tuple[Ints, Indices, An
 
 
 def _claims(members: Sequence[Mapping[str, Any]], what: str) -> dict[tuple[str, int], int]:
-    """Which member index holds which partition, according to the `assigned` or `target` lists."""
+    """Which member index holds which partition, according to the `assigned` or `target` lists, in their order."""
     held: dict[tuple[str, int], int] = {}
     for index, row in enumerate(members):
         topics, partitions = row[f"{what}_topics"] or (), row[f"{what}_partitions"] or ()

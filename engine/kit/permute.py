@@ -30,9 +30,9 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
     """
     new_member, new_topic = _new_indices(members), _new_indices(topics)
     partitions = partition_order(group, topics)
-    subscription_start, sent = ragged_entries(group.subscription_start, members)
-    claim_start, claimed = ragged_entries(group.claim_start, members)
-    blob_start, told = ragged_entries(group.blob_start, members)
+    subscription_start, subscribed = ragged_entries(group.subscription_start, members)
+    owned_start, owned = ragged_entries(group.owned_start, members)
+    user_data_start, user_data = ragged_entries(group.user_data_start, members)
     replica_start, replicas = ragged_entries(group.replica_start, partitions)
     return replace(
         group,
@@ -44,19 +44,19 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         topic_exists=group.topic_exists[topics],
         topic_start=ragged_entries(group.topic_start, topics)[0],
         subscription_start=subscription_start,
-        subscription_topic=new_topic[group.subscription_topic[sent]],
+        subscription_topic=new_topic[group.subscription_topic[subscribed]],
         replica_start=replica_start,
         replica_rack=group.replica_rack[replicas],
         leader_rack=group.leader_rack[partitions],
         owner=new_member[group.owner[partitions]],
-        claim_start=claim_start,
-        claim_topic=new_topic[group.claim_topic[claimed]],
-        claim_partition=group.claim_partition[claimed],
+        owned_start=owned_start,
+        owned_topic=new_topic[group.owned_topic[owned]],
+        owned_partition=group.owned_partition[owned],
         generation=group.generation.take(members),
-        blob_start=blob_start,
-        blob_topic=new_topic[group.blob_topic[told]],
-        blob_partition=group.blob_partition[told],
-        blob_generation=group.blob_generation.take(members),
+        user_data_start=user_data_start,
+        user_data_topic=new_topic[group.user_data_topic[user_data]],
+        user_data_partition=group.user_data_partition[user_data],
+        user_data_generation=group.user_data_generation.take(members),
         user_data=_picked(group.user_data, members),
         lag=group.lag.take(partitions),
         rate=group.rate[partitions],

@@ -55,7 +55,7 @@ def settle(
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
     >>> first = Assignment(owner=np.array([0, NONE]), transferring=np.array([NONE, 1]))
-    >>> after = lambda group: first if len(group.claim_topic) == 0 else Assignment(owner=np.array([0, 1]))
+    >>> after = lambda group: first if len(group.owned_topic) == 0 else Assignment(owner=np.array([0, 1]))
     >>> settled = settle(after, group)
     >>> settled.assignment.owner.tolist(), settled.rounds, settled.waited
     ([0, 1], 2, 1)
@@ -83,21 +83,21 @@ def _waiting(answer: Assignment) -> int:
 
 def _rejoined(group: GroupSpec, answer: Assignment) -> GroupSpec:
     """The group as its members rejoin after a round: owning exactly what they were sent, one generation on."""
-    told = [group.generation, group.blob_generation]
-    generation = 1 + max([0, *(g for g in (column.max() for column in told) if g is not None)])
+    newest = (group.generation.max(), group.user_data_generation.max())
+    generation = 1 + max([0, *(g for g in newest if g is not None)])
     again = rejoining(group, answer.owner, generation)
-    if answer.sent is None:
+    if answer.raw_assignment is None:
         return again
-    sent = answer.sent
-    member = np.repeat(np.arange(len(group.members)), np.diff(sent.start))
-    order = np.lexsort((sent.partition, string_places(group.topics)[sent.topic], member))
-    topic, partition = sent.topic[order], sent.partition[order]
+    lists = answer.raw_assignment
+    member = np.repeat(np.arange(len(group.members)), np.diff(lists.start))
+    order = np.lexsort((lists.partition, string_places(group.topics)[lists.topic], member))
+    topic, partition = lists.topic[order], lists.partition[order]
     return replace(
         again,
-        claim_start=sent.start,
-        claim_topic=topic,
-        claim_partition=partition,
-        blob_start=sent.start,
-        blob_topic=topic,
-        blob_partition=partition,
+        owned_start=lists.start,
+        owned_topic=topic,
+        owned_partition=partition,
+        user_data_start=lists.start,
+        user_data_topic=topic,
+        user_data_partition=partition,
     )

@@ -6,30 +6,19 @@ A partition is the same while its topic id is: a recreated topic starts afresh. 
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable
+from evenkeel.engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable, TimeLagBasis
 
 EVEN = 0.01
 """
 Log start and commit move equally fast when their speeds differ by no more than this share: they are read at different
 moments, and a few minutes of history then give either of them a little too much.
 """
-
-
-class TimeLagBasis(enum.StrEnum):
-    """How a time lag was found."""
-
-    CAUGHT_UP = "caught up"
-    INTERPOLATED = "interpolated"
-    EXTRAPOLATED = "extrapolated"
-    AT_LEAST = "at least"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

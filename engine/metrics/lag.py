@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import Column, Flags, PartitionTable
-
-
-class LagBasis(enum.StrEnum):
-    """Why a lag is the number it is."""
-
-    COMMITTED = "committed"
-    BELOW_BEGIN = "commit below log start"
-    BEYOND_END = "commit beyond end"
-    RESET_LATEST = "no commit, reset latest"
-    RESET_BEGIN = "no commit, reset to log start"
-    NO_COMMIT = "no commit"
-    NOTHING_TO_READ = "no commit, nothing to read"
-    UNREAD = "commit unread"
-    NO_END = "end unknown"
+from evenkeel.engine.model import Column, Flags, LagBasis, PartitionTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

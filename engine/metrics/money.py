@@ -9,25 +9,15 @@ repartition topics) keeps whole segments on disk that it no longer counts.
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 
 import numpy as np
 
 from evenkeel.engine.metrics.racks import Crossing
-from evenkeel.engine.model import Flags, Floats, PartitionTable
+from evenkeel.engine.model import Flags, Floats, PartitionTable, SizeBasis
 
 SECONDS_PER_MONTH = 30 * 24 * 3600
 BYTES_PER_GB = 10**9
-
-
-class SizeBasis(enum.StrEnum):
-    """How the size of a record is known."""
-
-    LOG = "log directory"
-    TOPIC = "other partitions of the topic"
-    CONFIGURED = "configured"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,10 +11,10 @@ import numpy as np
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.capacity import seen_capacity
 from evenkeel.engine.metrics.history import Rate, TimeLag, align, rate, time_lag, time_to_loss
-from evenkeel.engine.metrics.lag import Lag, LagBasis, measure_lag
+from evenkeel.engine.metrics.lag import Lag, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.status import statuses
-from evenkeel.engine.model import Flags, Floats, GroupSnapshot, Status
+from evenkeel.engine.model import Flags, Floats, GroupSnapshot, LagBasis, Status
 from evenkeel.engine.text import several
 
 

@@ -30,7 +30,8 @@ from evenkeel.engine.model import (
     Status,
     from_ms,
 )
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake, ResultHistory
+from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.reading import groups_with_past, with_others
 
@@ -56,7 +57,7 @@ def compute_metrics(
 
 def record_metrics(
     lake: Lake,
-    history: History | None,
+    history: ResultHistory | None,
     snapshot_id: str,
     tables: Mapping[str, pa.Table],
     pattern: str = "*",
@@ -101,33 +102,29 @@ def measure_group(
         earlier: Its earlier snapshots, newest first.
         withheld: Why its data cannot be trusted; then there is one group row that says so, with every number unknown.
     """
-    keys = {
-        "snapshot_id": group.snapshot_id,
-        "cluster": group.cluster,
-        "group_id": group.group,
-        "config_version": settings.version,
-    }
+    keys = keys_of(group, settings.version)
     if withheld is not None or group.error is not None:
-        row: dict[str, Any] = {
+        unknown = blank(
+            GroupMetrics,
             **keys,
-            "group_type": group.type.value,
-            "state": group.state,
-            "assignor": group.assignor,
-            "status": Status.UNKNOWN.value,
-            "members": len(group.members) if group.error is None else None,
-            "error": group.error or withheld,
-            "findings": [],
-        }
-        return {"group_metrics": [row], "member_metrics": [], "partition_metrics": []}
+            group_type=group.type,
+            state=group.state,
+            assignor=group.assignor,
+            status=Status.UNKNOWN,
+            members=len(group.members) if group.error is None else None,
+            error=group.error or withheld,
+            findings=(),
+        )
+        return {"group_metrics": [row_of(unknown)], "member_metrics": [], "partition_metrics": []}
     seen = observe_group(settings, group, earlier)
     return {
-        "group_metrics": [keys | _group_row(settings, seen)],
-        "member_metrics": [keys | row for row in _member_rows(seen)],
+        "group_metrics": [row_of(_group_metrics(settings, keys, seen))],
+        "member_metrics": [row_of(member) for member in _member_metrics(keys, seen)],
         "partition_metrics": [keys | row for row in _partition_rows(seen)],
     }
 
 
-def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
+def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) -> GroupMetrics:
     group, counted = seen.group, seen.counted
     table, lag = group.partitions, seen.lag.shown.take(counted)
     judged = any(m.subscription for m in group.members) and not group.rebalancing
@@ -141,49 +138,51 @@ def _group_row(settings: Settings, seen: Observation) -> dict[str, Any]:
     owned = member_counts(table.owner, len(group.members))
     statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
     since = seen.production.since_ms.take(counted)
-    return {
-        "group_type": group.type.value,
-        "state": group.state,
-        "assignor": group.assignor,
-        "status": worst(statuses).value,
-        "members": len(group.members),
-        "idle_members": int((owned == 0).sum()) if judged else None,
-        "partitions": int(counted.sum()),
-        "unowned_partitions": int((table.owner[counted] == NONE).sum()) if judged else None,
-        "unsubscribed_partitions": int((table.exists & ~table.subscribed).sum())
+    return GroupMetrics(
+        **keys,
+        group_type=group.type,
+        state=group.state,
+        assignor=group.assignor,
+        status=worst(statuses),
+        members=len(group.members),
+        idle_members=int((owned == 0).sum()) if judged else None,
+        partitions=int(counted.sum()),
+        unowned_partitions=int((table.owner[counted] == NONE).sum()) if judged else None,
+        unsubscribed_partitions=int((table.exists & ~table.subscribed).sum())
         if any(m.subscription for m in group.members)
         else None,
-        "total_lag": lag.total() if some else None,
-        "unknown_lag_partitions": int((~lag.known).sum()),
-        "largest_partition_lag": lag.max(),
-        "largest_member_lag": score.largest_member_lag if score else None,
-        "lag_skew": score.lag_skew if score else None,
-        "lag_floor": score.lag_floor if score else None,
-        "lost_records": _known_sum(seen.lag.lost.take(counted)),
-        "partition_spread": score.partition_spread if score else None,
-        "cross_rack_share": score.cross_rack_share if score else None,
-        "cross_leader_share": score.cross_leader_share if score else None,
-        "racks_left_out": score.racks_left_out if score else None,
-        "production_per_second": any_sum(seen.production.per_second, counted),
-        "consumption_per_second": any_sum(seen.consumption.per_second, counted),
-        "time_lag_seconds": _worst(seen.time_lag.seconds[counted], max),
-        "time_to_loss_seconds": _worst(seen.time_to_loss[counted], min),
-        "drain_seconds": score.drain_seconds if score else None,
-        "rates_since": from_ms(int(since.values[since.known].min()))
+        total_lag=lag.total() if some else None,
+        unknown_lag_partitions=int((~lag.known).sum()),
+        largest_partition_lag=lag.max(),
+        largest_member_lag=score.largest_member_lag if score else None,
+        lag_skew=score.lag_skew if score else None,
+        lag_floor=score.lag_floor if score else None,
+        lost_records=_known_sum(seen.lag.lost.take(counted)),
+        partition_spread=score.partition_spread if score else None,
+        cross_rack_share=score.cross_rack_share if score else None,
+        cross_leader_share=score.cross_leader_share if score else None,
+        racks_left_out=score.racks_left_out if score else None,
+        production_per_second=any_sum(seen.production.per_second, counted),
+        consumption_per_second=any_sum(seen.consumption.per_second, counted),
+        time_lag_seconds=_worst(seen.time_lag.seconds[counted], max),
+        time_to_loss_seconds=_worst(seen.time_to_loss[counted], min),
+        drain_seconds=score.drain_seconds if score else None,
+        rates_since=from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        "findings": [
+        findings=(
             *seen.findings,
             *(
                 _about_racks(seen, spec, rule, score)
                 if spec is not None and score is not None
                 else ()
             ),
-        ],
-        "cross_rack_bytes_per_second": score.cross_rack_bytes_per_second if score else None,
-        "cross_rack_cost_per_month": score.cross_rack_cost_per_month if score else None,
-        "currency": score.currency if score else None,
-    }
+        ),
+        cross_rack_bytes_per_second=score.cross_rack_bytes_per_second if score else None,
+        cross_rack_cost_per_month=score.cross_rack_cost_per_month if score else None,
+        currency=score.currency if score else None,
+        error=None,
+    )
 
 
 def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score) -> list[str]:
@@ -211,7 +210,7 @@ def _worst(values: Any, choose: Any) -> float | None:
     return float(choose(known)) if len(known) else None
 
 
-def _member_rows(seen: Observation) -> Rows:
+def _member_metrics(keys: dict[str, str], seen: Observation) -> list[MemberMetrics]:
     group, table = seen.group, seen.group.partitions
     if group.rebalancing:
         return []
@@ -222,22 +221,23 @@ def _member_rows(seen: Observation) -> Rows:
     crossed = member_counts(np.where(crossing.crosses, table.owner, NONE), count)
     told = np.array([m.rack is not None for m in group.members], np.bool_)
     return [
-        {
-            "member_id": member.id,
-            "identity": member.identity,
-            "client_id": member.client_id,
-            "client_host": member.host,
-            "instance_id": member.instance_id,
-            "rack": member.rack,
-            "rack_source": member.rack_source,
-            "partitions": int(counts[i]),
-            "lag": lags[i],
-            "production_per_second": _of_member(seen.production.per_second, table.owner == i),
-            "consumption_per_second": _of_member(seen.consumption.per_second, table.owner == i),
-            "capacity_per_second": _number(seen.capacity[i]),
-            "capacity_basis": seen.capacity_basis[i],
-            "cross_rack_partitions": int(crossed[i]) if told[i] else None,
-        }
+        MemberMetrics(
+            **keys,
+            member_id=member.id,
+            identity=member.identity,
+            client_id=member.client_id,
+            client_host=member.host,
+            instance_id=member.instance_id,
+            rack=member.rack,
+            rack_source=member.rack_source,
+            partitions=int(counts[i]),
+            lag=lags[i],
+            production_per_second=_of_member(seen.production.per_second, table.owner == i),
+            consumption_per_second=_of_member(seen.consumption.per_second, table.owner == i),
+            capacity_per_second=_number(seen.capacity[i]),
+            capacity_basis=seen.capacity_basis[i],
+            cross_rack_partitions=int(crossed[i]) if told[i] else None,
+        )
         for i, member in enumerate(group.members)
     ]
 

@@ -17,7 +17,8 @@ from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
 from evenkeel.engine.steps.judging import judge_of
@@ -47,18 +48,13 @@ def propose_candidates(
 
 
 def record_candidates(
-    lake: Lake,
-    history: History | None,
-    snapshot_id: str,
-    tables: Mapping[str, pa.Table],
-    pattern: str = "*",
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
 ) -> None:
     """
     Keep the candidates in the lake; the history gets those that pass validation (`record_validation`).
 
     Proposed for the groups of a pattern only, they replace only those groups' rows.
     """
-    del history  # in the signature so that every recording step is called alike
     lake.write("candidates", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
 
 
@@ -77,20 +73,15 @@ def propose_group(
         earlier: Its earlier snapshots, newest first.
         withheld: Why its data cannot be trusted; then every strategy is infeasible for that reason.
     """
-    keys = {
-        "snapshot_id": group.snapshot_id,
-        "cluster": group.cluster,
-        "group_id": group.group,
-        "config_version": settings.version,
-    }
+    keys = keys_of(group, settings.version)
     reason = withheld or blocked(group)
     if reason is not None:
         return [
-            keys | candidate_row(position, _never(strategy, reason), None, [])
+            candidate_row(keys, position, _never(group, strategy, reason), None, [])
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
-        return [keys | row for row in task_rows(settings, group, earlier)]
+        return list(task_rows(settings, group, earlier))
     seen = observe_group(settings, group, earlier)
     rule = settings.rule(group.cluster, group.group)
     told = [_told(rule, member) for member in group.members]
@@ -108,7 +99,7 @@ def propose_group(
         asked = by_leader(judged) if costly else judged
         candidate = _replay(strategy, group, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
-        rows.append(keys | candidate_row(position, candidate, judgement, changed))
+        rows.append(candidate_row(keys, position, candidate, judgement, changed))
     return rows
 
 
@@ -130,14 +121,15 @@ def _replay(
     try:
         settled = settle(_asked(strategy), fresh(spec, forgetful))
     except Infeasible as problem:
-        return _never(strategy, str(problem))
+        return _never(group, strategy, str(problem))
     except NoAnswer as problem:
-        return _never(strategy, f"failed: {problem.message}")
+        return _never(group, strategy, f"failed: {problem.message}")
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
+        is_running=runs(group, strategy.name),
         replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
@@ -183,5 +175,5 @@ def _replayed(continues: bool, settled: Settled) -> str:
     return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
 
 
-def _never(strategy: Assignor, reason: str) -> Candidate:
-    return infeasible(strategy.name, strategy.reach, reason)
+def _never(group: GroupSnapshot, strategy: Assignor, reason: str) -> Candidate:
+    return infeasible(strategy.name, strategy.reach, reason, runs(group, strategy.name))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.metrics.racks import Crossing, replica_crossing
 from evenkeel.engine.model import NONE, Indices, Ints, ragged_entries
 from evenkeel.engine.streams.live import IN_RULE, Running
@@ -73,8 +74,13 @@ def outcome(running: Running, strategy: RackStrategy) -> Outcome:
     What a strategy would lead to, from what the application has now.
 
     Raises:
-        Infeasible: Its limits do not hold all tasks.
+        Infeasible: Its limits do not hold all tasks, or its task assignor is not emulated.
     """
+    if running.not_emulated:
+        raise Infeasible(
+            f"{running.not_emulated}: what a strategy would make of its tasks is not known.",
+            fix="Set task_assignor of [rules.streams] to the one that the application uses.",
+        )
     placement = place(running.app, replace(running.config, strategy=strategy))
     owner = np.where(placement.target == NONE, placement.active, placement.target)
     return _outcome(
@@ -89,18 +95,21 @@ def outcome(running: Running, strategy: RackStrategy) -> Outcome:
 
 def outcomes(running: Running) -> list[Outcome]:
     """
-    What each rack strategy would lead to.
+    What each rack strategy would lead to; nothing where the task assignor is not emulated.
 
     Raises:
-        Infeasible: As `outcome`.
+        Infeasible: The limits of a strategy do not hold all tasks.
     """
+    if running.not_emulated:
+        return []
     return [outcome(running, strategy) for strategy in RackStrategy]
 
 
 def presumed(running: Running, found: Iterable[Outcome]) -> Running:
     """
     The application with the strategy it runs: the configured one, else one that gives exactly what it has now, else
-    Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071) it runs none of them.
+    Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071) it runs none of them; what a
+    task assignor that is not emulated runs is known from the configuration or not at all.
 
     Args:
         running: The application.
@@ -108,6 +117,9 @@ def presumed(running: Running, found: Iterable[Outcome]) -> Running:
     """
     if running.kip_1071:
         return running
+    if running.not_emulated:
+        told = f"{running.not_emulated}: no strategy is replayed"
+        return replace(running, runs=running.configured, said=(told, *running.said))
     if running.configured is not None:
         return replace(running, runs=running.configured)
     same = next(reproducing(running, found), None)
@@ -116,6 +128,23 @@ def presumed(running: Running, found: Iterable[Outcome]) -> Running:
     told = f"rack.aware.assignment.strategy is taken to be {strategy}, {why} ({IN_RULE})"
     config = replace(running.config, strategy=strategy)
     return replace(running, config=config, runs=strategy, said=(told, *running.said))
+
+
+def seen_to_run(running: Running, found: Iterable[Outcome]) -> frozenset[RackStrategy] | None:
+    """
+    The strategies that an application may be running: the configured one, else all that give exactly what it has now.
+
+    None where nothing shows it; empty where the broker assigns (KIP-1071).
+
+    Args:
+        running: The application.
+        found: What rack strategies would lead to.
+    """
+    if running.kip_1071:
+        return frozenset()
+    if running.configured is not None:
+        return frozenset({running.configured})
+    return frozenset(reproducing(running, found)) or None
 
 
 def reproducing(running: Running, found: Iterable[Outcome]) -> Iterator[RackStrategy]:

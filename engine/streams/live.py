@@ -49,7 +49,7 @@ from evenkeel.engine.streams.model import (
     application,
     task_key,
 )
-from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig, costs_of
+from evenkeel.engine.streams.settings import EMULATED, Overlap, RackStrategy, TaskConfig, costs_of
 from evenkeel.engine.streams.stores import Stores, stores_of
 from evenkeel.engine.text import named
 
@@ -65,6 +65,7 @@ class Running:
     Attributes:
         app: The application; what each client has now is its past.
         kip_1071: Whether the broker assigns its tasks.
+        assignor: Its task assignor, as configured.
         config: Its settings; the strategy is the configured one, or Kafka's default.
         configured: The strategy as configured; None when nobody said.
         owner: (N) the client that runs each task now, NONE for nobody.
@@ -78,6 +79,7 @@ class Running:
 
     app: Application
     kip_1071: bool
+    assignor: str
     config: TaskConfig
     configured: RackStrategy | None
     owner: Indices
@@ -87,6 +89,13 @@ class Running:
     copies: Indices
     said: tuple[str, ...]
     runs: RackStrategy | None = None
+
+    @property
+    def not_emulated(self) -> str | None:
+        """Why no placement can be worked out for it; None when one can."""
+        if self.kip_1071 or self.assignor == EMULATED:
+            return None
+        return f"the {self.assignor} task assignor is not emulated"
 
     @cached_property
     def task_of(self) -> dict[tuple[str, int], int]:
@@ -174,6 +183,7 @@ def _running(
     return Running(
         app=app,
         kip_1071=group.type is GroupType.STREAMS,
+        assignor=told.task_assignor,
         config=config,
         configured=_strategy(told),
         owner=owner,
@@ -296,11 +306,6 @@ def _config(
             said.append(
                 f"rack.aware.assignment.tags is taken to be {','.join(tags)}, all tags of the clients ({IN_RULE})"
             )
-    if told.task_assignor == "sticky":
-        said.append(
-            "the sticky task assignor's dealing is not emulated: tasks are dealt as the high-availability one does, at"
-            " the sticky one's costs"
-        )
     config = TaskConfig(
         num_standby_replicas=standbys,
         acceptable_recovery_lag=told.acceptable_recovery_lag,

@@ -41,12 +41,12 @@ from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
 from evenkeel.engine.streams.deal import deal_stateful, deal_stateless
 from evenkeel.engine.streams.model import LAG_UNKNOWN, Application, Placement
-from evenkeel.engine.streams.movements import move_by_lag
 from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
 from evenkeel.engine.streams.standbys import Copies, place_standbys, ragged_rows
 from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
 from evenkeel.engine.streams.tags import Apart, findings, kept_apart
+from evenkeel.engine.streams.task_movements import move_by_lag
 from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
 from evenkeel.engine.text import named
 

@@ -84,6 +84,10 @@ DEFAULT_COSTS = {"high-availability": STATEFUL, "sticky": STICKY}
 """Of stateful tasks, by assignor."""
 
 
+EMULATED = "high-availability"
+"""The task assignor whose placements are worked out; of another one only what runs now is shown."""
+
+
 def costs_of(assignor: str, traffic: int | None = None, non_overlap: int | None = None) -> Costs:
     """
     What stateful tasks cost: each cost as configured, else the assignor's own.

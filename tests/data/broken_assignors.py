@@ -121,7 +121,7 @@ class TrustsClaims(Deals):
 
     def assign(self, group):
         """Gives no answer."""
-        for topic, number in zip(group.claim_topic, group.claim_partition, strict=True):
+        for topic, number in zip(group.owned_topic, group.owned_partition, strict=True):
             range(int(np.diff(group.topic_start)[topic]))[int(number)]
         return super().assign(group)
 

@@ -22,6 +22,7 @@ from evenkeel.engine.datasets import (
     split_snapshot_id,
 )
 from evenkeel.engine.ports import Manifest
+from evenkeel.engine.records import ValidationRow
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -83,7 +84,14 @@ def metrics(
         )
         rows["member_metrics"].append(
             keys
-            | {"member_id": f"{group}-1", "identity": "c@h", "partitions": len(lags), "lag": total}
+            | {
+                "member_id": f"{group}-1",
+                "identity": "c@h",
+                "client_id": "c",
+                "client_host": "h",
+                "partitions": len(lags),
+                "lag": total,
+            }
         )
         rows["partition_metrics"] += [
             keys
@@ -91,6 +99,8 @@ def metrics(
                 "topic": "orders",
                 "partition": number,
                 "lag": lag,
+                "lag_basis": "end unknown" if lag is None else "committed",
+                "time_lag_basis": "unknown",
                 "status": "OK",
                 "member_id": f"{group}-1",
                 "committed_at": taken_at + timedelta(seconds=1),
@@ -117,6 +127,8 @@ def candidates(
             "position": position,
             "reach": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
+            "is_running": strategy == "range",
+            "reason": "it can",
             "largest_member_lag": 10,
             "cross_rack_share": 0.5,
             "drain_seconds": float("inf"),
@@ -150,25 +162,30 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> dict[str, Any]:
     }
 
 
-def validation(group: str | None, *, success: bool, **columns: Any) -> dict[str, Any]:
-    """A critical expectation about a group, or about the whole snapshot."""
-    return {
-        "group_id": group,
-        "expectation": "offsets in order",
-        "severity": "critical",
-        "success": success,
-        "unexpected_count": 0 if success else 1,
-        "checked_count": 2,
-        "reason": None if success else "an end before a begin",
-        **columns,
-    }
+def validation(group: str | None, *, success: bool, **columns: Any) -> ValidationRow:
+    """A critical expectation about a group, or about the whole snapshot: the one it is stored for."""
+    return ValidationRow(
+        **{
+            "snapshot_id": "",
+            "cluster": "",
+            "stage": "snapshot",
+            "group_id": group,
+            "expectation": "offsets in order",
+            "severity": "critical",
+            "success": success,
+            "unexpected_count": 0 if success else 1,
+            "checked_count": 2,
+            "reason": None if success else "an end before a begin",
+            **columns,
+        }
+    )
 
 
 def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> str:
     """Take one snapshot through every step; its id."""
     taken = manifest(number, cluster)
     snapshot_id = taken.snapshot_id
-    history.store_snapshot(taken, {"config_version": "c0ffee"})
+    history.store_snapshot(taken, "c0ffee")
     checks = [validation("orders-app", success=True), validation("broken", success=False)]
     history.store_validation(snapshot_id, "snapshot", checks)
     history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [5, 7], "idle": [0]}))

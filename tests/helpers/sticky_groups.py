@@ -75,14 +75,14 @@ def told_in_subscription(
     data = [(user_data or {}).get(m) for m in members]
     return replace(
         group,
-        claim_start=group.blob_start,
-        claim_topic=group.blob_topic,
-        claim_partition=group.blob_partition,
-        generation=group.blob_generation,
-        blob_start=group.blob_start * 0,
-        blob_topic=group.blob_topic[:0],
-        blob_partition=group.blob_partition[:0],
-        blob_generation=Column.of(data),
+        owned_start=group.user_data_start,
+        owned_topic=group.user_data_topic,
+        owned_partition=group.user_data_partition,
+        generation=group.user_data_generation,
+        user_data_start=group.user_data_start * 0,
+        user_data_topic=group.user_data_topic[:0],
+        user_data_partition=group.user_data_partition[:0],
+        user_data_generation=Column.of(data),
         user_data=tuple(None if g is None else {"generation": g} for g in data),
     )
 

@@ -53,7 +53,7 @@ def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
         partition_counts=counts,
         replica_racks=draw(_replicas(len(partitions), shape)),
         owner=[held.get(pair, NONE) for pair in partitions],
-        claims=claims,
+        owned=claims,
         generation=[draw(st.none() | st.integers(0, 3)) for _ in members],
         lag=Column.of(draw(st.none() | st.integers(0, 1000)) for _ in partitions),
     )

@@ -101,7 +101,7 @@ def _sends(start, topic, partition):
     def spoil(group, owner):
         arrays = (np.array(entries, np.int64) for entries in (start, topic, partition))
         lists = Lists(**dict(zip(("start", "topic", "partition"), arrays, strict=True)))
-        return Assignment(owner=owner, sent=lists)
+        return Assignment(owner=owner, raw_assignment=lists)
 
     return spoil
 
@@ -170,7 +170,7 @@ def test_a_broken_promise_is_found(spoil, promise, found):
     violations = check(Deals(spoil), GROUP, promises={promise})
 
     assert [v.promise for v in violations][:1] == [promise]
-    assert found in violations[0].found
+    assert found in violations[0].what
 
 
 def test_each_promise_is_broken_above():
@@ -185,7 +185,7 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
     assert check(Deals(_gives_to_strangers), group, promises={Promise.SUBSCRIBED}) == [
         Violation(
             promise=Promise.SUBSCRIBED,
-            found="1 partition owned without subscription, first u-0",
+            what="1 partition owned without subscription, first u-0",
         )
     ]
 
@@ -220,37 +220,44 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
         ),
         (lambda group, owner: Assignment(owner=owner, proof=3), "proof is neither text nor None"),
         (
-            lambda group, owner: Assignment(owner=owner, sent=[["u-0"], []]),
-            "sent is a list, not Lists",
+            lambda group, owner: Assignment(owner=owner, raw_assignment=[["u-0"], []]),
+            "raw_assignment is a list, not Lists",
         ),
-        (_sends([0, 1, 1], [9], [0]), "sent topic has values from 9 to 9, outside 0 to 2"),
+        (
+            _sends([0, 1, 1], [9], [0]),
+            "raw_assignment topic has values from 9 to 9, outside 0 to 2",
+        ),
         (
             _sends([0, 1, 1], [0], [-1]),
-            "sent partition has values from -1 to -1, outside 0 to 2147483647",
+            "raw_assignment partition has values from -1 to -1, outside 0 to 2147483647",
         ),
-        (_sends([0, 1, 1], [0], [0, 1]), "sent has 1 topics for 2 partitions"),
-        (_sends([0, 1, 2], [0], [0]), "sent start has values from 0 to 2, outside 0 to 1"),
+        (_sends([0, 1, 1], [0], [0, 1]), "raw_assignment has 1 topics for 2 partitions"),
+        (
+            _sends([0, 1, 2], [0], [0]),
+            "raw_assignment start has values from 0 to 2, outside 0 to 1",
+        ),
         (
             _sends([0, 1], [0], [0]),
-            "sent start does not cut 1 entries into the lists of 2 members",
+            "raw_assignment start does not cut 1 entries into the lists of 2 members",
         ),
         (
             _sends([1, 0, 1], [0], [0]),
-            "sent start does not cut 1 entries into the lists of 2 members",
+            "raw_assignment start does not cut 1 entries into the lists of 2 members",
         ),
-        (_sends([0, 1, 1], [0], [0]), "sent leaves out the owned u-0"),
+        (_sends([0, 1, 1], [0], [0]), "raw_assignment leaves out the owned u-0"),
     ],
 )
 def test_an_answer_that_is_none_is_found(spoil, found):
     """Before any promise, an answer must be one for this group; nothing else is then checked."""
-    assert check(Deals(spoil), GROUP) == [Violation(promise=None, found=found)]
+    assert check(Deals(spoil), GROUP) == [Violation(promise=None, what=found)]
 
 
 def test_lists_that_begin_nowhere_are_found_without_members_too():
     """A group without members still has a first and a last place of its lists."""
     assert check(Deals(_sends([], [], [])), spec({}, {})) == [
         Violation(
-            promise=None, found="sent start does not cut 0 entries into the lists of 0 members"
+            promise=None,
+            what="raw_assignment start does not cut 0 entries into the lists of 0 members",
         )
     ]
 
@@ -258,7 +265,7 @@ def test_lists_that_begin_nowhere_are_found_without_members_too():
 def test_a_class_without_the_shape_is_found():
     """Something that is no assignor is told what it lacks."""
     assert check(object(), GROUP) == [
-        Violation(promise=None, found="it has no name, works_on, needs, reach, source, assign")
+        Violation(promise=None, what="it has no name, works_on, needs, reach, source, assign")
     ]
 
 

@@ -74,8 +74,7 @@ def lag(
     from evenkeel.engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored)
-    groups, rows = measured(source, group)
-    sources.matching(source, group, len(groups))
+    groups, rows = measured(source, sources.select(source, group))
     if as_json:
         emit(rows)
     else:
@@ -224,7 +223,8 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for row in rows
     ]
-    return Table(title=_title(head), headings=headings, rows=cells)
+    spare = ["Begin", "End", "Rack", "Lag is", "Committed"]
+    return Table(title=_title(head), headings=headings, rows=cells, spare=spare)
 
 
 def _title(head: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """
 The flow network of a rack problem, with as few arcs as keep it exact.
 
-Everybody starts at home, so what flows is what moves:
+Every task starts with its previous owner, so what flows is what moves:
 
     held (layer, site) -> class -> [anywhere in the layer ->] rack -> held (layer, site) -> site
 
@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenkeel.engine.kit.distinct import numbered
+from evenkeel.engine.kit.flow import Arcs
 from evenkeel.engine.kit.rack_flow.classes import Classes
-from evenkeel.engine.kit.rack_flow.numbered import numbered
 from evenkeel.engine.kit.rack_flow.sites import Sites
 from evenkeel.engine.model import NONE, Indices, Ints
 
@@ -52,47 +53,44 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Network:
+class RackNetwork:
     """
     Nodes and arcs.
 
     Attributes:
         nodes: How the nodes are numbered.
         supply: (nodes) tasks held there, or there for being nobody's; less what a site is to have.
-        start, end, most, cost: (arcs) from, to, at most so many tasks, at this cost each.
+        arcs: What flows over one is a number of tasks.
         kinds: Where the arcs of each kind begin, and the end: 6 numbers.
-        leaving: (tasks with a home) by the arc they would leave over, then in their order.
+        leaving: (tasks with a previous owner) by the arc they would leave over, then in their order.
         leaving_start: (arcs of `LEAVE`) where the tasks of each begin in *leaving*.
     """
 
     nodes: Nodes
     supply: Ints
-    start: Ints
-    end: Ints
-    most: Ints
-    cost: Ints
+    arcs: Arcs
     kinds: Ints
     leaving: Ints
     leaving_start: Ints
 
-    def arcs(self, kind: int) -> slice:
-        """The arcs of a kind."""
+    def span(self, kind: int) -> slice:
+        """Where the arcs of a kind stand."""
         return slice(int(self.kinds[kind]), int(self.kinds[kind + 1]))
 
 
-def network(classes: Classes, sites: Sites, home: Indices) -> Network:
+def network(classes: Classes, sites: Sites, previous_owner: Indices) -> RackNetwork:
     """
     Args:
         classes: The tasks.
         sites: The clients.
-        home: (N) the client that holds each task, NONE for nobody.
+        previous_owner: (N) the client that holds each task, NONE for nobody.
     """
     pairs, racks = len(sites.layer), classes.cost.shape[1]
     reached, rack_of_pair = numbered(
         sites.layer * racks + sites.rack[sites.site], classes.layers * racks
     )
     nodes = _numbering(classes, sites, reached)
-    held = _held(classes, sites, home)
+    held = _held(classes, sites, previous_owner)
     at_home = np.flatnonzero(held != NONE)
     over = classes.of_task[at_home] * pairs + held[at_home]
     order = np.argsort(over, kind="stable")
@@ -100,22 +98,18 @@ def network(classes: Classes, sites: Sites, home: Indices) -> Network:
     from_class, from_pair = np.divmod(over[order][leaving_start], pairs)
     saved = classes.cost[from_class, sites.rack[sites.site[from_pair]]]
     how_many = np.diff(leaving_start, append=len(order))
-    leave = (from_pair, nodes.classes + from_class, how_many, classes.away - saved)
+    leave = (from_pair, nodes.classes + from_class, how_many, classes.move_cost - saved)
     parts = [leave, *_ways(classes, nodes), *_into(classes, sites, nodes, rack_of_pair)]
-    start, end, most, cost = (np.concatenate(column) for column in zip(*parts, strict=True))
     supply = np.zeros(nodes.count, np.int64)
     supply[:pairs] = np.bincount(held[at_home], minlength=pairs)
     supply[nodes.classes : nodes.hubs] = np.bincount(
         classes.of_task[held == NONE], minlength=len(classes.layer)
     )
     supply[nodes.sites :] = -sites.count
-    return Network(
+    return RackNetwork(
         nodes=nodes,
         supply=supply,
-        start=start,
-        end=end,
-        most=most,
-        cost=cost,
+        arcs=Arcs.joined(parts),
         kinds=np.cumsum([0, *(len(part[0]) for part in parts)]),
         leaving=at_home[order],
         leaving_start=leaving_start,
@@ -134,13 +128,13 @@ def _numbering(classes: Classes, sites: Sites, reached: Ints) -> Nodes:
     )
 
 
-def _held(classes: Classes, sites: Sites, home: Indices) -> Ints:
-    """(N) the (layer, site) pair that holds a task; NONE without home, or where it may not be."""
+def _held(classes: Classes, sites: Sites, previous_owner: Indices) -> Ints:
+    """(N) the (layer, site) pair that holds a task; NONE without previous owner, or where it may not be."""
     pair_of = np.full(classes.layers * len(sites), NONE, np.int64)
     pair_of[sites.layer * len(sites) + sites.site] = np.arange(len(sites.layer))
-    site = np.append(sites.of_client, 0)[home]  # what NONE reads
+    site = np.append(sites.of_client, 0)[previous_owner]  # what NONE reads
     pair = pair_of[classes.layer[classes.of_task] * len(sites) + site]
-    return np.where(home == NONE, NONE, pair)
+    return np.where(previous_owner == NONE, NONE, pair)
 
 
 def _ways(classes: Classes, nodes: Nodes) -> tuple[Kind, Kind]:

@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from evenkeel.engine.advice.bounce import in_short, plan, plan_server
+from evenkeel.engine.advice.rolling import rolling
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.kit.election import REFUSED, elect
 from evenkeel.engine.kit.protocol_names import CLIENT_SIDE, java_class
-from evenkeel.engine.kit.rolling import rolling
 
 STOCK = [name for name, known in CLIENT_SIDE.items() if known.stock]
 JAVA = "org.apache.kafka.clients.consumer."

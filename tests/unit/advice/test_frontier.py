@@ -12,21 +12,23 @@ from hypothesis import given
 from evenkeel.engine.advice.frontier import frontiers, present
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import Weights, near_data, plain
+from evenkeel.engine.kit.min_cost import Weights, min_cost, plain_group
 from evenkeel.engine.model import NONE
 from tests.helpers.racked_groups import racked_groups
 
 
 def everything(group):
     """(moved, crossing) of every assignment that has the group's counts and keeps to subscriptions."""
-    read = plain(group)
-    able = [set(read.able[slice(*read.start[t : t + 2])].tolist()) for t in read.topic.tolist()]
+    read = plain_group(group)
+    able = [
+        set(read.subscriber[slice(*read.start[t : t + 2])].tolist()) for t in read.topic.tolist()
+    ]
     found = set()
     for owner in itertools.product(range(len(read.member)), repeat=len(read.partition)):
         counts = np.bincount(owner, minlength=len(read.member))
         if (counts == read.count).all() and all(o in a for o, a in zip(owner, able, strict=True)):
             crossing = sum(read.crosses[n, read.rack[o]] for n, o in enumerate(owner))
-            found.add((int((np.array(owner) != read.home).sum()), int(crossing)))
+            found.add((int((np.array(owner) != read.previous_owner).sum()), int(crossing)))
     return found
 
 
@@ -48,7 +50,7 @@ def hull(points):
 @given(racked_groups())
 def test_all_corners_are_found_and_nothing_else(group):
     """Against every assignment there is, of groups with few enough of them."""
-    read = plain(group)
+    read = plain_group(group)
     if not 0 < len(read.partition) * np.log(max(len(read.member), 1)) <= np.log(3000):
         return
     expected = hull(everything(group))
@@ -69,7 +71,7 @@ def test_each_corner_is_the_cheapest_for_its_weights(group):
             lowest = corner.lowest or Fraction(0)
             worth = (lowest + corner.highest) / 2 if corner.highest else lowest + 1
             weights = Weights(traffic=worth.numerator, move=worth.denominator)
-            best = near_data(group, weights, balance_topics=balance)
+            best = min_cost(group, weights, balance_topics=balance)
             others = corner.crossing - best.crossing, corner.moves - _moves(group, best)
 
             assert weights.traffic * others[0] + weights.move * others[1] == 0

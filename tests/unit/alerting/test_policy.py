@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.alerting.policy import (
-    ClusterFacts,
-    FailingStep,
     IncidentKind,
     Outcome,
     can_be_told,
@@ -19,6 +17,8 @@ from evenkeel.engine.alerting.policy import (
     new_advice,
 )
 from evenkeel.engine.message import Told
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)
@@ -72,12 +72,23 @@ def test_advice_is_news_when_it_differs_from_what_was_told(
     assert [n.outcome for n in new_advice([row], before)] == ([expected] if expected else [])
 
 
-def test_a_kip_848_group_on_the_servers_range_has_taken_up_range_server() -> None:
-    """The server's `range` is our `range-server`; the client's is not."""
-    row = advice("g", "stay")
-    server = row | {"metrics": {"assignor": "range", "group_type": "consumer"}}
-    assert new_advice([server], told("g", "range-server"))[0].outcome is Outcome.TAKEN_UP
-    assert new_advice([row], told("g", "range-server"))[0].outcome is Outcome.WITHDRAWN
+@pytest.mark.parametrize(
+    ("running", "expected"),
+    [
+        ({"min_traffic": True}, Outcome.TAKEN_UP),
+        ({"min_traffic": False}, Outcome.WITHDRAWN),
+        ({"min_traffic": None}, Outcome.ENDED),
+        ({"none": True}, Outcome.ENDED),
+        (None, Outcome.ENDED),
+    ],
+)
+def test_advice_ends_by_what_is_known_to_run(
+    running: dict[str, bool | None] | None, expected: Outcome
+) -> None:
+    """What runs by our names says it was taken up or not; where that is not known, neither is claimed."""
+    row = advice("g", "stay") | {"running": running}
+
+    assert [one.outcome for one in new_advice([row], told("g", "min_traffic"))] == [expected]
 
 
 def test_news_come_worst_first() -> None:
@@ -161,9 +172,18 @@ def test_findings(facts: dict[str, Any], expected: list[IncidentKind]) -> None:
     assert found(**facts) == expected
 
 
-def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> dict[str, Any]:
-    """A row of an open incident."""
-    return {"incident_id": number, "cluster": cluster, "group_id": None, "kind": kind, "facts": {}}
+def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> IncidentRow:
+    """An open incident."""
+    return IncidentRow(
+        incident_id=number,
+        cluster=cluster,
+        group_id=None,
+        kind=kind,
+        severity="warning",
+        opened_at=NOW,
+        last_seen_at=NOW,
+        facts={},
+    )
 
 
 def test_an_incident_opens_stays_and_closes() -> None:
@@ -185,7 +205,7 @@ def test_an_unreachable_cluster_is_not_also_told_late() -> None:
         IncidentKind.UNREACHABLE
     ]
     late = changes([down], [incident("snapshot late")], LATE_AFTER, NOW)
-    assert [row["kind"] for row, _ in late.kept] == ["snapshot late"]
+    assert [one.kind for one, _ in late.kept] == ["snapshot late"]
 
 
 def test_one_cluster_does_not_speak_for_another() -> None:
@@ -193,7 +213,7 @@ def test_one_cluster_does_not_speak_for_another() -> None:
     other = replace(WELL, cluster="other", failing=(failing("take_snapshot"),))
     found_now = changes([WELL, other], [incident("cluster unreachable")], LATE_AFTER, NOW)
     assert [f.cluster for f in found_now.opened] == ["other"]
-    assert [row["cluster"] for row in found_now.closed] == [CLUSTER]
+    assert [one.cluster for one in found_now.closed] == [CLUSTER]
 
 
 def test_an_incident_of_a_cluster_that_is_no_longer_configured_closes() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.assignor import build_spec, spec
 from evenkeel.engine.assignors.balanced import Balanced
+from evenkeel.engine.assignors.balanced import solve as balanced
+from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.conformance import check
-from evenkeel.engine.kit.balanced import solve as balanced
-from evenkeel.engine.kit.balanced.problem import problem_of
 from evenkeel.engine.model import NONE, Column
 from tests.helpers.examples import times
 from tests.helpers.strategies import groups

@@ -11,7 +11,7 @@ from evenkeel.engine.assignor import fresh, spec
 from evenkeel.engine.assignors.min_traffic import MinTraffic
 from evenkeel.engine.conformance import check
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.near_data import Weights
+from evenkeel.engine.kit.min_cost import Weights
 from evenkeel.engine.model import Feasibility, Reach
 from evenkeel.engine.scoring import Judge
 from tests.helpers.owned import owned

@@ -198,7 +198,7 @@ def _without(group, owner, gone):
             for t in range(len(group.topics))
         ],
         replica_racks=[[]] * group.partition_count,
-        claims=[
+        owned=[
             [pair for pair, o in zip(names, owner.tolist(), strict=True) if o == m] for m in stay
         ],
     )

@@ -102,7 +102,7 @@ def test_all_fields_reach_the_strategy():
     assert str(group.rate.tolist()) == "[3.0, nan]"
     assert (group.instance_ids, group.racks[group.member_rack[0]]) == (("i-1",), "a")
     assert group.owner.tolist() == [NONE, 0]
-    assert (group.claim_topic.tolist(), group.claim_partition.tolist()) == ([0, 2], [1, 3])
+    assert (group.owned_topic.tolist(), group.owned_partition.tolist()) == ([0, 2], [1, 3])
     assert group.generation.tolist() == [4]
     assert (group.user_data, group.config) == (({"generation": 3},), ({"weight": 2},))
 

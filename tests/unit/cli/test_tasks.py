@@ -285,9 +285,9 @@ def test_an_unknown_group_is_not_found(shown):
     assert "no group of cluster test matches 'nobody' (1 groups" in result.stderr
 
 
-def test_a_name_is_no_pattern(shown):
-    """An asterisk means itself."""
-    assert shown(name="a*").exit_code == 1
+def test_a_pattern_shows_every_application_that_matches(shown):
+    """As in every verb."""
+    assert shown(name="a*").stdout == shown(name="app").stdout
 
 
 @pytest.mark.parametrize("kip_1071", [False, True])
@@ -324,3 +324,12 @@ def test_the_object_is_one_line_of_json(shown):
 
     assert len(result.stdout.splitlines()) == 1
     assert json.loads(result.stdout)["group"] == "app"
+
+
+def test_of_a_task_assignor_that_is_not_emulated_only_the_present_is_shown(shown):
+    """No strategy has a row or a column, and the lines below say why."""
+    result = shown(toml='[[rules]]\ngroups = "app"\nstreams = {task_assignor = "sticky"}\n')
+
+    assert result.exit_code == 0
+    assert "min_traffic" not in result.stdout
+    assert "the sticky task assignor is not emulated: no strategy is replayed" in result.stdout

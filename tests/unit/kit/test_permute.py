@@ -21,8 +21,8 @@ def _in_names(group):
             racks[group.member_rack[m]],
             [topics[t] for t in group.subscribed(m)],
             [
-                (topics[group.claim_topic[c]], int(group.claim_partition[c]))
-                for c in range(group.claim_start[m], group.claim_start[m + 1])
+                (topics[group.owned_topic[c]], int(group.owned_partition[c]))
+                for c in range(group.owned_start[m], group.owned_start[m + 1])
             ],
             group.generation.tolist()[m],
         )

@@ -55,7 +55,7 @@ def test_members_rejoin_owning_what_they_kept():
 
     assert (settled.rounds, settled.waited) == (2, 1)
     again = asked[1]
-    assert (again.claim_start.tolist(), again.claim_partition.tolist()) == ([0, 1, 1], [0])
+    assert (again.owned_start.tolist(), again.owned_partition.tolist()) == ([0, 1, 1], [0])
     assert again.generation.tolist() == [7, 7]
 
 
@@ -66,12 +66,16 @@ def test_what_was_sent_twice_is_claimed_twice():
         topic=np.zeros(4, np.int32),
         partition=np.array([9, 0, 1, 1], np.int32),
     )
-    first = Assignment(owner=np.array([0, 0]), transferring=np.array([NONE, 1]), sent=twice)
+    first = Assignment(
+        owner=np.array([0, 0]), transferring=np.array([NONE, 1]), raw_assignment=twice
+    )
     assign, asked = _answers(first, DONE)
     settle(assign, PAIR)
 
-    assert asked[1].claim_start.tolist() == asked[1].blob_start.tolist() == [0, 3, 4]
-    assert asked[1].claim_partition.tolist() == asked[1].blob_partition.tolist() == [0, 1, 9, 1]
+    assert asked[1].owned_start.tolist() == asked[1].user_data_start.tolist() == [0, 3, 4]
+    assert (
+        asked[1].owned_partition.tolist() == asked[1].user_data_partition.tolist() == [0, 1, 9, 1]
+    )
 
 
 def test_a_group_that_does_not_settle_is_infeasible():

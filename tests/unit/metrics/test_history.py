@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from evenkeel.engine.metrics.history import TimeLagBasis, align, rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.history import align, rate, time_lag, time_to_loss
+from evenkeel.engine.model import TimeLagBasis
 from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
 
 STEP = EVERY.total_seconds()

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.metrics.lag import LagBasis, measure_lag
+from evenkeel.engine.metrics.lag import measure_lag
+from evenkeel.engine.model import LagBasis
 from tests.helpers import strategies  # noqa: F401 its profile: no deadline
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 

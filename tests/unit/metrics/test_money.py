@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.money import SizeBasis, Tariff, record_size, tariff
+from evenkeel.engine.metrics.money import Tariff, record_size, tariff
 from evenkeel.engine.metrics.racks import Crossing
+from evenkeel.engine.model import SizeBasis
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 

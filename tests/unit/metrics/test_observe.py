@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from evenkeel.engine.metrics.history import TimeLagBasis
 from evenkeel.engine.metrics.observe import observe
-from evenkeel.engine.model import Status
+from evenkeel.engine.model import Status, TimeLagBasis
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]

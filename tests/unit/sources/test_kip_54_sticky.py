@@ -122,13 +122,13 @@ def test_error_3_a_claim_from_an_older_generation_loses():
     topics = {"t": 3}
     group = next_round(_members(["C0", "C1", "C2"], topics), topics, {"C0": "t-0", "C2": "t-1 t-2"})
     stale = np.array([0, 0], np.int32), np.array([0, 1], np.int32)
-    at = int(group.blob_start[1])
+    at = int(group.user_data_start[1])
     zombie = replace(
         group,
-        blob_start=group.blob_start + np.array([0, 0, 2, 2]),
-        blob_topic=np.insert(group.blob_topic, at, stale[0]),
-        blob_partition=np.insert(group.blob_partition, at, stale[1]),
-        blob_generation=Column(np.array([2, 1, 2])),
+        user_data_start=group.user_data_start + np.array([0, 0, 2, 2]),
+        user_data_topic=np.insert(group.user_data_topic, at, stale[0]),
+        user_data_partition=np.insert(group.user_data_partition, at, stale[1]),
+        user_data_generation=Column(np.array([2, 1, 2])),
     )
     found = _sets(owned(by_name("sticky"), zombie))
 

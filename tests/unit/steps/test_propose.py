@@ -62,9 +62,45 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
 
     row = _rows(monkeypatch, seen, **header)[strategy]
 
-    claims = seen.asked[0].claim_partition.tolist()
+    claims = seen.asked[0].owned_partition.tolist()
     assert (row["replay"], claims) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("header", "running", "unknown"),
+    [
+        ({"group_type": "classic", "assignor": "range"}, {"range"}, set()),
+        ({"group_type": "consumer", "assignor": "range"}, {"range-server"}, set()),
+        ({"group_type": "consumer", "assignor": "uniform"}, {"uniform"}, set()),
+        ({"group_type": "classic", "assignor": "lag"}, {"lag-aware"}, set()),
+        ({"group_type": "classic", "assignor": "own"}, {"own"}, set()),
+        ({"group_type": "classic", "assignor": "acme"}, set(), {"own"}),
+        ({"group_type": "classic", "assignor": None}, set(), {"range", "own"}),
+    ],
+)
+def test_what_runs_is_told_by_our_names(monkeypatch, header, running, unknown):
+    """A group's wire name leads to one of our strategies; what name a custom one has there, only its class knows."""
+    names = ("live", "range", "range-server", "uniform", "lag-aware", "own")
+    strategies = [Seen(name) for name in names]
+
+    rows = _rows(monkeypatch, *strategies, **header)
+
+    told = {name: row["is_running"] for name, row in rows.items()}
+    assert {name for name, so in told.items() if so} == running
+    assert {name for name, so in told.items() if so is None} >= unknown
+
+
+def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
+    """Of a KIP-848 member with too many the uniform assignor takes the last ones of its target as brokers list it."""
+    walked = [0, 16, 1, 17, 2, 3, 4, 5, 6, 7, 15]
+    members = [member("c", ["t"], {"t": walked}), member("d", ["t"])]
+    described = group("g", members=members, group_type="consumer", assignor="uniform")
+    [live] = groups(make_snapshot(topics=[topic("t", 18)], groups=[described]))
+
+    [row] = [r for r in propose_group(Settings(), live, []) if r["strategy"] == "uniform"]
+
+    assert [m["partition"] for m in row["moved"] if m["from_member"] == "c"] == [7, 15]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +122,7 @@ def test_members_that_an_eager_strategy_makes_forget_report_nothing(
         COOPERATIVE
     ]
 
-    assert (seen.asked[0].claim_start.tolist(), row["replay"]) == (claimed, replay)
+    assert (seen.asked[0].owned_start.tolist(), row["replay"]) == (claimed, replay)
 
 
 def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
@@ -118,7 +154,7 @@ def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):
 
     assert row["replay"] == "next rebalance, settled in 2 rounds; 1 partition pauses in between"
     assert (row["unowned"], row["moves"]) == (0, 1)
-    assert strategy.asked[1].claim_partition.tolist() == [0, 2]
+    assert strategy.asked[1].owned_partition.tolist() == [0, 2]
 
 
 def test_a_strategy_that_never_settles_is_infeasible(monkeypatch):

@@ -370,12 +370,14 @@ def test_configured_settings_beat_what_would_be_presumed(tags):
 
 
 def test_the_sticky_assignor_is_taken_at_its_costs_only():
-    """Its dealing is not ours, which is said."""
-    live = _live([Thread(1, "0_0 0_1", rack="a")], told=StreamsSettings(task_assignor="sticky"))
+    """What runs is priced as that assignor would; its dealing is not ours, unless a broker deals instead."""
+    sticky, threads = StreamsSettings(task_assignor="sticky"), [Thread(1, "0_0 0_1", rack="a")]
+    live = _live(threads, told=sticky)
 
     assert live.config.costs == Costs(traffic=1, non_overlap=10)
-    assert len(live.said) == 1
-    assert "the sticky task assignor's dealing is not emulated" in live.said[0]
+    assert live.not_emulated == "the sticky task assignor is not emulated"
+    assert _live(threads).not_emulated is None
+    assert _live(threads, told=sticky, kip_1071=True).not_emulated is None
 
 
 def test_kip_1071_and_classic_see_the_same_application():

@@ -1,0 +1,63 @@
+"""What a strategy is: its shape, and what it can promise."""
+
+from __future__ import annotations
+
+import enum
+from typing import ClassVar, Protocol, runtime_checkable
+
+from evenkeel.engine.assignor.group import GroupSpec
+from evenkeel.engine.model import Assignment, Reach
+
+
+class Promise(enum.StrEnum):
+    """What a strategy can promise of its answers; `evenkeel.engine.conformance` checks it."""
+
+    COMPLETE = "every partition of a subscribed topic has an owner"
+    SUBSCRIBED = "nobody owns a partition of a topic it does not subscribe to"
+    REPEATABLE = "the same input gives the same answer"
+    UNTOUCHED = "the input is not changed"
+    ORDER_FREE = "the order of members and topics in the input does not show"
+    EVEN_TOPICS = "the subscribers of a topic own equally many of its partitions, give or take one"
+    EVEN_GROUP = "when all subscribe to the same, members own equally many, give or take one"
+
+
+USUAL_PROMISES = frozenset(Promise) - {Promise.EVEN_TOPICS, Promise.EVEN_GROUP}
+"""What every strategy promises that does not say otherwise in its *promises*."""
+
+
+@runtime_checkable
+class Assignor(Protocol):
+    """
+    A strategy: a name, what it is, and one function of the group.
+
+    It reads nothing but its input, changes nothing, and answers the same twice. A class that promises more or less
+    than `USUAL_PROMISES` says so in a class attribute *promises*, a frozenset of `Promise`.
+    """
+
+    name: ClassVar[str]
+    works_on: ClassVar[frozenset[str]]
+    """`partitions`, `tasks` or both."""
+    needs: ClassVar[frozenset[str]]
+    """`racks`, `lag`, `user_data`: what it looks at beside subscriptions."""
+    reach: ClassVar[Reach]
+    """How a user gets it."""
+    source: ClassVar[str]
+    """KIP, paper or class it follows."""
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """
+        Returns:
+            An owner for each partition; NONE where nobody subscribes.
+
+        Raises:
+            Infeasible: It cannot run on this group; the numbers are in the message.
+        """
+
+
+ASSIGNOR_PARTS = ("name", "works_on", "needs", "reach", "source", "assign")
+"""What an assignor must have."""
+
+
+def missing_parts(candidate: object) -> list[str]:
+    """Names of what *candidate* lacks of an assignor."""
+    return [part for part in ASSIGNOR_PARTS if not hasattr(candidate, part)]

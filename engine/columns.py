@@ -1,0 +1,229 @@
+"""
+How a column is declared, once: a field of a frozen dataclass, and beside it what the column means.
+
+    total_lag: int | None = field(metadata=column("Lag over all partitions.", unit=Unit.OFFSETS, at_least=0))
+
+The annotation says the type, and with `| None` that the value may be unknown; `Int32` is a whole number that takes 32
+bits where it is stored. What follows from a declaration (schemas, rows, JSON, checks, heads of tables) is derived in
+`evenkeel.engine.records`.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+_MEANING = "meaning"
+
+Int32 = Annotated[int, 32]
+"""A whole number that is stored in 32 bits: a count, a partition number."""
+
+
+class Unit(enum.StrEnum):
+    """What a number counts; its value is what stands in the head of a table."""
+
+    OFFSETS = "offsets"
+    OFFSETS_PER_SECOND = "offsets/s"
+    SECONDS = "s"
+    MILLISECONDS = "ms"
+    BYTES = "bytes"
+    BYTES_PER_SECOND = "bytes/s"
+    BYTES_PER_RECORD = "bytes/record"
+    SHARE = "share"
+    RATIO = "ratio"
+    PARTITIONS = "partitions"
+    MEMBERS = "members"
+    GROUPS = "groups"
+    ROWS = "rows"
+    SNAPSHOTS = "snapshots"
+    ATTEMPTS = "attempts"
+    REQUESTS = "requests"
+    STEPS = "steps"
+    MONEY_PER_MONTH = "per 30 days"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """
+    What a column means.
+
+    Attributes:
+        comment: One line; the comment of the column in the database.
+        unit: What a number counts; None for what is no quantity.
+        at_least: The smallest value it can have.
+        at_most: The largest one.
+        one_of: The texts it can be; an enumeration as type says that by itself.
+        added: Whether it came to its dataset after the first files of this schema version, which lack it.
+        generated: Whether the database gives the value; before the row is stored it is None.
+        table: Of a list of records that the database keeps in a table of its own, that table.
+    """
+
+    comment: str
+    unit: Unit | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    one_of: tuple[str, ...] | None = None
+    added: bool = False
+    generated: bool = False
+    table: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSpec:
+    """
+    A declared column.
+
+    Attributes:
+        name: Of the field and of the stored column.
+        kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts, Mapping, or
+            tuple (then *item* is what it lists, a dataclass for a list of records).
+        item: What a tuple lists; None for all else.
+        bits: 32 or 64, of whole numbers (or listed ones).
+        nullable: Whether it may be unknown.
+        meaning: What it means.
+    """
+
+    name: str
+    kind: Any
+    item: Any
+    bits: int
+    nullable: bool
+    meaning: Meaning
+
+    @property
+    def values(self) -> tuple[str, ...] | None:
+        """The texts it can be, None where any will do."""
+        if isinstance(self.kind, type) and issubclass(self.kind, enum.Enum):
+            return tuple(member.value for member in self.kind)
+        return self.meaning.one_of
+
+
+def column(
+    comment: str,
+    *,
+    unit: Unit | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    one_of: tuple[str, ...] | None = None,
+    added: bool = False,
+    generated: bool = False,
+    table: str | None = None,
+) -> Mapping[str, Meaning]:
+    """The metadata of a field that is a column; what several records share is one such value. See `Meaning`."""
+    meaning = Meaning(
+        comment=comment,
+        unit=unit,
+        at_least=at_least,
+        at_most=at_most,
+        one_of=one_of,
+        added=added,
+        generated=generated,
+        table=table,
+    )
+    return {_MEANING: meaning}
+
+
+def as_in(record: type, name: str) -> Mapping[str, Meaning]:
+    """The metadata of a column that another record has too: what it means is written there."""
+    return {_MEANING: next(spec.meaning for spec in columns_of(record) if spec.name == name)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """
+    A field of a record: a column, or a record whose columns stand in its place.
+
+    Attributes:
+        name: Of the field.
+        column: Its column; None where it is a record.
+        record: The class of that record; None where it is a column.
+        nullable: Whether the value may be None.
+    """
+
+    name: str
+    column: ColumnSpec | None
+    record: Any
+    nullable: bool
+
+
+@cache
+def columns_of(record: Any) -> tuple[ColumnSpec, ...]:
+    """
+    The columns of a record's class, in order. A field that is a record itself stands for its columns.
+
+    Raises:
+        TypeError: A field is neither a column nor a record.
+    """
+    return tuple(
+        spec
+        for part in parts_of(record)
+        for spec in ([part.column] if part.column else _embedded(part))
+    )
+
+
+@cache
+def parts_of(record: Any) -> tuple[Part, ...]:
+    """
+    The fields of a record's class, in order.
+
+    Raises:
+        TypeError: A field is neither a column nor a record.
+    """
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(_part(record, one, hints[one.name]) for one in fields(record))
+
+
+def _part(record: type, one: Field[Any], hint: Any) -> Part:
+    kind, nullable = _without_none(hint)
+    meaning = one.metadata.get(_MEANING)
+    if meaning is not None:
+        kind, item, bits = _stored(kind)
+        spec = ColumnSpec(
+            name=one.name, kind=kind, item=item, bits=bits, nullable=nullable, meaning=meaning
+        )
+        return Part(name=one.name, column=spec, record=None, nullable=nullable)
+    if isinstance(kind, type) and is_dataclass(kind):
+        return Part(name=one.name, column=None, record=kind, nullable=nullable)
+    raise TypeError(f"{record.__name__}.{one.name} declares no column.")
+
+
+def _embedded(part: Part) -> list[ColumnSpec]:
+    """Its columns; where the record as a whole may be missing, each of them may."""
+    return [
+        replace(spec, nullable=spec.nullable or part.nullable) for spec in columns_of(part.record)
+    ]
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint, False
+    (kind,) = (each for each in get_args(hint) if each is not type(None))
+    return kind, True
+
+
+def _stored(kind: Any) -> tuple[Any, Any, int]:
+    """(type, what it lists, bits) of an annotation without `None`."""
+    if get_origin(kind) is Annotated:
+        plain, bits = get_args(kind)
+        return plain, None, bits
+    if get_origin(kind) is tuple:
+        item, _, bits = _stored(get_args(kind)[0])
+        return tuple, item, bits
+    return get_origin(kind) or kind, None, 64
+
+
+__all__ = [
+    "ColumnSpec",
+    "Int32",
+    "Meaning",
+    "Part",
+    "Unit",
+    "as_in",
+    "column",
+    "columns_of",
+    "parts_of",
+]

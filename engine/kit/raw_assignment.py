@@ -1,0 +1,67 @@
+"""
+From the lists a class of Kafka would send to an answer that says what is wrong with them.
+
+Kafka's sticky and uniform assignors can give a partition to two members, keep one that is gone, or
+hand a member what it never subscribed to. Such lists are kept as they are (`Assignment.raw_assignment`), and
+the answer names what is wrong with them; flawless ones become plain owners and an order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.kit.subscribers import subscribes
+from evenkeel.engine.model import NONE, Assignment, Flags, Indices, Lists
+
+
+def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = None) -> Assignment:
+    """
+    The answer that sends *lists*; of several holders of a partition the first in member order is its owner.
+
+    Args:
+        group: The group.
+        lists: Each member's list; a partition number may be beyond its topic's end.
+        transferring: As in `Assignment`.
+
+    >>> from evenkeel.engine.assignor import spec
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
+    >>> twice = Lists(start=np.array([0, 2, 3]), topic=np.zeros(3, np.int32), partition=np.array([0, 1, 1]))
+    >>> answer_of(group, twice).owner.tolist(), answer_of(group, twice).findings
+    ([0, 0], ('1 partition is given to more than one member, t-1',))
+    """
+    member = np.repeat(np.arange(len(group.members), dtype=np.int32), np.diff(lists.start))
+    sizes = np.diff(group.topic_start)
+    there = lists.partition < sizes[lists.topic]
+    held = (group.topic_start[lists.topic] + lists.partition)[there]
+    owner = np.full(group.partition_count, NONE, np.int32)
+    owner[held[::-1]] = member[there][::-1]  # written last, the first holder stays
+    twice = np.zeros(len(member), np.bool_)
+    twice[there] = (np.bincount(held, minlength=group.partition_count) > 1)[held]
+    foreign = ~subscribes(group, member, lists.topic)
+    findings = (
+        _finding(group, lists, ~there, "is kept though it no longer exists"),
+        _finding(group, lists, twice, "is given to more than one member"),
+        _finding(group, lists, foreign, "goes to a member that does not subscribe to its topic"),
+    )
+    plain = bool(there.all()) and not bool(twice.any())
+    return Assignment(
+        owner=owner,
+        order=held if plain else None,
+        transferring=transferring,
+        raw_assignment=None if plain else lists,
+        findings=tuple(f for f in findings if f),
+    )
+
+
+def _finding(group: GroupSpec, lists: Lists, which: Flags, what: str) -> str | None:
+    """How many partitions are so, and the first; None for none."""
+    entries = np.flatnonzero(which)
+    if not len(entries):
+        return None
+    pairs = zip(lists.topic[entries].tolist(), lists.partition[entries].tolist(), strict=True)
+    topic, number = min(found := set(pairs))
+    first = f"first {group.topics[topic]}-{number}"
+    if len(found) == 1:
+        return f"1 partition {what}, {group.topics[topic]}-{number}"
+    return f"{len(found):,} partitions, {first}, of which each {what}"

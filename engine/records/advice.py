@@ -1,0 +1,60 @@
+"""What `advise` leaves of a group: what it was told, and the moves that this means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.model import Move, Verdict
+from evenkeel.engine.records.keys import OfGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveRow(Move):
+    """A partition that changes hands when an advice is followed."""
+
+    advice_id: int = field(metadata=column("Which advice."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceColumns(OfGroup):
+    """What a group was told after a snapshot, without the moves."""
+
+    advice_id: int | None = field(
+        default=None, metadata=column("Number of the advice.", generated=True)
+    )
+    verdict: Verdict = field(metadata=column("What it was told: switch, stay or not judged."))
+    strategy: str | None = field(
+        default=None, metadata=column("The strategy that wins; null when none does.")
+    )
+    reason: str = field(metadata=column("Why."))
+    how: str | None = field(default=None, metadata=column("What to do to get that strategy."))
+    yardstick: str | None = field(
+        default=None,
+        metadata=column("The best strategy that cannot be deployed on this group."),
+    )
+    yardstick_reason: str | None = field(
+        default=None, metadata=column("What it would gain, and why it cannot be deployed.")
+    )
+    seen: Int32 = field(
+        default=0,
+        metadata=column(
+            "Number of consecutive snapshots, this one included, in which the strategy won.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        ),
+    )
+    created_at: datetime = field(metadata=column("When it was decided."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceRow(AdviceColumns):
+    """What a group was told after a snapshot, "stay" included."""
+
+    moves: tuple[Move, ...] = field(
+        default=(),
+        metadata=column(
+            "The partitions that change hands when it is followed.", table="advice_move"
+        ),
+    )

@@ -1,0 +1,65 @@
+"""What `propose_candidates` makes of a group: one row per strategy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evenkeel.engine.columns import Int32, column
+from evenkeel.engine.model import Feasibility, Move, Reach, Score
+from evenkeel.engine.records.keys import OfGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRow(OfGroup):
+    """What a strategy would give a group, and its score; or why it cannot. Its moves stand for the assignment."""
+
+    strategy: str = field(
+        metadata=column('Our name of the strategy; "live" is what the group has now.')
+    )
+    position: Int32 = field(
+        metadata=column("Place of the strategy in the table of strategies, from 0.", at_least=0)
+    )
+    reach: Reach = field(
+        metadata=column(
+            "How a user gets it: setting, class, plan, yardstick, never advised, already there."
+        )
+    )
+    feasibility: Feasibility = field(
+        metadata=column(
+            "Whether this group could run it: can run, could run, yardstick, infeasible."
+        )
+    )
+    reason: str = field(metadata=column("Why it can or cannot run."))
+    is_running: bool | None = field(
+        default=None,
+        metadata=column(
+            "Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.",
+            added=True,
+        ),
+    )
+    how: str | None = field(default=None, metadata=column("What to do to get it on this group."))
+    replay: str | None = field(
+        default=None,
+        metadata=column(
+            'Begins "next rebalance" if members report what they own now, else "fresh assignment"; null without score.'
+        ),
+    )
+    score: Score | None = None
+    findings: tuple[str, ...] = field(
+        default=(),
+        metadata=column(
+            "What is wrong with the assignment, if anything (Kafka's classes can give a partition to two members)."
+        ),
+    )
+    moved: tuple[Move, ...] = field(
+        default=(),
+        metadata=column(
+            "The partitions that change hands: a list of {topic, partition, from_member, to_member}."
+        ),
+    )
+    proof: str | None = field(
+        default=None,
+        metadata=column(
+            'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.'
+        ),
+    )

@@ -1,0 +1,169 @@
+"""
+What follows from a record's declaration: its Arrow schema, its rows and tables both ways, its JSON form.
+
+A *row* is a dict by column name with plain values: enumerations are texts, tuples are lists, records in lists are
+dicts. The JSON form differs where JSON has no word: moments are ISO texts, "never" is the text Infinity.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from evenkeel.engine.columns import ColumnSpec, Part, columns_of, parts_of
+
+R = TypeVar("R")
+
+MOMENT = pa.timestamp("ms", tz="UTC")
+_ARROW = {
+    str: pa.string(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    bytes: pa.binary(),
+    datetime: MOMENT,
+}
+
+
+@cache
+def arrow_schema(record: type) -> pa.Schema:
+    """
+    The schema of a record's dataset: all columns but those that the database gives.
+
+    Every column may be null there: what it must be is for checks to say.
+    """
+    stored = [spec for spec in columns_of(record) if not spec.meaning.generated]
+    return pa.schema([(spec.name, arrow_type(spec)) for spec in stored])
+
+
+def arrow_type(spec: ColumnSpec) -> pa.DataType:
+    """
+    The Arrow type of a column.
+
+    Raises:
+        TypeError: It is of a type that is not stored in the lake.
+    """
+    if spec.kind is tuple:
+        return pa.list_(_arrow_type(spec.item, spec.bits))
+    return _arrow_type(spec.kind, spec.bits)
+
+
+def _arrow_type(kind: Any, bits: int) -> pa.DataType:
+    if kind is int:
+        return pa.int32() if bits == 32 else pa.int64()
+    if kind in _ARROW:
+        return _ARROW[kind]
+    if isinstance(kind, type) and issubclass(kind, enum.StrEnum):
+        return pa.string()
+    if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
+        return pa.struct(list(arrow_schema(kind)))
+    raise TypeError(f"{kind!r} is not stored in the lake.")
+
+
+def row_of(record: Any) -> dict[str, Any]:
+    """A record as a row; an embedded record that is missing leaves null columns."""
+    row: dict[str, Any] = {}
+    for part in _parts(type(record)):
+        value = getattr(record, part.name)
+        if part.column is not None:
+            row[part.name] = _plain(value)
+        elif value is None:
+            row.update(dict.fromkeys(each.name for each in columns_of(part.record)))
+        else:
+            row.update(row_of(value))
+    return row
+
+
+def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
+    """
+    A row, or its JSON form, as a record again; columns that are not the record's are passed over.
+
+    An embedded record that may be missing is, where a column that it must have is null.
+
+    Raises:
+        ValueError: A column that cannot be null is missing or null, or a value is not of its type.
+    """
+    return kind(**{part.name: _read(part, row) for part in _parts(kind)})
+
+
+def blank(kind: type[R], **known: Any) -> R:
+    """A record of which nothing is known but *known*: every other column that may be unknown is."""
+    unknown = (part.name for part in _parts(kind) if part.nullable and part.name not in known)
+    return kind(**known, **dict.fromkeys(unknown))
+
+
+def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
+    """Records as an Arrow table of their dataset."""
+    return rows_to_table([row_of(each) for each in records], arrow_schema(kind))
+
+
+def records_of(kind: type[R], table: pa.Table) -> list[R]:
+    """
+    The rows of a table as records.
+
+    Raises:
+        ValueError: As `record_of`.
+    """
+    return [record_of(kind, row) for row in table.to_pylist()]
+
+
+def rows_to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Rows into a table of exactly this schema; a missing key is null."""
+    return pa.Table.from_pylist(list(rows), schema=schema)
+
+
+def to_json(record: Any) -> dict[str, Any]:
+    """A record in what JSON knows; `record_of` reads it back."""
+    return {name: _jsonable(value) for name, value in row_of(record).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return row_of(value) if hasattr(value, "__dataclass_fields__") else value
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _jsonable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _parts(kind: Any) -> tuple[Part, ...]:
+    return parts_of(kind)
+
+
+def _read(part: Part, row: Mapping[str, Any]) -> Any:
+    if part.column is None:
+        inner = columns_of(part.record)
+        missing = any(not each.nullable and row.get(each.name) is None for each in inner)
+        return None if part.nullable and missing else record_of(part.record, row)
+    value = row.get(part.name)
+    if value is None:
+        if part.nullable:
+            return None
+        raise ValueError(f"{part.name} is missing.")
+    if part.column.kind is tuple:
+        return tuple(_value(part.column.item, each) for each in value)
+    return _value(part.column.kind, value)
+
+
+def _value(kind: Any, value: Any) -> Any:
+    if kind is datetime and isinstance(value, str):
+        return datetime.fromisoformat(value)
+    if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
+        return value if isinstance(value, kind) else record_of(kind, value)
+    if kind is float or (isinstance(kind, type) and issubclass(kind, enum.Enum)):
+        return kind(value)
+    return value

@@ -1,0 +1,34 @@
+"""What every row that a step makes of a group begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evenkeel.engine.columns import column
+from evenkeel.engine.model import GroupSnapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSnapshot:
+    """The key of a row that belongs to a snapshot."""
+
+    snapshot_id: str = field(metadata=column("Which snapshot it belongs to."))
+    cluster: str = field(metadata=column("The cluster of that snapshot."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfGroup(OfSnapshot):
+    """The key of a row that a step computes of a group."""
+
+    group_id: str = field(metadata=column("The consumer group."))
+    config_version: str = field(metadata=column("Hash of the configuration it was computed with."))
+
+
+def keys_of(group: GroupSnapshot, config_version: str) -> dict[str, str]:
+    """The columns of `OfGroup` for what is computed of a group with a configuration."""
+    return {
+        "snapshot_id": group.snapshot_id,
+        "cluster": group.cluster,
+        "group_id": group.group,
+        "config_version": config_version,
+    }

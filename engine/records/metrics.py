@@ -1,0 +1,265 @@
+"""What `compute_metrics` makes of a group: one row for itself, one per member, one per partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evenkeel.engine.columns import Int32, Unit, as_in, column
+from evenkeel.engine.model import GroupType, LagBasis, Score, SizeBasis, Status, TimeLagBasis
+from evenkeel.engine.records.keys import OfGroup
+
+RACK_SOURCES = ("subscription", "describe", "configured")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetrics(OfGroup):
+    """How a group fared in one snapshot; every number is unknown where *error* says why."""
+
+    group_type: GroupType = field(
+        metadata=column(
+            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown."
+        )
+    )
+    state: str = field(metadata=column("State of the group, as the broker names it."))
+    assignor: str | None = field(
+        metadata=column("Elected protocol or server-side assignor, as named on the wire.")
+    )
+    status: Status = field(
+        metadata=column("UNKNOWN, OK, WARN, STALL, STOP or REWIND: that of its worst partition.")
+    )
+    members: Int32 | None = field(
+        metadata=column("Number of members.", unit=Unit.MEMBERS, at_least=0)
+    )
+    idle_members: Int32 | None = field(
+        metadata=column("Number of members without a partition.", unit=Unit.MEMBERS, at_least=0)
+    )
+    partitions: Int32 | None = field(
+        metadata=column(
+            "Number of partitions inside the totals: subscribed ones, of an empty group the committed ones.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    unowned_partitions: Int32 | None = field(
+        metadata=column("Number of those that nobody owns.", unit=Unit.PARTITIONS, at_least=0)
+    )
+    unsubscribed_partitions: Int32 | None = field(
+        metadata=column(
+            "Number of partitions of topics nobody subscribes to any more.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    total_lag: int | None = field(
+        metadata=column(
+            "Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    unknown_lag_partitions: Int32 | None = field(
+        metadata=column(
+            "Number of partitions whose lag is unknown.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    largest_partition_lag: int | None = field(
+        metadata=column(
+            "Largest known lag of a partition, in offsets.", unit=Unit.OFFSETS, at_least=0
+        )
+    )
+    largest_member_lag: int | None = field(metadata=as_in(Score, "largest_member_lag"))
+    lag_skew: float | None = field(metadata=as_in(Score, "lag_skew"))
+    lag_floor: int | None = field(metadata=as_in(Score, "lag_floor"))
+    lost_records: int | None = field(
+        metadata=column(
+            "Offsets that retention removed before they were consumed, as far as known.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    partition_spread: Int32 | None = field(metadata=as_in(Score, "partition_spread"))
+    cross_rack_share: float | None = field(metadata=as_in(Score, "cross_rack_share"))
+    cross_leader_share: float | None = field(metadata=as_in(Score, "cross_leader_share"))
+    racks_left_out: Int32 | None = field(metadata=as_in(Score, "racks_left_out"))
+    production_per_second: float | None = field(
+        metadata=column(
+            "Offsets per second produced to its partitions.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            at_least=0,
+        )
+    )
+    consumption_per_second: float | None = field(
+        metadata=column("Offsets per second it commits.", unit=Unit.OFFSETS_PER_SECOND, at_least=0)
+    )
+    time_lag_seconds: float | None = field(
+        metadata=column(
+            "Age in seconds of its oldest record not yet consumed.", unit=Unit.SECONDS, at_least=0
+        )
+    )
+    time_to_loss_seconds: float | None = field(
+        metadata=column(
+            "Seconds until retention reaches a committed offset.", unit=Unit.SECONDS, at_least=0
+        )
+    )
+    drain_seconds: float | None = field(metadata=as_in(Score, "drain_seconds"))
+    rates_since: datetime | None = field(metadata=column("Since when the rates are measured."))
+    error: str | None = field(
+        metadata=column("Why it could not be read, or was withheld; then no number is known.")
+    )
+    findings: tuple[str, ...] = field(metadata=column("What is remarkable about it."))
+    cross_rack_bytes_per_second: float | None = field(
+        metadata=as_in(Score, "cross_rack_bytes_per_second")
+    )
+    cross_rack_cost_per_month: float | None = field(
+        metadata=as_in(Score, "cross_rack_cost_per_month")
+    )
+    currency: str | None = field(metadata=as_in(Score, "currency"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberMetrics(OfGroup):
+    """How a member of a group fared in one snapshot."""
+
+    member_id: str = field(
+        metadata=column("Id the coordinator gave it; it changes when the member restarts.")
+    )
+    identity: str = field(
+        metadata=column(
+            "What stays the same over restarts: the instance id, else client id and host."
+        )
+    )
+    client_id: str = field(metadata=column("Its client.id."))
+    client_host: str = field(metadata=column("The host it connects from, as the broker sees it."))
+    instance_id: str | None = field(
+        metadata=column("Its group.instance.id; null for a dynamic member.")
+    )
+    rack: str | None = field(metadata=column("Its rack; null when unknown."))
+    rack_source: str | None = field(
+        metadata=column(
+            "Where the rack is known from: subscription, describe or configured.",
+            one_of=RACK_SOURCES,
+        )
+    )
+    partitions: Int32 = field(
+        metadata=column("Number of partitions it owns.", unit=Unit.PARTITIONS, at_least=0)
+    )
+    lag: int | None = field(
+        metadata=column(
+            "Sum of their lag, in offsets; null when one is unknown.", unit=Unit.OFFSETS, at_least=0
+        )
+    )
+    production_per_second: float | None = field(
+        metadata=column(
+            "Offsets per second produced to its partitions.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            at_least=0,
+        )
+    )
+    consumption_per_second: float | None = field(
+        metadata=column("Offsets per second it commits.", unit=Unit.OFFSETS_PER_SECOND, at_least=0)
+    )
+    capacity_per_second: float | None = field(
+        metadata=column(
+            "Offsets per second it could consume.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        )
+    )
+    capacity_basis: str | None = field(
+        metadata=column(
+            "Where the capacity is known from: configured or seen.", one_of=("configured", "seen")
+        )
+    )
+    cross_rack_partitions: Int32 | None = field(
+        metadata=column(
+            "Number of its partitions that have no replica in its rack.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMetrics(OfGroup):
+    """How a partition fared in one snapshot, as one group reads it."""
+
+    topic: str = field(metadata=column("The topic."))
+    topic_id: str | None = field(
+        metadata=column("Id of the topic: a topic made again under the same name has another.")
+    )
+    partition: Int32 = field(metadata=column("Number of the partition in its topic.", at_least=0))
+    subscribed: bool | None = field(
+        metadata=column(
+            "Whether a member subscribes to the topic; null while members do not tell, as they rebalance."
+        )
+    )
+    begin_offset: int | None = field(metadata=column("Log start offset.", at_least=0))
+    end_offset: int | None = field(
+        metadata=column(
+            "High watermark; last stable offset for a group that reads committed records.",
+            at_least=0,
+        )
+    )
+    committed_offset: int | None = field(
+        metadata=column("Committed offset; null when there is none.", at_least=0)
+    )
+    lag: int | None = field(
+        metadata=column(
+            "Offsets between what is committed and the end; null when unknown.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    lag_basis: LagBasis = field(metadata=column("Which case of the definition of lag it was."))
+    lost_records: int | None = field(
+        metadata=column(
+            "Offsets that retention removed before they were consumed.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+        )
+    )
+    production_per_second: float | None = field(
+        metadata=column(
+            "Offsets per second produced to it.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        )
+    )
+    consumption_per_second: float | None = field(
+        metadata=column(
+            "Offsets per second the group commits in it.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
+        )
+    )
+    time_lag_seconds: float | None = field(
+        metadata=column(
+            "Age in seconds of the record at the committed offset.", unit=Unit.SECONDS, at_least=0
+        )
+    )
+    time_lag_basis: TimeLagBasis = field(metadata=column("How that age is known."))
+    time_to_loss_seconds: float | None = field(
+        metadata=column(
+            "Seconds until the log start reaches the committed offset.",
+            unit=Unit.SECONDS,
+            at_least=0,
+        )
+    )
+    status: Status = field(
+        metadata=column("UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.")
+    )
+    member_id: str | None = field(metadata=column("Its owner; null when nobody owns it."))
+    cross_rack: bool | None = field(
+        metadata=column("Whether no replica is in the owner's rack; null when a rack is unknown.")
+    )
+    committed_at: datetime | None = field(metadata=column("When the committed offset was read."))
+    end_at: datetime | None = field(metadata=column("When the end offset was read."))
+    bytes_per_record: float | None = field(
+        metadata=column(
+            "Average bytes of a record as stored and sent, compressed; null when unknown.",
+            unit=Unit.BYTES_PER_RECORD,
+            at_least=0,
+            added=True,
+        )
+    )
+    bytes_per_record_basis: SizeBasis | None = field(
+        metadata=column(
+            "How that is known: log directory, other partitions of the topic, configured, unknown.",
+            added=True,
+        )
+    )

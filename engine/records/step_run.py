@@ -1,0 +1,42 @@
+"""How a step of the pipeline ended."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evenkeel.engine.columns import column
+
+
+class Outcome(enum.StrEnum):
+    """How a run of a step ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRun:
+    """A run of a step of the pipeline; a failed one with its error."""
+
+    step_run_id: int | None = field(
+        default=None, metadata=column("Number of the run.", generated=True)
+    )
+    cluster: str | None = field(
+        default=None,
+        metadata=column("Configured name of the cluster; null for a step that concerns all."),
+    )
+    snapshot_id: str | None = field(
+        default=None,
+        metadata=column(
+            "The snapshot, also one that has no row yet; null for a step that makes one or needs none."
+        ),
+    )
+    step: str = field(metadata=column("Name of the step."))
+    started_at: datetime = field(metadata=column("When it began."))
+    finished_at: datetime = field(metadata=column("When it ended."))
+    outcome: Outcome = field(metadata=column("How it ended: ok or failed."))
+    error: str | None = field(
+        default=None, metadata=column("Why it failed, in one line; null when it did not.")
+    )

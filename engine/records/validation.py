@@ -1,0 +1,48 @@
+"""What the validation steps leave: one row per expectation, and per group that it fails for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evenkeel.engine.columns import Unit, column
+from evenkeel.engine.records.keys import OfSnapshot
+
+STAGES = ("snapshot", "candidates")
+SEVERITIES = ("critical", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationRow(OfSnapshot):
+    """What was expected of a snapshot, or of what was made of it, and whether it held."""
+
+    validation_id: int | None = field(
+        default=None, metadata=column("Number of the row, without meaning.", generated=True)
+    )
+    stage: str = field(
+        metadata=column(
+            '"snapshot": what was read; "candidates": what was proposed.', one_of=STAGES
+        )
+    )
+    group_id: str | None = field(
+        metadata=column("Which group was checked; null for the snapshot as a whole.")
+    )
+    expectation: str = field(metadata=column("What was expected."))
+    severity: str = field(
+        metadata=column(
+            '"critical" withholds the group, or rejects the snapshot where there is none.',
+            one_of=SEVERITIES,
+        )
+    )
+    success: bool = field(metadata=column("Whether it held."))
+    unexpected_count: int | None = field(
+        metadata=column("Number of rows that broke it.", unit=Unit.ROWS, at_least=0)
+    )
+    checked_count: int | None = field(
+        metadata=column("Number of rows that were looked at.", unit=Unit.ROWS, at_least=0)
+    )
+    reason: str | None = field(metadata=column("What is wrong, for people."))
+
+    @property
+    def withholds(self) -> bool:
+        """Whether it is a reason not to go on: with its group, or with the whole snapshot."""
+        return not self.success and self.severity == "critical"

@@ -1,0 +1,150 @@
+"""
+Lags: run a task where its copy is furthest, and warm a copy up where the task is to go.
+
+Promises, the first before the second:
+
+1. A task stays on its target when it is caught up there, or when nobody is further; otherwise it
+   runs on a caught-up client, or else on the one furthest along.
+2. Standbys likewise, warm-ups left alone.
+3. At most `max_warmup_replicas` copies warm up at a time; who gets none waits for a later rebalance.
+
+A client is caught up on a task it runs, and on a copy within `acceptable_recovery_lag`.
+
+Cost: finding what has to move is done in arrays; each movement searches a queue of all clients,
+O(clients x log clients), compiled when there is much of it. Source: KIP-441; `TaskMovement` of
+Kafka 4.3, heap order included. What it does not do: a client whose offsets are unknown counts as
+further along than all and yet as not caught up; that is Kafka's quirk, kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from evenkeel.engine.kit.compiled import at_work
+from evenkeel.engine.kit.java_order import uuid_halves, uuid_hashes
+from evenkeel.engine.model import NONE, Flags, Indices, Ints
+from evenkeel.engine.streams.java_priority_queue import drain, offer
+from evenkeel.engine.streams.model import RUNNING, Application
+from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
+from evenkeel.engine.streams.standbys import Copies, ragged_rows
+from evenkeel.engine.streams.task_movement_kernels import move_active, move_standbys
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Moved:
+    """Where stateful tasks and their copies are for now; *movements* of them are not where they are to be."""
+
+    active: Indices
+    standby_start: Ints
+    standby: Indices
+    warmup_start: Ints
+    warmup: Indices
+    movements: int
+
+
+def move_by_lag(app: Application, config: TaskConfig, plan: Copies) -> Moved:
+    """
+    The plan as it can be run now.
+
+    Args:
+        app: The application.
+        config: Its settings.
+        plan: Where stateful tasks and standbys are to be; not changed.
+    """
+    lags = _Lags(app, config.acceptable_recovery_lag)
+    copies = plan.table(2 * max((len(clients) for clients in plan.holders), default=0) + 1)
+    warming = np.zeros(copies.shape, np.bool_)
+    owner, count = plan.owner.astype(np.int64), np.array(plan.load.count, np.int64)
+    shared = (owner, copies, warming, count, app.threads, _spread(app), *lags.arrays)
+    steps = 40 * len(app.clients)
+
+    tasks = np.flatnonzero(app.stateful)
+    tasks = tasks[lags.should_move(tasks, owner[tasks])]
+    tasks = tasks[np.lexsort((tasks, lags.ready_clients[tasks]))]
+    left, movements = config.max_warmup_replicas, len(tasks)
+    if movements:
+        left = at_work(move_active, steps * movements)(tasks, *shared, lags.limit, left)
+    rows, places = np.nonzero((copies != NONE) & ~warming)
+    held = copies[rows, places]
+    late = lags.should_move(rows, held)
+    tasks, goals = _queued(rows[late], held[late], lags.ready_clients)
+    if len(tasks):
+        standbys = at_work(move_standbys, steps * len(tasks))
+        movements += standbys(tasks, goals, *shared, lags.limit, left)
+    standby_start, standby = ragged_rows(copies, copies != NONE)
+    warmup_start, warmup = ragged_rows(copies, warming)
+    return Moved(
+        active=owner.astype(np.int32),
+        standby_start=standby_start,
+        standby=standby,
+        warmup_start=warmup_start,
+        warmup=warmup,
+        movements=movements,
+    )
+
+
+class _Lags:
+    """How far each client is with each task."""
+
+    def __init__(self, app: Application, limit: int) -> None:
+        start, client, lag = app.lags_by_task
+        self.limit = limit
+        self.arrays = (start, client.astype(np.int64), lag, app.log_size)
+        self.log_size = app.log_size
+        task = np.repeat(np.arange(len(app.tasks)), np.diff(start))
+        self._clients = len(app.clients)
+        key = task * self._clients + client
+        order = np.argsort(key, kind="stable")
+        self._key, self._lag = key[order], lag[order]
+        unlisted = self._clients - np.diff(start)
+        ready = np.bincount(task[self._is_ready(lag)], minlength=len(app.tasks))
+        self.ready_clients: Ints = ready + unlisted * self._is_ready(app.log_size)
+        least = np.where(unlisted > 0, app.log_size, np.iinfo(np.int64).max)
+        some = np.diff(start) > 0
+        least[some] = np.minimum(least[some], lag[start[:-1][some]])
+        self.least: Ints = least
+
+    def of(self, task: Ints, client: Ints) -> Ints:
+        """The lag of each client with each task, pair by pair."""
+        lag = self.log_size[task]
+        if len(self._key):
+            key = task * self._clients + client
+            at = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
+            lag = np.where(self._key[at] == key, self._lag[at], lag)
+        return lag
+
+    def should_move(self, task: Ints, client: Ints) -> Flags:
+        """Whether each client is not caught up on its task while another is further along."""
+        lag = self.of(task, client)
+        move: Flags = ~self._is_ready(lag) & (self.least[task] < lag)
+        return move
+
+    def _is_ready(self, lag: Ints) -> Flags:
+        near = (lag >= 0) & (lag <= self.limit)
+        ready: Flags = near | (lag == RUNNING) | (self.limit == ANY_LAG)
+        return ready
+
+
+def _queued(task: Ints, client: Ints, ready_clients: Ints) -> tuple[Ints, Ints]:
+    """
+    Movements in the order in which Kafka's queue gives them: by caught-up clients and task.
+
+    Several copies of one task are equal there, so the heap decides.
+    """
+    put = np.lexsort((task, client))
+    task, client = task[put], client[put]
+    first, second = ready_clients[task].tolist(), task.tolist()
+    queue, length = [0] * len(task), 0
+    for movement in range(len(task)):
+        length = offer(queue, length, movement, first, second)
+    order = drain(queue, length, first, second)
+    return task[order], client[order]
+
+
+def _spread(app: Application) -> Ints:
+    """(C) what a HashSet of process ids files each client under, before its size cuts it down."""
+    hashes = uuid_hashes(uuid_halves([UUID(client) for client in app.clients]))
+    return (hashes ^ (hashes >> np.uint32(16))).astype(np.int64)

@@ -1,0 +1,169 @@
+"""The replay of a live KIP-848 group is the target assignment that its coordinator then has, as members come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from confluent_kafka import Consumer
+
+from evenkeel.engine.adapters.kafka import KafkaClusterReader
+from evenkeel.engine.config import ClusterSettings, Filter, Settings
+from evenkeel.engine.datasets import groups_of, new_snapshot_id
+from evenkeel.engine.kit.protocol_names import SERVER_SIDE
+from evenkeel.engine.model import NONE, GroupSnapshot, PartitionTable, utc_now
+from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.kafka_stage import Stage
+from tests.helpers.local.process import wait_until
+from tests.helpers.local.sessions import ClusterInUse
+
+pytest_plugins = ("tests.helpers.local.fixtures",)
+pytestmark = pytest.mark.kafka
+
+SIZES = {"many": 60, "more": 37, "few": 7}
+"""Partitions per topic: so many that their numbers share buckets of the coordinator's sets."""
+
+EQUAL = (("many", "more", "few"),) * 8
+UNEQUAL = (
+    ("many", "more", "few"),
+    ("many",),
+    ("more", "few"),
+    ("many", "few"),
+    ("few",),
+    ("many", "more"),
+    ("more",),
+    ("many", "more", "few"),
+)
+
+COMING_AND_GOING = ("joins",) * 5 + ("leaves",) + ("joins",) * 2 + ("leaves",) * 3
+"""What happens one after the other: who leaves is the one that has been there longest."""
+
+Owners = Mapping[tuple[str, int], str]
+"""(topic, partition) -> id of the member that shall own it."""
+
+
+class LiveGroup:
+    """A KIP-848 group of real members, one joining or leaving at a time; it begins with one."""
+
+    def __init__(
+        self, stage: Stage, name: str, strategy: str, subscriptions: Sequence[Sequence[str]]
+    ) -> None:
+        self.stage, self.name, self.strategy = stage, stage.prefix + name, strategy
+        self.members: list[Consumer] = []
+        self._coming = iter(subscriptions)
+        self.join()
+
+    def join(self) -> None:
+        """One more member."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.stage.bootstrap,
+                "group.id": self.name,
+                "group.protocol": "consumer",
+                "group.remote.assignor": SERVER_SIDE[self.strategy],
+                "log_level": 1,
+            }
+        )
+        self.stage.ending.callback(consumer.close)
+        consumer.subscribe([self.stage.prefix + name for name in next(self._coming)])
+        self.members.append(consumer)
+
+    def leave(self) -> None:
+        """The member that has been there longest leaves."""
+        self.members.pop(0).close()
+
+    def settled(self) -> GroupSnapshot:
+        """The group once its coordinator has worked out the target of exactly these members."""
+        found: list[GroupSnapshot] = []
+
+        def has_target() -> bool:
+            for consumer in self.members:
+                consumer.poll(0)
+            found[:] = self._look()
+            return bool(found) and len(found[0].members) == len(self.members)
+
+        wait_until(has_target, 60, f"{len(self.members)} members of {self.name}", interval=0.1)
+        return found[0]
+
+    def _look(self) -> list[GroupSnapshot]:
+        """The group, unless its target is yet to follow."""
+        only, topics = Filter(allow=(self.name,)), Filter(allow=(f"{self.stage.prefix}*",))
+        cluster = ClusterSettings(bootstrap=self.stage.bootstrap, groups=only, topics=topics)
+        with closing(KafkaClusterReader("test", cluster)) as reader:
+            taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
+        at_rest = [
+            row["epoch"] == row["assignment_epoch"] for row in taken.tables["groups"].to_pylist()
+        ]
+        return list(groups_of(taken.tables, taken.started_at)) if all(at_rest) else []
+
+
+def keys_of(table: PartitionTable) -> list[tuple[str, int]]:
+    """(topic, partition) of each row."""
+    return list(zip(table.names, table.partition.tolist(), strict=True))
+
+
+def targets(group: GroupSnapshot) -> Owners:
+    """Who shall own what."""
+    table = group.partitions
+    owners = zip(keys_of(table), table.target_owner.tolist(), strict=True)
+    return {key: group.members[owner].id for key, owner in owners if owner != NONE}
+
+
+def with_members_of(before: GroupSnapshot, after: GroupSnapshot) -> GroupSnapshot:
+    """The group at rest with its new members, who come last and own nothing, and without those that left."""
+    stayed = [m for m in before.members if m.id in {one.id for one in after.members}]
+    known = {m.id for m in stayed}
+    members = [*stayed, *(m for m in after.members if m.id not in known)]
+    place = {m.id: i for i, m in enumerate(members)}
+    was, table, owners = before.partitions, after.partitions, targets(before)
+    turns = dict(zip(keys_of(was), was.target_turn.tolist(), strict=True))
+    target = [place.get(owners.get(key, ""), NONE) for key in keys_of(table)]
+    turn = [turns.get(key, NONE) for key in keys_of(table)]
+    return replace(
+        after,
+        state="Stable",
+        members=tuple(members),
+        partitions=replace(
+            table,
+            target_owner=np.array(target, np.int32),
+            target_turn=np.array(turn, np.int32),
+        ),
+    )
+
+
+def predicted(group: GroupSnapshot, strategy: str) -> Owners:
+    """Who would own what after the strategy's next rebalance, by its candidate row."""
+    (row,) = (r for r in propose_group(Settings(), group, []) if r["strategy"] == strategy)
+    moved = {(m["topic"], m["partition"]): m["to_member"] for m in row["moved"]}
+    owners = {**targets(group), **moved}
+    return {key: member for key, member in owners.items() if member is not None}
+
+
+@pytest.fixture
+def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
+    """The topics, and whatever else a test puts there, removed at its end."""
+    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}target-") as stage:
+        for name, size in SIZES.items():
+            stage.topic(name, [0] * size)
+        yield stage
+
+
+def test_the_prediction_is_the_target_the_coordinator_then_has(stage: Stage) -> None:
+    """Whoever joins or leaves, the new target is what the replay says beforehand, partition by partition."""
+    live = [
+        LiveGroup(stage, f"{strategy}-{len(set(subscriptions))}", strategy, subscriptions)
+        for strategy in ("uniform", "range-server")
+        for subscriptions in (EQUAL, UNEQUAL)
+    ]
+    before = {group.name: group.settled() for group in live}
+    for what in COMING_AND_GOING:
+        for group in live:
+            group.join() if what == "joins" else group.leave()
+        for group in live:
+            after = group.settled()
+            expected = predicted(with_members_of(before[group.name], after), group.strategy)
+            assert expected == targets(after), f"{group.name}: {what}, {len(group.members)} then"
+            before[group.name] = after
