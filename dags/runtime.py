@@ -29,8 +29,8 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import History, Lake, StepRun
-from evenkeel.engine.records import Outcome
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.records import Outcome, StepRun
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.errors import ClusterChanged, HistoryError
-from evenkeel.engine.ports import PreviousAdvice, StepRun
+from evenkeel.engine.ports import PreviousAdvice
+from evenkeel.engine.records import Outcome, StepRun
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -106,7 +107,7 @@ def test_writing_again_replaces_what_an_earlier_try_left(
 
 
 def test_sql_finds_groups_by_a_fact(history: PostgresHistory, database_url: str) -> None:
-    """Facts are JSON of the same form in metrics, candidates and advice; a fact is found by kind, measure and number."""
+    """Facts are JSON of one form in metrics, candidates and advice, found by kind, measure and number."""
     lost = {"kind": "finding", "measure": "lost_records", "after": 6.0, "partitions": 1}
     gain = {"kind": "gain", "measure": "moves", "before": 3.0, "after": 1.0}
     taken = manifest()
@@ -352,7 +353,7 @@ def test_the_runs_of_steps_are_noted(history: PostgresHistory) -> None:
                 step="take_snapshot",
                 started_at=FIRST,
                 finished_at=FIRST + timedelta(seconds=2),
-                outcome=outcome,
+                outcome=Outcome(outcome),
                 error=error,
             )
         )
