@@ -9,14 +9,13 @@ Airflow as one line (`AirflowException`); a failed step is also a row of `step_r
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from airflow.sdk.exceptions import (
     AirflowException,
@@ -26,30 +25,17 @@ from airflow.sdk.exceptions import (
 
 from evenkeel.dags.connections import settings
 from evenkeel.engine import steps, wiring
+from evenkeel.engine.alerting.policy import SKIPPED
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.errors import ClusterBusy, EvenkeelError, HistoryUnreachable, InputError
+from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Lake
-
-if TYPE_CHECKING:
-    from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.ports import History, Lake, StepRun
 
 log = logging.getLogger(__name__)
 
-READING_SHARE = 0.75
-"""Share of a task's time limit in which the cluster has to be read; the rest is for writing it down."""
-
-REPEATS = 3
-"""How often a snapshot without advice is run again before a person has to look."""
-
-REPEATED_UNTIL = timedelta(days=1)
-"""How old a snapshot may be to be run again."""
-
 ADVISING = "advise_assignments"
-
-REPEATED_AT_ONCE = 2
-"""How many snapshots without advice one run of `watch_pipeline` starts again."""
+"""The DAG that makes the advice of a snapshot."""
 
 
 # Running a step
@@ -67,7 +53,7 @@ class Ports:
         return wiring.lake(self.settings)
 
     @cached_property
-    def history(self) -> PostgresHistory:
+    def history(self) -> History:
         """The configured history."""
         return wiring.history(self.settings)
 
@@ -79,6 +65,7 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
 
     Raises:
         AirflowException: The engine could not do it; the message says what and how to put it right.
+        AirflowSkipException: The run before still does it; that this one is late is noted.
     """
     started, ports = utc_now(), None
 
@@ -89,8 +76,9 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
     try:
         ports = Ports(settings())
         yield ports
-    except AirflowSkipException:
-        raise
+    except ClusterBusy as problem:
+        note(f"{SKIPPED} {_one_line(problem)}")
+        raise AirflowSkipException(str(problem)) from None
     except EvenkeelError as problem:
         note(_one_line(problem))
         raise AirflowException(_one_line(problem)) from None
@@ -119,13 +107,15 @@ def _record(
     """Write the row of `step_run`; that it cannot be written must not hide what happened."""
     try:
         ports.history.record_step(
-            cluster=cluster,
-            snapshot_id=snapshot_id,
-            step=step,
-            started_at=started,
-            finished_at=utc_now(),
-            outcome="failed" if error else "ok",
-            error=error,
+            StepRun(
+                cluster=cluster,
+                snapshot_id=snapshot_id,
+                step=step,
+                started_at=started,
+                finished_at=utc_now(),
+                outcome="failed" if error else "ok",
+                error=error,
+            )
         )
     except EvenkeelError as problem:
         log.warning("%s is not noted in step_run: %s", step, problem)
@@ -173,85 +163,17 @@ def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str
         limit: When Airflow ends the task, counted from now; None where it does not.
     """
     since = time.monotonic()
-    with running("take_snapshot", cluster=name) as ports, _only_one(ports, name):
-        snapshot_id = _stored_by(ports.lake, name, run)
-        if snapshot_id is None:
-            settings = ports.settings
-            if limit is not None:
-                settings = _in_time(settings, name, limit, time.monotonic() - since)
-            snapshot_id = _take(ports, settings, name, run)
-        _note_missed(ports, name)
-    return snapshot_id
-
-
-def _take(ports: Ports, settings: Settings, name: str, run: str) -> str:
-    cluster = wiring.cluster(settings, name)
-    try:
-        return steps.take_snapshot(
-            cluster, ports.lake, ports.history, settings, name, facts={"run": run}
+    with running("take_snapshot", cluster=name) as ports:
+        return steps.take_scheduled_snapshot(
+            lambda settings: wiring.cluster(settings, name),
+            ports.lake,
+            ports.history,
+            ports.settings,
+            name,
+            run=run,
+            since=since,
+            limit=limit,
         )
-    finally:
-        cluster.close()
-
-
-def _in_time(settings: Settings, name: str, limit: timedelta, gone: float) -> Settings:
-    """
-    These settings, with a time limit of the cluster that ends before the task's own does.
-
-    A cluster that is slow then gives a snapshot with what could be read and why the rest is missing; a task that
-    Airflow ends gives none.
-
-    Args:
-        settings: The configuration.
-        name: The cluster.
-        limit: What the task has in all.
-        gone: Seconds of it that are over.
-    """
-    cluster = settings.cluster(name)
-    left = max(math.floor(READING_SHARE * limit.total_seconds() - gone), 1)
-    if cluster.timeout_seconds <= left:
-        return settings
-    capped = cluster.model_copy(update={"timeout_seconds": left})
-    return settings.model_copy(update={"clusters": {**settings.clusters, name: capped}})
-
-
-def _stored_by(lake: Lake, name: str, run: str) -> str | None:
-    for snapshot_id in lake.snapshots(name, limit=3):
-        if lake.manifest("snapshot", snapshot_id).facts.get("run") == run:
-            log.info("an earlier try of this run has stored %s", snapshot_id)
-            return snapshot_id
-    return None
-
-
-def _note_missed(ports: Ports, name: str) -> None:
-    """Tell the history of snapshots that the lake took while the history was down."""
-    limit = ports.settings.lookback
-    stored = ports.lake.snapshots(name, limit=limit)
-    noted = ports.history.query("snapshot_health", cluster=name, limit=limit)
-    for snapshot_id in set(stored) - {row["snapshot_id"] for row in noted}:
-        manifest = ports.lake.manifest("snapshot", snapshot_id)
-        ports.history.store_snapshot(manifest, {"config_version": ports.settings.version})
-        log.info("the history missed %s and has it now", snapshot_id)
-
-
-@contextmanager
-def _only_one(ports: Ports, name: str) -> Iterator[None]:
-    """
-    Hold the cluster's lock. With the history down there is none: the lake still takes the snapshot.
-
-    Raises:
-        AirflowSkipException: The previous snapshot is still being taken; that it is late is noted.
-    """
-    started = utc_now()
-    with ExitStack() as held:
-        try:
-            held.enter_context(ports.history.lock(f"take_snapshot of {name}"))
-        except HistoryUnreachable as problem:
-            log.warning("without the history there is no lock: %s", problem)
-        except ClusterBusy as problem:
-            _record(ports, "take_snapshot", name, None, started, f"late: {problem}")
-            raise AirflowSkipException(str(problem)) from None
-        yield
 
 
 def validate_snapshot(snapshot_id: str) -> bool:
@@ -324,24 +246,13 @@ def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
     """
     Arguments of `TriggerDagRunOperator` for snapshots that never got their advice, oldest first.
 
-    None while runs are under way: they may be the very ones. Each snapshot is run again `REPEATS`
-    times at most.
+    None while runs are under way: they may be the very ones.
     """
     if runs.get_dr_count(ADVISING, states=["queued", "running"]):
         return []
-    found: list[Mapping[str, Any]] = []
-    for snapshot_id in _late_for_advice():
-        tried = [f"again__{snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
-        used = runs.get_dr_count(ADVISING, run_ids=tried)
-        if used < REPEATS and len(found) < REPEATED_AT_ONCE:
-            found.append({"trigger_run_id": tried[used], "conf": {"snapshot_id": snapshot_id}})
-    return found
-
-
-def _late_for_advice() -> list[str]:
-    """Snapshots of the last day whose advice is overdue, oldest first."""
-    oldest = utc_now() - REPEATED_UNTIL
     with running("find_unadvised", cluster=None) as ports:
-        overdue = ports.settings.late_after_seconds
-        rows = ports.history.execute("snapshots_without_advice", older_than_seconds=overdue)
-    return [row["snapshot_id"] for row in rows if row["started_at"] > oldest]
+        late = steps.late_for_advice(ports.history, ports.settings, utc_now())
+    again = steps.repeats(late, lambda ids: runs.get_dr_count(ADVISING, run_ids=list(ids)))
+    return [
+        {"trigger_run_id": one.run_id, "conf": {"snapshot_id": one.snapshot_id}} for one in again
+    ]

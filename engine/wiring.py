@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ConfigError, InputError
-from evenkeel.engine.ports import Lake, Notifier
+from evenkeel.engine.ports import History, Lake, Notifier
 
 if TYPE_CHECKING:
     from evenkeel.engine.adapters.kafka import KafkaClusterReader
-    from evenkeel.engine.adapters.postgres import PostgresHistory
 
 
 def settings(
@@ -87,7 +86,7 @@ def scratch() -> Lake:
     return Recording()
 
 
-def history(settings: Settings) -> PostgresHistory:
+def history(settings: Settings) -> History:
     """
     The configured history.
 

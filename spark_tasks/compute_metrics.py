@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake, ResultHistory
 from evenkeel.engine.steps import measure_group, record_metrics
 from evenkeel.spark_tasks.group_rows import packed_rows
 from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_past, spark_schema
@@ -85,7 +85,7 @@ def metric_tables(
 def _run(
     spark: SparkSession,
     lake: Lake,
-    history: History,
+    history: ResultHistory,
     settings: Settings,
     snapshot_id: str,
     pattern: str,

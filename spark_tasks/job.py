@@ -6,12 +6,11 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.ports import Lake
+from evenkeel.engine.ports import Lake, ResultHistory
 from evenkeel.spark_tasks.session import session
 
 Run = Callable[..., None]
@@ -43,7 +42,12 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
 
 
 def _start(
-    name: str, run: Run, lake: Lake, history: Any, settings: Settings, asked: argparse.Namespace
+    name: str,
+    run: Run,
+    lake: Lake,
+    history: ResultHistory,
+    settings: Settings,
+    asked: argparse.Namespace,
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", asked.snapshot_id)

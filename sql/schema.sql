@@ -70,7 +70,7 @@ COMMENT ON COLUMN snapshot.cluster IS 'Which cluster was read.';
 COMMENT ON COLUMN snapshot.started_at IS 'When the reading began.';
 COMMENT ON COLUMN snapshot.finished_at IS 'When the reading ended.';
 COMMENT ON COLUMN snapshot.first_read_at IS
-    'When the first of its committed offsets was read (log starts are read before); null before it is measured.';
+    'When the first of its committed offsets was read (log starts before it); null before it is measured.';
 COMMENT ON COLUMN snapshot.last_read_at IS 'When the last of its measured offsets was read; null before it is measured.';
 COMMENT ON COLUMN snapshot.partial IS 'Whether something that belongs in it could not be read.';
 COMMENT ON COLUMN snapshot.problems IS 'What could not be read, each with its cause.';
@@ -111,7 +111,7 @@ CREATE INDEX validation_snapshot ON validation (snapshot_id, stage, group_id);
 COMMENT ON TABLE validation IS
     'What was expected of a snapshot or its candidates, and whether it held. A failed critical row withholds its group.';
 COMMENT ON COLUMN validation.validation_id IS 'Number of the row, without meaning.';
-COMMENT ON COLUMN validation.snapshot_id IS 'Which snapshot was checked.';
+COMMENT ON COLUMN validation.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN validation.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN validation.stage IS '"snapshot": what was read; "candidates": what was proposed.';
 COMMENT ON COLUMN validation.group_id IS 'Which group was checked; null for the snapshot as a whole.';
@@ -130,10 +130,10 @@ CREATE TABLE group_metrics (
     cluster text NOT NULL,
     group_id text NOT NULL,
     config_version text NOT NULL,
-    group_type text,
-    state text,
+    group_type text NOT NULL,
+    state text NOT NULL,
     assignor text,
-    status text,
+    status text NOT NULL,
     members integer,
     idle_members integer,
     partitions integer,
@@ -157,7 +157,7 @@ CREATE TABLE group_metrics (
     drain_seconds double precision,
     rates_since timestamptz,
     error text,
-    findings text[],
+    findings text[] NOT NULL,
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
     currency text,
@@ -168,11 +168,12 @@ CREATE TABLE group_metrics (
 CREATE INDEX group_metrics_history ON group_metrics (group_id, cluster, snapshot_id);
 
 COMMENT ON TABLE group_metrics IS 'How each group fared in each snapshot.';
-COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN group_metrics.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN group_metrics.group_id IS 'The consumer group.';
-COMMENT ON COLUMN group_metrics.config_version IS 'Hash of the configuration it was measured with.';
-COMMENT ON COLUMN group_metrics.group_type IS 'classic, consumer (KIP-848), streams (KIP-1071), share or unknown.';
+COMMENT ON COLUMN group_metrics.config_version IS 'Hash of the configuration it was computed with.';
+COMMENT ON COLUMN group_metrics.group_type IS
+    'Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.';
 COMMENT ON COLUMN group_metrics.state IS 'State of the group, as the broker names it.';
 COMMENT ON COLUMN group_metrics.assignor IS 'Elected protocol or server-side assignor, as named on the wire.';
 COMMENT ON COLUMN group_metrics.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND: that of its worst partition.';
@@ -186,27 +187,30 @@ COMMENT ON COLUMN group_metrics.total_lag IS
     'Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.';
 COMMENT ON COLUMN group_metrics.unknown_lag_partitions IS 'Number of partitions whose lag is unknown.';
 COMMENT ON COLUMN group_metrics.largest_partition_lag IS 'Largest known lag of a partition, in offsets.';
-COMMENT ON COLUMN group_metrics.largest_member_lag IS 'Largest lag of a member, in offsets.';
+COMMENT ON COLUMN group_metrics.largest_member_lag IS
+    'Largest lag of a member, in offsets; null when a lag is unknown.';
 COMMENT ON COLUMN group_metrics.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
 COMMENT ON COLUMN group_metrics.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
 COMMENT ON COLUMN group_metrics.lost_records IS 'Offsets that retention removed before they were consumed, as far as known.';
 COMMENT ON COLUMN group_metrics.partition_spread IS 'Most minus fewest partitions among members of equal subscription.';
 COMMENT ON COLUMN group_metrics.cross_rack_share IS
     'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
-COMMENT ON COLUMN group_metrics.cross_leader_share IS 'The same against the leader''s rack; a fraction of 1.';
-COMMENT ON COLUMN group_metrics.racks_left_out IS 'Number of owned partitions left out of both because a rack is unknown.';
+COMMENT ON COLUMN group_metrics.cross_leader_share IS
+    'Cross-rack share against the leader''s rack alone; a fraction of 1.';
+COMMENT ON COLUMN group_metrics.racks_left_out IS
+    'Number of owned partitions left out of the shares because a rack is unknown.';
 COMMENT ON COLUMN group_metrics.production_per_second IS 'Offsets per second produced to its partitions.';
 COMMENT ON COLUMN group_metrics.consumption_per_second IS 'Offsets per second it commits.';
 COMMENT ON COLUMN group_metrics.time_lag_seconds IS 'Age in seconds of its oldest record not yet consumed.';
 COMMENT ON COLUMN group_metrics.time_to_loss_seconds IS 'Seconds until retention reaches a committed offset.';
-COMMENT ON COLUMN group_metrics.drain_seconds IS 'Seconds until its slowest member has caught up; Infinity: never.';
+COMMENT ON COLUMN group_metrics.drain_seconds IS 'Seconds until the slowest member has caught up; Infinity: never.';
 COMMENT ON COLUMN group_metrics.rates_since IS 'Since when the rates are measured.';
 COMMENT ON COLUMN group_metrics.error IS 'Why it could not be read, or was withheld; then no number is known.';
 COMMENT ON COLUMN group_metrics.findings IS 'What is remarkable about it.';
 COMMENT ON COLUMN group_metrics.cross_rack_bytes_per_second IS
-    'Bytes per second of partitions read across racks, as produced; null when a rate, a size or who serves reads is unknown.';
+    'Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.';
 COMMENT ON COLUMN group_metrics.cross_rack_cost_per_month IS
-    'What that costs in 30 days at the configured price_per_gb; null without a price or when the bytes are unknown.';
+    'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN group_metrics.currency IS 'Currency of the cost, ISO 4217; null without a price.';
 
 CREATE TABLE member_metrics (
@@ -215,13 +219,13 @@ CREATE TABLE member_metrics (
     group_id text NOT NULL,
     config_version text NOT NULL,
     member_id text NOT NULL,
-    IDENTITY text,
-    client_id text,
-    client_host text,
+    IDENTITY text NOT NULL,
+    client_id text NOT NULL,
+    client_host text NOT NULL,
     instance_id text,
     rack text,
     rack_source text,
-    partitions integer,
+    partitions integer NOT NULL,
     lag bigint,
     production_per_second double precision,
     consumption_per_second double precision,
@@ -233,10 +237,10 @@ CREATE TABLE member_metrics (
 );
 
 COMMENT ON TABLE member_metrics IS 'How each member of a group fared in each snapshot.';
-COMMENT ON COLUMN member_metrics.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN member_metrics.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN member_metrics.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN member_metrics.group_id IS 'The consumer group.';
-COMMENT ON COLUMN member_metrics.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN member_metrics.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN member_metrics.member_id IS 'Id the coordinator gave it; it changes when the member restarts.';
 COMMENT ON COLUMN member_metrics.identity IS 'What stays the same over restarts: the instance id, else client id and host.';
 COMMENT ON COLUMN member_metrics.client_id IS 'Its client.id.';
@@ -246,10 +250,10 @@ COMMENT ON COLUMN member_metrics.rack IS 'Its rack; null when unknown.';
 COMMENT ON COLUMN member_metrics.rack_source IS 'Where the rack is known from: subscription, describe or configured.';
 COMMENT ON COLUMN member_metrics.partitions IS 'Number of partitions it owns.';
 COMMENT ON COLUMN member_metrics.lag IS 'Sum of their lag, in offsets; null when one is unknown.';
-COMMENT ON COLUMN member_metrics.production_per_second IS 'Offsets per second produced to them.';
+COMMENT ON COLUMN member_metrics.production_per_second IS 'Offsets per second produced to its partitions.';
 COMMENT ON COLUMN member_metrics.consumption_per_second IS 'Offsets per second it commits.';
 COMMENT ON COLUMN member_metrics.capacity_per_second IS 'Offsets per second it could consume.';
-COMMENT ON COLUMN member_metrics.capacity_basis IS 'Where the capacity is known from.';
+COMMENT ON COLUMN member_metrics.capacity_basis IS 'Where the capacity is known from: configured or seen.';
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions that have no replica in its rack.';
 
 CREATE TABLE partition_latest (
@@ -265,14 +269,14 @@ CREATE TABLE partition_latest (
     end_offset bigint,
     committed_offset bigint,
     lag bigint,
-    lag_basis text,
+    lag_basis text NOT NULL,
     lost_records bigint,
     production_per_second double precision,
     consumption_per_second double precision,
     time_lag_seconds double precision,
-    time_lag_basis text,
+    time_lag_basis text NOT NULL,
     time_to_loss_seconds double precision,
-    status text,
+    status text NOT NULL,
     member_id text,
     cross_rack boolean,
     committed_at timestamptz,
@@ -285,10 +289,10 @@ CREATE TABLE partition_latest (
 
 COMMENT ON TABLE partition_latest IS
     'Every partition of every group in the newest measured snapshot of each cluster; earlier ones are in the lake.';
-COMMENT ON COLUMN partition_latest.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN partition_latest.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN partition_latest.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN partition_latest.group_id IS 'The consumer group.';
-COMMENT ON COLUMN partition_latest.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN partition_latest.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN partition_latest.topic IS 'The topic.';
 COMMENT ON COLUMN partition_latest.topic_id IS 'Id of the topic: a topic made again under the same name has another.';
 COMMENT ON COLUMN partition_latest.partition IS 'Number of the partition in its topic.';
@@ -328,14 +332,14 @@ CREATE TABLE partition_worst (
     end_offset bigint,
     committed_offset bigint,
     lag bigint,
-    lag_basis text,
+    lag_basis text NOT NULL,
     lost_records bigint,
     production_per_second double precision,
     consumption_per_second double precision,
     time_lag_seconds double precision,
-    time_lag_basis text,
+    time_lag_basis text NOT NULL,
     time_to_loss_seconds double precision,
-    status text,
+    status text NOT NULL,
     member_id text,
     cross_rack boolean,
     committed_at timestamptz,
@@ -348,10 +352,10 @@ CREATE TABLE partition_worst (
 );
 
 COMMENT ON TABLE partition_worst IS 'Of every snapshot, the 20 partitions of each group with the largest lag.';
-COMMENT ON COLUMN partition_worst.snapshot_id IS 'Which snapshot was measured.';
+COMMENT ON COLUMN partition_worst.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN partition_worst.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN partition_worst.group_id IS 'The consumer group.';
-COMMENT ON COLUMN partition_worst.config_version IS 'Hash of the configuration it was measured with.';
+COMMENT ON COLUMN partition_worst.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN partition_worst.topic IS 'The topic.';
 COMMENT ON COLUMN partition_worst.topic_id IS 'Id of the topic: a topic made again under the same name has another.';
 COMMENT ON COLUMN partition_worst.partition IS 'Number of the partition in its topic.';
@@ -391,7 +395,7 @@ CREATE TABLE candidate (
     position integer NOT NULL,
     reach text NOT NULL,
     feasibility text NOT NULL,
-    reason text,
+    reason text NOT NULL,
     how text,
     replay text,
     partition_spread integer,
@@ -411,8 +415,8 @@ CREATE TABLE candidate (
     newly_owned integer,
     unowned integer,
     drain_seconds double precision,
-    findings text[],
-    moved jsonb,
+    findings text[] NOT NULL,
+    moved jsonb NOT NULL,
     proof text,
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
@@ -423,18 +427,19 @@ CREATE TABLE candidate (
 
 COMMENT ON TABLE candidate IS
     'What every strategy would give every group, scored by the same judge; or why it cannot. Only what passed validation.';
-COMMENT ON COLUMN candidate.snapshot_id IS 'Which snapshot it was computed from.';
+COMMENT ON COLUMN candidate.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN candidate.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN candidate.group_id IS 'The consumer group.';
 COMMENT ON COLUMN candidate.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN candidate.strategy IS 'Our name of the strategy; "live" is what the group has now.';
-COMMENT ON COLUMN candidate.position IS 'Place of the strategy in the table of strategies.';
-COMMENT ON COLUMN candidate.reach IS 'How a user gets it: setting, class, plan, never advised, already there.';
+COMMENT ON COLUMN candidate.position IS 'Place of the strategy in the table of strategies, from 0.';
+COMMENT ON COLUMN candidate.reach IS
+    'How a user gets it: setting, class, plan, yardstick, never advised, already there.';
 COMMENT ON COLUMN candidate.feasibility IS 'Whether this group could run it: can run, could run, yardstick, infeasible.';
 COMMENT ON COLUMN candidate.reason IS 'Why it can or cannot run.';
 COMMENT ON COLUMN candidate.how IS 'What to do to get it on this group.';
 COMMENT ON COLUMN candidate.replay IS
-    'Begins "next rebalance" when members report what they own now, else "fresh assignment"; null without score.';
+    'Begins "next rebalance" if members report what they own now, else "fresh assignment"; null without score.';
 COMMENT ON COLUMN candidate.partition_spread IS 'Most minus fewest partitions among members of equal subscription.';
 COMMENT ON COLUMN candidate.balanced IS 'KIP-54: nobody with two partitions fewer could take one of somebody else''s.';
 COMMENT ON COLUMN candidate.most_partitions IS 'Number of partitions of the member that has most.';
@@ -442,12 +447,14 @@ COMMENT ON COLUMN candidate.fewest_partitions IS 'Number of partitions of the me
 COMMENT ON COLUMN candidate.largest_member_lag IS 'Largest lag of a member, in offsets; null when a lag is unknown.';
 COMMENT ON COLUMN candidate.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
 COMMENT ON COLUMN candidate.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
-COMMENT ON COLUMN candidate.lag_floor_equal_counts IS 'The same under equal partition counts.';
+COMMENT ON COLUMN candidate.lag_floor_equal_counts IS
+    'No assignment with equal partition counts has a smaller largest member lag than this, in offsets.';
 COMMENT ON COLUMN candidate.cross_rack_share IS
     'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
-COMMENT ON COLUMN candidate.cross_rack_rate_share IS 'The same, weighted by offsets per second.';
-COMMENT ON COLUMN candidate.cross_rack_in_sync_share IS 'The same over in-sync replicas only.';
-COMMENT ON COLUMN candidate.cross_leader_share IS 'The same against the leader''s rack.';
+COMMENT ON COLUMN candidate.cross_rack_rate_share IS
+    'Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.';
+COMMENT ON COLUMN candidate.cross_rack_in_sync_share IS 'Cross-rack share over in-sync replicas only.';
+COMMENT ON COLUMN candidate.cross_leader_share IS 'Cross-rack share against the leader''s rack alone; a fraction of 1.';
 COMMENT ON COLUMN candidate.racks_left_out IS 'Number of owned partitions left out of the shares because a rack is unknown.';
 COMMENT ON COLUMN candidate.moves IS 'Number of partitions whose owner changes.';
 COMMENT ON COLUMN candidate.newly_owned IS 'Number of unowned partitions that get an owner.';
@@ -457,11 +464,11 @@ COMMENT ON COLUMN candidate.findings IS
     'What is wrong with the assignment, if anything (Kafka''s classes can give a partition to two members).';
 COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
 COMMENT ON COLUMN candidate.proof IS
-    'What is proven of the assignment: "exact", or how far from its floor it is at most; null when nothing is claimed.';
+    'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.';
 COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS
-    'Bytes per second that would be read across racks, as produced; null when a rate, a size or who serves reads is unknown.';
+    'Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.';
 COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
-    'What that would cost in 30 days at the configured price_per_gb; null without a price or when the bytes are unknown.';
+    'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
 
 
@@ -491,17 +498,17 @@ CREATE INDEX advice_history ON advice (group_id, cluster, snapshot_id);
 
 COMMENT ON TABLE advice IS 'What each group was told after each snapshot, "stay" included. Never rewritten.';
 COMMENT ON COLUMN advice.advice_id IS 'Number of the advice.';
-COMMENT ON COLUMN advice.snapshot_id IS 'After which snapshot.';
+COMMENT ON COLUMN advice.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN advice.cluster IS 'The cluster of that snapshot.';
 COMMENT ON COLUMN advice.group_id IS 'The consumer group.';
-COMMENT ON COLUMN advice.verdict IS 'switch, stay or not judged.';
+COMMENT ON COLUMN advice.verdict IS 'What it was told: switch, stay or not judged.';
 COMMENT ON COLUMN advice.strategy IS 'The strategy that wins; null when none does.';
 COMMENT ON COLUMN advice.reason IS 'Why.';
 COMMENT ON COLUMN advice.how IS 'What to do to get that strategy.';
 COMMENT ON COLUMN advice.yardstick IS 'The best strategy that cannot be deployed on this group.';
 COMMENT ON COLUMN advice.yardstick_reason IS 'What it would gain, and why it cannot be deployed.';
 COMMENT ON COLUMN advice.seen IS 'Number of consecutive snapshots, this one included, in which the strategy won.';
-COMMENT ON COLUMN advice.config_version IS 'Hash of the configuration it was decided with.';
+COMMENT ON COLUMN advice.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN advice.created_at IS 'When it was decided.';
 
 CREATE TABLE advice_move (
@@ -585,7 +592,8 @@ COMMENT ON COLUMN alert.incident_id IS 'The incident it speaks of, if it speaks 
 COMMENT ON COLUMN alert.kind IS 'What sort of message it is.';
 COMMENT ON COLUMN alert.channel IS 'Where it is to be said.';
 COMMENT ON COLUMN alert.message IS 'What is to be said, without any markup of a messenger.';
-COMMENT ON COLUMN alert.state IS 'pending, sent, or superseded by something newer before it could be sent.';
+COMMENT ON COLUMN alert.state IS
+    'Whether it is pending, sent, or superseded by something newer before it could be sent.';
 COMMENT ON COLUMN alert.attempts IS 'Number of deliveries tried.';
 COMMENT ON COLUMN alert.attempted_at IS 'When a delivery was begun that may still be under way; null when none is.';
 COMMENT ON COLUMN alert.last_error IS 'Why the last one failed; null when it did not.';
@@ -618,9 +626,9 @@ COMMENT ON TABLE step_run IS 'Runs of the steps of the pipeline, the failed ones
 COMMENT ON COLUMN step_run.step_run_id IS 'Number of the run.';
 COMMENT ON COLUMN step_run.cluster IS 'Configured name of the cluster; null for a step that concerns all.';
 COMMENT ON COLUMN step_run.snapshot_id IS
-    'The snapshot; null for a step that makes one or needs none. No foreign key: a step may fail before the row exists.';
+    'The snapshot, also one that has no row yet; null for a step that makes one or needs none.';
 COMMENT ON COLUMN step_run.step IS 'Name of the step.';
 COMMENT ON COLUMN step_run.started_at IS 'When it began.';
 COMMENT ON COLUMN step_run.finished_at IS 'When it ended.';
-COMMENT ON COLUMN step_run.outcome IS 'ok or failed.';
+COMMENT ON COLUMN step_run.outcome IS 'How it ended: ok or failed.';
 COMMENT ON COLUMN step_run.error IS 'Why it failed, in one line; null when it did not.';

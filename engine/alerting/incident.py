@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind, Row
+from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.ports import Incident, NewIncident
 from evenkeel.engine.wording import duration, moment, sentence, several, shortened, since
 
 ERROR = 500
@@ -36,21 +37,11 @@ class _Wording:
     afterwards: str
 
 
-def pipeline_message(incident: Row, *, now: datetime) -> AlertMessage:
-    """
-    The message of an incident: of its opening, or of its end once it has a `closed_at`.
-
-    Args:
-        incident: cluster, kind, opened_at, closed_at (None while open), facts.
-        now: The moment durations count to.
-    """
-    return _closed(incident) if incident["closed_at"] else _opened(incident, now)
-
-
-def _opened(incident: Row, now: datetime) -> AlertMessage:
-    kind, cluster, facts = IncidentKind(incident["kind"]), incident["cluster"], incident["facts"]
+def opening_message(incident: NewIncident) -> AlertMessage:
+    """The message of an incident that is found; durations count to the moment it opens."""
+    kind, cluster, facts = IncidentKind(incident.kind), incident.cluster, incident.facts
     words = WORDING[kind]
-    what = words.what(cluster, facts, now)
+    what = words.what(cluster, facts, incident.opened_at)
     sections = [
         Section(heading="What", lines=what),
         Section(heading="How bad", lines=(words.effect,)),
@@ -61,23 +52,24 @@ def _opened(incident: Row, now: datetime) -> AlertMessage:
     return AlertMessage(
         kind=MessageKind.INCIDENT_OPENED,
         severity=SEVERITY[kind],
-        at=incident["opened_at"],
+        at=incident.opened_at,
         title=f"{cluster}: {words.opened}",
         summary=what[0],
         sections=tuple(sections),
-        footer=(f"Noticed {moment(incident['opened_at'])}. You hear of it again when it is over.",),
+        footer=(f"Noticed {moment(incident.opened_at)}. You hear of it again when it is over.",),
     )
 
 
-def _closed(incident: Row) -> AlertMessage:
-    kind, cluster = IncidentKind(incident["kind"]), incident["cluster"]
+def closing_message(incident: Incident, ended: datetime) -> AlertMessage:
+    """The message of an incident that is over since the moment *ended*."""
+    kind, cluster = IncidentKind(incident.kind), incident.cluster
     words = WORDING[kind]
-    began, ended = _began(incident), incident["closed_at"]
+    began = _began(incident)
     span = duration((ended - began).total_seconds())
     lasted = f"It lasted {span}, from {moment(began)} to {moment(ended)}."
     over = f"{cluster}: {words.closed}"
-    lines: tuple[str, ...] = (words.afterwards, *_last_error(incident["facts"]))
-    if incident["facts"].get("unwatched"):
+    lines: tuple[str, ...] = (words.afterwards, *_last_error(incident.facts))
+    if incident.facts.get("unwatched"):
         over = f"{cluster}: no longer watched"
         lines = ("The cluster is no longer configured; what was open about it is closed.",)
     return AlertMessage(
@@ -90,11 +82,10 @@ def _closed(incident: Row) -> AlertMessage:
     )
 
 
-def _began(incident: Row) -> datetime:
+def _began(incident: Incident) -> datetime:
     """When the trouble itself began, which is before it was noticed."""
-    facts = incident["facts"]
-    opened: datetime = incident["opened_at"]
-    return datetime.fromisoformat(facts["since"]) if facts.get("since") else opened
+    began = incident.facts.get("since")
+    return datetime.fromisoformat(began) if began else incident.opened_at
 
 
 def _errors(facts: Facts) -> list[str]:

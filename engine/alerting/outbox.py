@@ -9,17 +9,15 @@ not marked in time.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
-from evenkeel.engine.alerting.facts import read_facts
-from evenkeel.engine.alerting.incident import pipeline_message
+from evenkeel.engine.alerting.incident import closing_message, opening_message
 from evenkeel.engine.alerting.policy import (
     SEVERITY,
     Finding,
@@ -31,12 +29,24 @@ from evenkeel.engine.alerting.policy import (
 )
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError, HistoryError, NotifierError
-from evenkeel.engine.message import AlertMessage, MessageKind, Told
-from evenkeel.engine.ports import Delivered, History, Notifier
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import (
+    AdviceHistory,
+    AdvisedSnapshot,
+    Delivered,
+    Incident,
+    Incidents,
+    NewAlert,
+    NewIncident,
+    Notifier,
+    Outbox,
+    PendingAlert,
+    PipelineHistory,
+)
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 600
+LEASE = timedelta(minutes=10)
 """An attempt that neither succeeded nor failed for this long is of a process that is gone."""
 
 
@@ -58,7 +68,15 @@ class DeliveryReport:
     errors: tuple[str, ...] = ()
 
 
-def queue_advice(history: History, settings: Settings, snapshot_id: str) -> int:
+class AdviceToTell(AdviceHistory, Outbox, Protocol):
+    """The advice, and the outbox it goes to."""
+
+
+class PipelineToTell(PipelineHistory, Incidents, Protocol):
+    """How the pipelines fare, and the incidents made of it."""
+
+
+def queue_advice(history: AdviceToTell, settings: Settings, snapshot_id: str) -> int:
     """
     Queue what a snapshot's advice has that is new: one digest per channel, none without news.
 
@@ -78,33 +96,33 @@ def queue_advice(history: History, settings: Settings, snapshot_id: str) -> int:
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
         return 0
-    rows = history.execute("alert_advice", snapshot_id=snapshot_id)
-    told = history.execute("told_advice", cluster=snapshot["cluster"])
-    news = new_advice(rows, {row["group_id"]: Told(**row) for row in told})
+    rows = history.advice_with_scores(snapshot_id)
+    known = {told.group_id: told for told in history.told_advice(snapshot.cluster)}
+    news = new_advice(rows, known)
     queued = sum(
         _queue_digest(history, settings, snapshot, channel, its, rows)
-        for channel, its in _by_channel(settings, snapshot["cluster"], news).items()
+        for channel, its in _by_channel(settings, snapshot.cluster, news).items()
     )
     log.info("%s: %d groups with news, %d alerts queued.", snapshot_id, len(news), queued)
     return queued
 
 
-def _snapshot(history: History, snapshot_id: str) -> Row:
-    found = history.execute("alert_snapshot", snapshot_id=snapshot_id)
-    if not found:
+def _snapshot(history: AdviceHistory, snapshot_id: str) -> AdvisedSnapshot:
+    snapshot = history.advised_snapshot(snapshot_id)
+    if snapshot is None:
         raise HistoryError(
             f"the history has no snapshot {snapshot_id}.",
             fix="Run the steps before `alert` for it: they write what is missing from the lake.",
         )
-    return found[0]
+    return snapshot
 
 
-def _why_silent(snapshot: Row, settings: Settings) -> str | None:
+def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
     """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
-    newest = snapshot["newest_advised_id"]
-    if newest not in (None, snapshot["snapshot_id"]):
+    newest = snapshot.newest_advised_id
+    if newest not in (None, snapshot.snapshot_id):
         return f"is not the newest snapshot with advice ({newest} is)"
-    behind: timedelta = snapshot["newest_started_at"] - snapshot["started_at"]
+    behind = snapshot.newest_started_at - snapshot.started_at
     if behind > timedelta(seconds=settings.late_after_seconds):
         return f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
     return None
@@ -119,44 +137,41 @@ def _by_channel(settings: Settings, cluster: str, news: Sequence[News]) -> dict[
 
 
 def _queue_digest(
-    history: History,
+    history: AdviceToTell,
     settings: Settings,
-    snapshot: Row,
+    snapshot: AdvisedSnapshot,
     channel: str,
     news: Sequence[News],
     rows: Sequence[Row],
-) -> int:
-    cluster = snapshot["cluster"]
+) -> bool:
+    cluster = snapshot.cluster
     owners = {n.group_id: settings.rule(cluster, n.group_id).owner for n in news}
     message = advice_message(
         cluster,
-        snapshot,
+        asdict(snapshot),
         news,
         _moves(history, news[:WORST]),
         verdicts=Counter(row["verdict"] for row in rows),
         owners={group: owner for group, owner in owners.items() if owner},
     )
-    stored = history.execute(
-        "insert_alert",
-        key=f"advice {snapshot['snapshot_id']} {channel}",
-        cluster=cluster,
-        snapshot_id=snapshot["snapshot_id"],
-        kind=MessageKind.ADVICE.value,
-        channel=channel,
-        message=_dump(message),
+    return history.enqueue(
+        NewAlert(
+            key=f"advice {snapshot.snapshot_id} {channel}",
+            cluster=cluster,
+            snapshot_id=snapshot.snapshot_id,
+            channel=channel,
+            message=message,
+        )
     )
-    return len(stored)
 
 
-def _moves(history: History, news: Sequence[News]) -> Mapping[str, Sequence[Row]]:
+def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequence[Row]]:
     groups = {n.row["advice_id"]: n.group_id for n in news}
-    moves: dict[str, list[Row]] = {}
-    for row in history.execute("alert_moves", advice_ids=list(groups), most=MOVES):
-        moves.setdefault(groups[row["advice_id"]], []).append(row)
-    return moves
+    moves = history.first_moves(list(groups), MOVES)
+    return {groups[number]: [asdict(move) for move in some] for number, some in moves.items()}
 
 
-def queue_incidents(history: History, settings: Settings, now: datetime) -> int:
+def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:
     """
     Open, keep and close the incidents of the configured clusters, and queue what is to be told of
     it.
@@ -170,63 +185,45 @@ def queue_incidents(history: History, settings: Settings, now: datetime) -> int:
     Raises:
         HistoryUnreachable: The history does not answer.
     """
-    facts = read_facts(history, sorted(settings.clusters))
-    known = history.execute("open_incidents")
+    facts = history.cluster_facts(sorted(settings.clusters))
+    known = history.open_incidents()
     late_after = timedelta(seconds=settings.late_after_seconds)
     found = changes(facts, known, late_after, now)
-    for row, finding in found.kept:
-        kept = json.dumps(_lasting(row, finding))
-        history.execute("touch_incident", incident_id=row["incident_id"], now=now, facts=kept)
+    for incident, finding in found.kept:
+        history.touch_incident(incident.incident_id, now=now, facts=_lasting(incident, finding))
     queued = sum(_open(history, settings, finding, now) for finding in found.opened)
-    return queued + sum(_close(history, settings, row, now) for row in found.closed)
+    return queued + sum(_close(history, settings, incident, now) for incident in found.closed)
 
 
-def _lasting(row: Row, finding: Finding) -> dict[str, Any]:
+def _lasting(incident: Incident, finding: Finding) -> dict[str, Any]:
     """The newest facts, with the beginning as it was first told."""
-    began = [f["since"] for f in (row["facts"], finding.facts) if f.get("since")]
+    began = [f["since"] for f in (incident.facts, finding.facts) if f.get("since")]
     return {**finding.facts, **({"since": min(began, key=datetime.fromisoformat)} if began else {})}
 
 
-def _open(history: History, settings: Settings, finding: Finding, now: datetime) -> int:
+def _open(history: Incidents, settings: Settings, finding: Finding, now: datetime) -> bool:
     channel = _cluster_channel(settings, finding.cluster)
-    incident = {
-        "cluster": finding.cluster,
-        "group_id": finding.group_id,
-        "kind": finding.kind.value,
-        "facts": dict(finding.facts),
-        "opened_at": now,
-        "closed_at": None,
-    }
-    told = can_be_told(finding, channel)
-    queued = history.execute(
-        "open_incident",
+    incident = NewIncident(
         cluster=finding.cluster,
         group_id=finding.group_id,
         kind=finding.kind.value,
         severity=SEVERITY[finding.kind].value,
-        now=now,
-        facts=json.dumps(incident["facts"]),
-        channel=channel,
-        alert_kind=MessageKind.INCIDENT_OPENED.value,
-        message=_dump(pipeline_message(incident, now=now)) if told else None,
+        opened_at=now,
+        facts=finding.facts,
     )
-    return len(queued)
+    message = opening_message(incident) if can_be_told(finding, channel) else None
+    return history.open_incident(incident, channel=channel, message=message)
 
 
-def _close(history: History, settings: Settings, row: Row, now: datetime) -> int:
-    facts = dict(row["facts"])
-    if row["cluster"] not in settings.clusters:
-        facts["unwatched"] = True
-    closed = {**row, "facts": facts, "closed_at": now}
-    queued = history.execute(
-        "close_incident",
-        incident_id=row["incident_id"],
+def _close(history: Incidents, settings: Settings, incident: Incident, now: datetime) -> bool:
+    if incident.cluster not in settings.clusters:
+        incident = replace(incident, facts={**incident.facts, "unwatched": True})
+    return history.close_incident(
+        incident.incident_id,
         now=now,
-        channel=_cluster_channel(settings, row["cluster"]),
-        alert_kind=MessageKind.INCIDENT_CLOSED.value,
-        message=_dump(pipeline_message(closed, now=now)),
+        channel=_cluster_channel(settings, incident.cluster),
+        message=closing_message(incident, now),
     )
-    return len(queued)
 
 
 def _cluster_channel(settings: Settings, cluster: str) -> str:
@@ -234,7 +231,7 @@ def _cluster_channel(settings: Settings, cluster: str) -> str:
     return settings.rule(cluster, "*").channel or settings.slack_channel
 
 
-def deliver(history: History, notifier: Notifier, settings: Settings) -> DeliveryReport:
+def deliver(outbox: Outbox, notifier: Notifier, settings: Settings) -> DeliveryReport:
     """
     Deliver every pending alert, oldest first, each tried once; what fails holds nothing else up.
 
@@ -246,40 +243,33 @@ def deliver(history: History, notifier: Notifier, settings: Settings) -> Deliver
         HistoryUnreachable: The history does not answer.
     """
     sent, busy, problems = 0, 0, []
-    for row in history.execute("pending_alerts"):
-        if not history.execute(
-            "claim_alert", alert_id=row["alert_id"], lease_seconds=LEASE_SECONDS
-        ):
+    for alert in outbox.pending_alerts():
+        if not outbox.claim_alert(alert.alert_id, LEASE):
             busy += 1
             continue
         try:
-            delivered = _send(notifier, settings, row)
+            delivered = _send(notifier, settings, alert)
         # A fault in one message must not keep the others back: it is stored, and raised below.
         except Exception as problem:  # noqa: BLE001
             problems.append(problem)
             error = str(problem) if isinstance(problem, EvenkeelError) else repr(problem)
-            history.execute("mark_alert_failed", alert_id=row["alert_id"], error=error)
+            outbox.mark_alert_failed(alert.alert_id, error)
         else:
             sent += 1
-            history.execute(
-                "mark_alert_sent",
-                alert_id=row["alert_id"],
-                sent_channel=delivered.channel,
-                sent_timestamp=delivered.timestamp,
-            )
+            outbox.mark_alert_sent(alert.alert_id, delivered)
     if problems:
         raise _undelivered(problems, tried=sent + len(problems)) from problems[0]
     return DeliveryReport(sent=sent, busy=busy)
 
 
-def _send(notifier: Notifier, settings: Settings, row: Row) -> Delivered:
+def _send(notifier: Notifier, settings: Settings, alert: PendingAlert) -> Delivered:
     named = {settings.slack_channel, *(rule.channel for rule in settings.rules)}
-    known = row["channel"] in named
+    known = alert.channel in named
     return notifier.send(
-        AlertMessage.from_json(row["message"]),
-        channel=row["channel"] if known else settings.slack_channel,
-        key=row["key"],
-        thread=row["thread"] if known else None,
+        AlertMessage.from_json(alert.message),
+        channel=alert.channel if known else settings.slack_channel,
+        key=alert.key,
+        thread=alert.thread if known else None,
     )
 
 
@@ -291,7 +281,3 @@ def _undelivered(problems: Sequence[Exception], tried: int) -> NotifierError:
         f"{' '.join(said)}",
         fix=" ".join(dict.fromkeys(fixes)) or None,
     )
-
-
-def _dump(message: AlertMessage) -> str:
-    return json.dumps(message.to_json())

@@ -16,6 +16,7 @@ from typing import Any
 
 from evenkeel.engine.message import Severity, Told
 from evenkeel.engine.model import GroupType, Verdict
+from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
 
 Row = Mapping[str, Any]
 
@@ -126,56 +127,6 @@ is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FailingStep:
-    """A step whose last runs failed: how many in a row, since when, and what the last one said."""
-
-    step: str
-    failures: int
-    failing_since: datetime
-    last_failed_at: datetime
-    error: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClusterFacts:
-    """
-    How the pipeline of one configured cluster fares.
-
-    Attributes:
-        watched_since: The first trace of this pipeline; None when there is none yet.
-        newest_snapshot_id: None when the cluster was never read.
-        newest_finished_at: When its reading ended.
-        rejected_snapshot_id: The newest snapshot validation has looked at, if it rejected it.
-        rejected_at: When its reading ended.
-        rejection: Why it was rejected.
-        unadvised: Snapshots newer than the newest advice that should have some.
-        oldest_unadvised_id: The oldest of them.
-        oldest_unadvised_at: When its reading ended.
-        failing: Steps whose last run failed.
-        unsent: Alerts that are still pending.
-        oldest_unsent_at: When the oldest of them was made.
-        unsent_channels: Where they should go.
-        unsent_error: What the last attempt said.
-    """
-
-    cluster: str
-    watched_since: datetime | None = None
-    newest_snapshot_id: str | None = None
-    newest_finished_at: datetime | None = None
-    rejected_snapshot_id: str | None = None
-    rejected_at: datetime | None = None
-    rejection: str | None = None
-    unadvised: int = 0
-    oldest_unadvised_id: str | None = None
-    oldest_unadvised_at: datetime | None = None
-    failing: tuple[FailingStep, ...] = ()
-    unsent: int = 0
-    oldest_unsent_at: datetime | None = None
-    unsent_channels: tuple[str, ...] = ()
-    unsent_error: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Finding:
     """An incident that is there now: JSON-able *facts*, times as ISO text."""
 
@@ -192,16 +143,16 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What becomes of the incidents: found anew, still there (open row and finding), and over."""
+    """What becomes of the incidents: found anew, still there (the open one and what is found now), and over."""
 
     opened: tuple[Finding, ...]
-    kept: tuple[tuple[Row, Finding], ...]
-    closed: tuple[Row, ...]
+    kept: tuple[tuple[Incident, Finding], ...]
+    closed: tuple[Incident, ...]
 
 
 def changes(
     facts: Sequence[ClusterFacts],
-    open_incidents: Sequence[Row],
+    open_incidents: Sequence[Incident],
     late_after: timedelta,
     now: datetime,
 ) -> Changes:
@@ -212,7 +163,7 @@ def changes(
     has no facts, so its incidents close.
     """
     found = {f.key: f for one in facts for f in findings(one, late_after, now)}
-    known = {(i["cluster"], i["group_id"], i["kind"]): i for i in open_incidents}
+    known = {(i.cluster, i.group_id, i.kind): i for i in open_incidents}
     unreachable = {f.cluster for f in found.values() if f.kind is IncidentKind.UNREACHABLE}
     # A late cluster that cannot be reached is one trouble, told once: by its cause.
     hidden = {(cluster, None, str(IncidentKind.LATE)) for cluster in unreachable}
@@ -221,7 +172,9 @@ def changes(
         opened=tuple(f for key, f in found.items() if key not in known and key not in hidden),
         kept=tuple((known[key], f) for key, f in found.items() if key in known),
         closed=tuple(
-            row for key, row in known.items() if key not in found and row["kind"] in judged
+            incident
+            for key, incident in known.items()
+            if key not in found and incident.kind in judged
         ),
     )
 

@@ -39,7 +39,7 @@ import numpy as np
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.past import Claims, read_past
+from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
 from evenkeel.engine.kit.sticky.plan import lists_of, transferring_of
 from evenkeel.engine.model import Assignment, Column, Reach
 
@@ -65,18 +65,19 @@ class CooperativeSticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        past = read_past(group, _claims(group))
-        plan = sticky_plan(group, past)
-        transferring = transferring_of(plan, past)
-        return answer_of(group, lists_of(plan, past, transferring), transferring=transferring)
+        owned = owned_partitions(group, _member_data(group))
+        plan = sticky_plan(group, owned)
+        transferring = transferring_of(plan, owned)
+        return answer_of(group, lists_of(plan, owned, transferring), transferring=transferring)
 
 
-def _claims(group: GroupSpec) -> Claims:
+def _member_data(group: GroupSpec) -> MemberData:
     """What the Subscription says a member owns; where it gives no generation, the user data may."""
-    own, told = group.generation, group.user_data_generation
-    return Claims(
+    own, user_data = group.generation, group.user_data_generation
+    known = own.known | user_data.known
+    return MemberData(
         start=group.owned_start,
         topic=group.owned_topic,
         partition=group.owned_partition,
-        generation=Column(np.where(own.known, own.values, told.values), own.known | told.known),
+        generation=Column(np.where(own.known, own.values, user_data.values), known),
     )

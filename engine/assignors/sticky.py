@@ -38,7 +38,7 @@ from typing import ClassVar
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.past import Claims, read_past
+from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
 from evenkeel.engine.kit.sticky.plan import lists_of
 from evenkeel.engine.model import Assignment, Reach
 
@@ -64,13 +64,13 @@ class Sticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        past = read_past(group, _claims(group))
-        return answer_of(group, lists_of(sticky_plan(group, past), past))
+        owned = owned_partitions(group, _member_data(group))
+        return answer_of(group, lists_of(sticky_plan(group, owned), owned))
 
 
-def _claims(group: GroupSpec) -> Claims:
+def _member_data(group: GroupSpec) -> MemberData:
     """What the user data says a member owned: an eager member owns nothing any more when it joins."""
-    return Claims(
+    return MemberData(
         start=group.user_data_start,
         topic=group.user_data_topic,
         partition=group.user_data_partition,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from evenkeel.engine.cli.running import EXIT_CODES
+from evenkeel.engine.errors import InputError
 
 Bootstrap = Annotated[
     str | None,
@@ -39,6 +40,18 @@ GroupPattern = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
+AsCsv = Annotated[
+    bool, typer.Option("--csv", help="Comma-separated values below a line of column names.")
+]
+
+
+def one_format(as_json: bool, as_csv: bool) -> None:
+    """
+    Raises:
+        InputError: Two formats were asked for.
+    """
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other.", fix="Give one of them.")
 
 
 def epilog(examples: Sequence[str], codes: Sequence[int], *notes: str) -> str:

@@ -62,7 +62,22 @@ SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauthbea
 
 
 class Settings(BaseSettings):
-    """Everything configurable. Build it with `load`."""
+    """
+    Everything configurable. Build it with `load`.
+
+    Attributes:
+        lake: Folder of snapshots and of what is computed from them: any path that Spark and pyarrow can read.
+        lookback: Earlier snapshots that rates, time lag and statuses look back on.
+        keep_days: What is older leaves the lake and the history.
+        withhold_share: A snapshot is rejected when more than this share of its groups fails validation.
+        late_after_seconds: A cluster whose newest snapshot is older is reported as late.
+        slack_channel: Where alerts go unless a rule says otherwise.
+        slack_base_url: Address of Slack's API; another one for tests.
+        slack_token: Bot token of Slack. Environment or connection only.
+        database_url: Address of the history, with user and password. Environment or connection only.
+        clusters: The Kafka clusters by name: small letters, digits, `-` and `_`, at most 40.
+        rules: What is known of groups; later rules override earlier ones, key by key.
+    """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="EVENKEEL_")
 

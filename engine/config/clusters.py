@@ -10,7 +10,13 @@ from evenkeel.engine.config.base import Strict
 
 
 class Filter(Strict):
-    """Which names to read: shell patterns; deny beats allow; an empty allow list means all."""
+    """
+    Which names to read.
+
+    Attributes:
+        allow: Shell patterns of names to read; an empty list means all.
+        deny: Shell patterns of names to leave out; it beats *allow*.
+    """
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
@@ -62,11 +68,16 @@ class ClusterSettings(Strict):
     """
     One Kafka cluster.
 
-    *properties* are librdkafka property names, as in an Airflow Kafka connection; secrets among them come from
-    the connection or the environment only. Unless *groups* says whom to deny, `PASSING_THROUGH` are left out. The
-    timeout holds for one whole snapshot, that of a request for one, and never for more than a quarter of the other.
-    *follower_fetching* is whether brokers let consumers read from the nearest replica (KIP-392), for brokers that do
-    not tell it for want of the right.
+    Attributes:
+        bootstrap: Addresses of brokers, `host:port`, several with commas.
+        properties: Security and other properties by librdkafka's names, as in an Airflow Kafka connection; secrets
+            among them come from the connection or the environment only.
+        groups: Which groups are read. Without *deny* those of console consumers and of health checks are left out.
+        topics: Which topics are read.
+        follower_fetching: Whether brokers let consumers read from the nearest replica (KIP-392), for brokers that do
+            not tell it for want of the right DESCRIBE_CONFIGS.
+        timeout_seconds: How long one snapshot may take; what was read until then is kept and marked partial.
+        request_timeout_seconds: How long one request may take, never more than a quarter of *timeout_seconds*.
     """
 
     bootstrap: str = Field(min_length=3)

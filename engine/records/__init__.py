@@ -6,8 +6,10 @@ comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follo
 schema is written by hand in `sql/`, and a test holds it against the records.
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `validation`, `incident`, `alert`,
-`step_run`.
+`snapshot` (as the history knows it), `step_run`, `views` (what the database's views show).
 """
+
+from collections.abc import Mapping
 
 from evenkeel.engine.records.advice import AdviceRow, MoveRow
 from evenkeel.engine.records.alert import AlertRow, AlertState
@@ -27,28 +29,63 @@ from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
 from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
+from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
 from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
+from evenkeel.engine.records.views import (
+    VIEWS,
+    LatestAdvice,
+    LatestLag,
+    NewestSnapshot,
+    SnapshotHealth,
+    StrategyScoreboard,
+)
+
+TABLES: Mapping[str, type] = {
+    "cluster": ClusterRow,
+    "snapshot": SnapshotRow,
+    "validation": ValidationRow,
+    "group_metrics": GroupMetrics,
+    "member_metrics": MemberMetrics,
+    "partition_latest": PartitionMetrics,
+    "partition_worst": PartitionMetrics,
+    "candidate": CandidateRow,
+    "advice": AdviceRow,
+    "advice_move": MoveRow,
+    "incident": IncidentRow,
+    "alert": AlertRow,
+    "step_run": StepRun,
+}
+"""What a row is of each table of the database."""
 
 __all__ = [
+    "TABLES",
+    "VIEWS",
     "AdviceRow",
     "AlertRow",
     "AlertState",
     "BrokerRow",
     "CandidateRow",
+    "ClusterRow",
     "CommitRow",
     "GroupMetrics",
     "GroupRow",
     "IncidentRow",
+    "LatestAdvice",
+    "LatestLag",
     "MemberMetrics",
     "MemberRow",
     "MoveRow",
+    "NewestSnapshot",
     "OfGroup",
     "OfSnapshot",
     "Outcome",
     "PartitionMetrics",
     "PartitionRow",
+    "SnapshotHealth",
+    "SnapshotRow",
     "StepRun",
+    "StrategyScoreboard",
     "ValidationRow",
     "arrow_schema",
     "arrow_type",

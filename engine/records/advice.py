@@ -18,8 +18,8 @@ class MoveRow(Move):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdviceRow(OfGroup):
-    """What a group was told after a snapshot, "stay" included."""
+class AdviceColumns(OfGroup):
+    """What a group was told after a snapshot, without the moves."""
 
     advice_id: int | None = field(
         default=None, metadata=column("Number of the advice.", generated=True)
@@ -46,6 +46,12 @@ class AdviceRow(OfGroup):
         ),
     )
     created_at: datetime = field(metadata=column("When it was decided."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceRow(AdviceColumns):
+    """What a group was told after a snapshot, "stay" included."""
+
     moves: tuple[Move, ...] = field(
         default=(),
         metadata=column(

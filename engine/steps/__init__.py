@@ -11,6 +11,7 @@ from evenkeel.engine.steps.alert import alert, watch
 from evenkeel.engine.steps.measure import compute_metrics, measure_group, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates, propose_group, record_candidates
 from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past
+from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_scheduled_snapshot
 from evenkeel.engine.steps.snapshot import take_snapshot
 from evenkeel.engine.steps.upkeep import upkeep
 from evenkeel.engine.steps.validation import distrusted, record_validation, withheld_groups
@@ -22,12 +23,15 @@ __all__ = [
     "compute_metrics",
     "distrusted",
     "groups_with_past",
+    "late_for_advice",
     "measure_group",
     "propose_candidates",
     "propose_group",
     "record_candidates",
     "record_metrics",
     "record_validation",
+    "repeats",
+    "take_scheduled_snapshot",
     "take_snapshot",
     "upkeep",
     "watch",

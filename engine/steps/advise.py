@@ -12,13 +12,13 @@ from evenkeel.engine.advice import Previous, decide
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.model import Advice, Move, utc_now
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import AdviceHistory, Lake
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 
 
 def advise(
-    lake: Lake, history: History, settings: Settings, snapshot_id: str
+    lake: Lake, history: AdviceHistory, settings: Settings, snapshot_id: str
 ) -> list[dict[str, Any]]:
     """
     Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
@@ -33,8 +33,10 @@ def advise(
         SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
-    before = history.execute("previous_advice", cluster=cluster, snapshot_id=snapshot_id)
-    previous = {r["group_id"]: Previous(strategy=r["strategy"], seen=r["seen"]) for r in before}
+    previous = {
+        one.group_id: Previous(strategy=one.strategy, seen=one.seen)
+        for one in history.previous_advice(snapshot_id)
+    }
     candidates = lake.read("candidates", [snapshot_id])
     advice = advise_groups(
         candidates,

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Protocol
 
-from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
+from evenkeel.engine.alerting.outbox import (
+    AdviceToTell,
+    DeliveryReport,
+    PipelineToTell,
+    deliver,
+    queue_advice,
+    queue_incidents,
+)
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import History, Notifier
+from evenkeel.engine.ports import Notifier, Outbox
+
+
+class Watched(PipelineToTell, Outbox, Protocol):
+    """How the pipelines fare, and the outbox of what is said about it."""
 
 
 def alert(
-    history: History, notifier: Notifier, settings: Settings, snapshot_id: str
+    history: AdviceToTell, notifier: Notifier, settings: Settings, snapshot_id: str
 ) -> DeliveryReport:
     """
     Tell what is new in the advice of a snapshot, if it is its cluster's newest, and whatever else is still unsent.
@@ -23,7 +35,7 @@ def alert(
 
 
 def watch(
-    history: History, notifier: Notifier, settings: Settings, now: datetime
+    history: Watched, notifier: Notifier, settings: Settings, now: datetime
 ) -> DeliveryReport:
     """
     Tell once that a cluster's pipeline is unreachable, late or stuck, and once that it is back.

@@ -27,7 +27,7 @@ from evenkeel.engine.model import (
     Status,
     from_ms,
 )
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake, ResultHistory
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.reading import groups_with_past, with_others
@@ -54,7 +54,7 @@ def compute_metrics(
 
 def record_metrics(
     lake: Lake,
-    history: History | None,
+    history: ResultHistory | None,
     snapshot_id: str,
     tables: Mapping[str, pa.Table],
     pattern: str = "*",

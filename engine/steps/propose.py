@@ -26,7 +26,7 @@ from evenkeel.engine.model import (
     Move,
     Reach,
 )
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
@@ -61,18 +61,13 @@ def propose_candidates(
 
 
 def record_candidates(
-    lake: Lake,
-    history: History | None,
-    snapshot_id: str,
-    tables: Mapping[str, pa.Table],
-    pattern: str = "*",
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
 ) -> None:
     """
     Keep the candidates in the lake; the history gets those that pass validation (`record_validation`).
 
     Proposed for the groups of a pattern only, they replace only those groups' rows.
     """
-    del history  # in the signature so that every recording step is called alike
     lake.write("candidates", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
 
 

@@ -7,13 +7,13 @@ from typing import Any
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import facts_of, new_snapshot_id
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Cluster, History, Lake
+from evenkeel.engine.ports import Cluster, Lake, SnapshotHistory
 
 
 def take_snapshot(
     cluster: Cluster,
     lake: Lake,
-    history: History | None,
+    history: SnapshotHistory | None,
     settings: Settings,
     name: str,
     *,
@@ -49,5 +49,5 @@ def take_snapshot(
     }
     manifest = lake.write("snapshot", taken.snapshot_id, taken.tables, noted)
     if history is not None:
-        history.store_snapshot(manifest, {"config_version": settings.version})
+        history.store_snapshot(manifest, settings.version)
     return taken.snapshot_id

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake, SnapshotHistory
 
 
-def upkeep(lake: Lake, history: History, settings: Settings, now: datetime) -> dict[str, int]:
+def upkeep(
+    lake: Lake, history: SnapshotHistory, settings: Settings, now: datetime
+) -> dict[str, int]:
     """
     Remove what is older than `keep_days`.
 
@@ -16,5 +18,5 @@ def upkeep(lake: Lake, history: History, settings: Settings, now: datetime) -> d
         How many snapshots left the lake and the history.
     """
     before = now - timedelta(days=settings.keep_days)
-    removed = history.execute("expire", before=before)
+    removed = history.expire(before)
     return {"lake": lake.expire(before), "history": len(removed)}

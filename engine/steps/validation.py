@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
 
 STEP_OF_STAGE = {"snapshot": "validation", "candidates": "candidate_validation"}
 """Under which step a validation stage lies in the lake; its one dataset has the same name."""
 
 
+class ValidationHistory(SnapshotHistory, ResultHistory, Protocol):
+    """Where a verdict is noted: with the snapshot, and with what was found in it."""
+
+
 def record_validation(
-    lake: Lake, history: History | None, snapshot_id: str, stage: str, results: pa.Table
+    lake: Lake, history: ValidationHistory | None, snapshot_id: str, stage: str, results: pa.Table
 ) -> str | None:
     """
     Keep what a validation stage found; the stage `candidates` then lets the candidates that passed into the history.
@@ -32,7 +37,7 @@ def record_validation(
     if history is None:
         return rejected
     if stage == "snapshot":
-        history.store_snapshot(lake.manifest("snapshot", snapshot_id), {})
+        history.store_snapshot(lake.manifest("snapshot", snapshot_id))
     history.store_validation(snapshot_id, stage, results.to_pylist())
     if stage == "candidates":
         failed = pa.array(list(_failed(results)), pa.string())

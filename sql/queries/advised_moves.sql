@@ -3,6 +3,9 @@
 -- Parameters:
 --   :group text           The consumer group.
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
+--
+-- Null is none, not unknown:
+--   from_member, to_member
 SELECT
     advice.cluster,
     advice.strategy,

@@ -7,6 +7,13 @@
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
+--
+-- Null is none, not unknown:
+--   cheapest_strategy, feasibility, currency
+--   cross_rack_cost_per_month where currency is null
+--   cheapest_share, cheapest_bytes_per_second where cheapest_strategy is null
+--   cheapest_cost_per_month, saved_per_month where cheapest_strategy is null
+--   cheapest_cost_per_month, saved_per_month where currency is null
 WITH live AS (
     SELECT *
     FROM strategy_scoreboard

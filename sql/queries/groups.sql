@@ -5,7 +5,14 @@
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :group text = null    The consumer group; null: every group.
 --   :pattern text = null  SQL pattern of group ids, as 'orders%'; null: every group.
+--
+-- Null is none, not unknown:
+--   verdict, strategy, reason, yardstick, yardstick_reason, advised_on, error, findings
+--   assignor where error is null
+--   lag_skew where total_lag is known
+--   cross_rack_share where members is 0
 SELECT
     lag.cluster,
     lag.group_id,
@@ -32,6 +39,7 @@ FROM latest_lag AS lag
 LEFT JOIN latest_advice AS advice ON advice.cluster = lag.cluster AND advice.group_id = lag.group_id
 WHERE
     (CAST(:cluster AS text) IS NULL OR lag.cluster = CAST(:cluster AS text))
+    AND (CAST(:group AS text) IS NULL OR lag.group_id = CAST(:group AS text))
     AND (CAST(:pattern AS text) IS NULL OR lag.group_id LIKE CAST(:pattern AS text))
 ORDER BY
     array_position(ARRAY['REWIND', 'STOP', 'STALL', 'WARN', 'UNKNOWN', 'OK'], lag.status),

@@ -5,6 +5,10 @@
 --   :group text                       The consumer group.
 --   :cluster text = null              Configured name of the cluster; null: every cluster.
 --   :hours double precision = 24      How many hours to look back.
+--
+-- Null is none, not unknown:
+--   lag_skew where total_lag is known
+--   largest_member_lag, lag_floor where members is 0
 SELECT
     snapshot.cluster,
     snapshot.started_at AS taken_at,

@@ -3,8 +3,6 @@
 SELECT
     a.alert_id,
     a.key,
-    a.cluster,
-    a.kind,
     a.channel,
     a.message,
     a.attempts,

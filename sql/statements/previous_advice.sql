@@ -14,7 +14,6 @@ WITH before AS (
 
 SELECT
     advice.group_id,
-    advice.verdict,
     advice.strategy,
     advice.seen
 FROM before

@@ -1,22 +1,10 @@
 -- One row per group of the newest advised snapshot of each cluster: switch or stay, to what, how, and why.
 CREATE OR REPLACE VIEW latest_advice AS
 SELECT
-    newest.cluster,
-    advice.group_id,
-    advice.verdict,
-    advice.strategy,
-    advice.reason,
-    advice.how,
-    advice.yardstick,
-    advice.yardstick_reason,
-    advice.seen,
     (SELECT count(*) FROM advice_move WHERE advice_move.advice_id = advice.advice_id) AS moves,
-    advice.snapshot_id,
     snapshot.started_at AS taken_at,
     extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
-    advice.created_at,
-    advice.config_version,
-    advice.advice_id
+    advice.*
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.advised
 INNER JOIN advice ON advice.snapshot_id = newest.advised;

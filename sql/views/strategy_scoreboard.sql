@@ -3,10 +3,6 @@
 -- with is_running is the strategy that the group would run at its next rebalance.
 CREATE OR REPLACE VIEW strategy_scoreboard AS
 SELECT
-    newest.cluster,
-    candidate.group_id,
-    candidate.strategy,
-    candidate.position,
     candidate.strategy = 'live' AS is_live,
     -- a broker calls its server-side assignor "range" as clients do theirs
     coalesce(
@@ -17,36 +13,9 @@ SELECT
         FALSE
     ) AS is_running,
     coalesce(advice.verdict = 'switch' AND advice.strategy = candidate.strategy, FALSE) AS is_advised,
-    candidate.reach,
-    candidate.feasibility,
-    candidate.reason,
-    candidate.how,
-    candidate.replay,
-    candidate.largest_member_lag,
-    candidate.lag_skew,
-    candidate.lag_floor,
-    candidate.lag_floor_equal_counts,
-    candidate.cross_rack_share,
-    candidate.cross_rack_rate_share,
-    candidate.cross_rack_in_sync_share,
-    candidate.cross_leader_share,
-    candidate.racks_left_out,
-    candidate.partition_spread,
-    candidate.balanced,
-    candidate.most_partitions,
-    candidate.fewest_partitions,
-    candidate.moves,
-    candidate.newly_owned,
-    candidate.unowned,
-    candidate.drain_seconds,
-    candidate.findings,
-    candidate.proof,
-    candidate.snapshot_id,
     snapshot.started_at AS taken_at,
-    candidate.config_version,
-    candidate.cross_rack_bytes_per_second,
-    candidate.cross_rack_cost_per_month,
-    candidate.currency
+    -- last, so that a score that is added to the table is here too
+    candidate.*
 FROM newest_snapshot AS newest
 INNER JOIN snapshot ON snapshot.snapshot_id = newest.proposed
 INNER JOIN candidate ON candidate.snapshot_id = newest.proposed

@@ -83,7 +83,14 @@ def metrics(
         )
         rows["member_metrics"].append(
             keys
-            | {"member_id": f"{group}-1", "identity": "c@h", "partitions": len(lags), "lag": total}
+            | {
+                "member_id": f"{group}-1",
+                "identity": "c@h",
+                "client_id": "c",
+                "client_host": "h",
+                "partitions": len(lags),
+                "lag": total,
+            }
         )
         rows["partition_metrics"] += [
             keys
@@ -91,6 +98,8 @@ def metrics(
                 "topic": "orders",
                 "partition": number,
                 "lag": lag,
+                "lag_basis": "end unknown" if lag is None else "committed",
+                "time_lag_basis": "unknown",
                 "status": "OK",
                 "member_id": f"{group}-1",
                 "committed_at": taken_at + timedelta(seconds=1),
@@ -117,6 +126,7 @@ def candidates(
             "position": position,
             "reach": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
+            "reason": "it can",
             "largest_member_lag": 10,
             "cross_rack_share": 0.5,
             "drain_seconds": float("inf"),
@@ -168,7 +178,7 @@ def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> st
     """Take one snapshot through every step; its id."""
     taken = manifest(number, cluster)
     snapshot_id = taken.snapshot_id
-    history.store_snapshot(taken, {"config_version": "c0ffee"})
+    history.store_snapshot(taken, "c0ffee")
     checks = [validation("orders-app", success=True), validation("broken", success=False)]
     history.store_validation(snapshot_id, "snapshot", checks)
     history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [5, 7], "idle": [0]}))

@@ -1,4 +1,4 @@
-"""The README against the code: a table, a key or a command that is not there is a lie to its reader."""
+"""The documents against the code: a table, a key, a link or a command that is not there is a lie to its reader."""
 
 from __future__ import annotations
 
@@ -6,72 +6,174 @@ import re
 from pathlib import Path
 
 import pytest
-import typer.main
 
-from evenkeel import sql
+from evenkeel import dags, sql
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.cli import app
-from evenkeel.engine.config import ClusterSettings, Policy, Rule, Settings, StreamsSettings, load
+from evenkeel.engine.cli.verbs import VERBS
+from evenkeel.engine.config import Filter, Policy, Rule, load
+from tests.helpers import made_tables
+from tests.helpers.made_tables import MODELS, ROOT
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+FRONT_DOOR = ROOT / "README.md"
+LONGEST = 170
+"""Lines of the front door."""
+
+PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in made_tables.written()]
+TARGETS = set(
+    re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+)
 
 
-def _section(title: str) -> str:
-    return README.split(f"\n## {title}\n")[1].split("\n## ")[0]
+def _read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _section(name: str, title: str) -> str:
+    return _read(name).split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def _blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", _read(name), re.DOTALL)
+
+
+def _anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
+
+
+def test_the_front_door_is_short():
+    """Who comes for the first time reads it to the end."""
+    assert len(FRONT_DOOR.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
 def test_the_strategy_table_is_the_table_of_strategies():
     """Same names, same order."""
-    rows = re.findall(r"^\| `([a-z_-]+)` \|", _section("Strategies"), re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z_-]+)` \|", _read("engine/assignors/README.md"), re.MULTILINE)
 
     assert rows == list(ASSIGNORS)
 
 
-@pytest.mark.parametrize("model", [Settings, ClusterSettings, Rule, StreamsSettings, Policy])
-def test_every_configuration_key_is_documented(model):
-    """Whoever looks for a key finds it in the section Configuration."""
-    documented = _section("Configuration")
-    missing = [name for name in model.model_fields if f"`{name}`" not in documented]
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_made_from_the_code_is_as_the_code_has_it_now(page: Path):
+    """Configuration keys, verbs, queries and tables; `python -m tests.helpers.made_tables` writes them anew."""
+    text = page.read_text(encoding="utf-8")
 
-    assert missing == []
+    assert text == made_tables.renewed(text)
 
 
-def test_the_configuration_example_is_valid(tmp_path, monkeypatch):
-    """It can be copied as it stands."""
-    file = tmp_path / "evenkeel.toml"
-    file.write_text(re.findall(r"```toml\n(.*?)```", README, re.DOTALL)[0], encoding="utf-8")
+@pytest.mark.parametrize("name", MODELS)
+def test_every_configuration_key_is_documented(name: str):
+    """Whoever looks for a key finds it, with a meaning, in the README of the configuration."""
+    documented, meant = _read("engine/config/README.md"), made_tables.meanings(MODELS[name])
+    keys = MODELS[name].model_fields
+
+    assert [key for key in keys if f"| `{key}` |" not in documented] == []
+    assert [key for key in keys if not meant.get(key)] == []
+
+
+def test_a_key_is_told_with_its_type_range_default_and_meaning():
+    """As they stand in the model and in its docstring."""
+    assert made_tables.kind(Policy.model_fields["confirmations"]) == "whole number, at least 1"
+    assert made_tables.kind(Rule.model_fields["racks"]) == "table of texts"
+    assert made_tables.default(Policy.model_fields["confirmations"]) == "`2`"
+    assert made_tables.default(Rule.model_fields["racks"]) == "none"
+    assert made_tables.meanings(Filter)["deny"].endswith("it beats `allow`.")
+
+
+def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
+    """They can be copied as they stand."""
     monkeypatch.delenv("EVENKEEL_CLUSTERS", raising=False)
-    settings = load(file)
+    file = tmp_path / "evenkeel.toml"
+    (shortest,) = _blocks("README.md", "toml")
+    file.write_text(shortest.replace("\n   ", "\n"), encoding="utf-8")
+    assert load(file).cluster("eu").bootstrap == "broker1:9092,broker2:9092"
 
+    file.write_text(_blocks("engine/config/README.md", "toml")[0], encoding="utf-8")
+    settings = load(file)
     assert settings.cluster("eu").groups.deny == ("console-consumer-*",)
     assert settings.policy("eu", "payments-app").confirmations == 3
 
 
-def test_every_command_it_names_exists():
-    """`evenkeel X` and `make X` can be typed."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    typed = set(re.findall(r"^ {4}(?:\.venv/bin/)?evenkeel ([a-z-]+)", README, re.MULTILINE))
-    targets = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    made = set(re.findall(r"(?:^ {4}|`)(?:CLUSTER=\S+ )?make ([a-z-]+)", README, re.MULTILINE))
+def test_the_custom_strategy_it_shows_is_the_one_that_is_tested():
+    """Line by line."""
+    (shown,) = _blocks("engine/assignors/README.md", "python")
 
-    assert typed
-    assert typed <= set(commands)
-    assert made
-    assert made <= targets
+    assert shown == _read("tests/data/weighted_assignor.py")
 
 
-def test_every_command_of_the_command_line_is_in_the_changelog():
-    """No command is a secret."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_it_names_exists(page: Path):
+    """`evenkeel X` and `make X` can be typed; what a sketch in Python defines is not meant."""
+    text = re.sub(r"```python.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    typed = set(
+        re.findall(
+            r"(?:^ +(?:.*\| |[A-Z_]+=\S+ )?|`)(?:\.venv/bin/)?evenkeel ([a-z-]+)", text, re.M
+        )
+    )
+    made = set(re.findall(r"(?:^ {4}|`)(?:[A-Z]+=\S+ )?make ([a-z-]+)", text, re.M))
 
-    assert [name for name in commands if f"`{name}`" not in _section("Changelog")] == []
+    assert typed <= set(VERBS)
+    assert made <= TARGETS
+
+
+def test_the_front_door_names_commands():
+    """What holds for the commands it names holds for some."""
+    text = FRONT_DOOR.read_text(encoding="utf-8")
+
+    assert "make demo " in text
+    assert "evenkeel advise --bootstrap" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: Path):
+    """To a file of the repository, and to a heading in it where one is named."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            broken.append(link)
+
+    assert broken == []
+
+
+def test_every_page_can_be_reached():
+    """From the front door, link by link."""
+    reached, waiting = set[Path](), [FRONT_DOOR]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        links = re.findall(r"\]\(([^)\s#]+\.md)[#)]", page.read_text(encoding="utf-8"))
+        waiting += {(page.parent / link).resolve() for link in links if ":" not in link} - reached
+
+    assert set(made_tables.written()) <= reached
+
+
+def test_every_verb_of_the_command_line_is_in_the_changelog():
+    """No verb is a secret."""
+    assert [verb for verb in VERBS if f"`{verb}`" not in _read("CHANGELOG.md")] == []
+
+
+def test_every_dag_is_told_of():
+    """Name by name, in the order in which data flows."""
+    rows = re.findall(r"^\| `(\w+)` \|", _section("dags/README.md", "The DAGs"), re.MULTILINE)
+
+    assert rows == list(dags.NAMES)
 
 
 def test_every_view_it_promises_exists():
     """The stable surface of the history."""
-    promised = re.findall(r"`([a-z_]+)`", _section("SQL").split("The views")[1].split("are the")[0])
+    promised = re.findall(
+        r"`([a-z_]+)`", _section("sql/README.md", "Views").split("The views")[1].split("are the")[0]
+    )
 
+    assert promised
     assert set(promised) <= set(sql.views())
 
 
@@ -81,3 +183,9 @@ def test_what_continuous_integration_runs_is_what_it_says():
 
     assert "make test" in lines
     assert "make lint" in lines
+
+
+def test_the_licence_is_the_one_that_is_named():
+    """The text beside the name in `pyproject.toml`."""
+    assert 'license = "Apache-2.0"' in _read("pyproject.toml")
+    assert "Apache License\n                           Version 2.0" in _read("LICENSE")

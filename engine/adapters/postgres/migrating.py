@@ -10,12 +10,15 @@ from typing import Any
 
 import psycopg
 from psycopg import errors
+from psycopg.sql import SQL, Identifier, Literal
 from sqlalchemy import Connection
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
 from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.errors import HistoryError
+from evenkeel.engine.records import VIEWS
 
 OLDEST_SERVER = 15
 """Major version of Postgres below which `NULLS NOT DISTINCT` does not exist."""
@@ -99,6 +102,21 @@ def _refresh_views(connection: Connection) -> None:
             _script(connection, f"DROP VIEW IF EXISTS {name}")
         for definition in views.values():
             _script(connection, definition)
+    for name, definition in views.items():
+        _explain(connection, name, definition)
+
+
+def _explain(connection: Connection, view: str, definition: str) -> None:
+    """Comment on a view, with what the head of its file says, and on its columns, as their record does."""
+    head = definition[: definition.index("CREATE ")]
+    summary = " ".join(line.removeprefix("--").strip() for line in head.splitlines())
+    name, driver = Identifier(view), _driver(connection)
+    driver.execute(SQL("COMMENT ON VIEW {} IS {}").format(name, Literal(summary)))
+    for spec in columns_of(VIEWS[view]):
+        if spec.meaning.table is None:
+            column = SQL(".").join((name, Identifier(spec.name)))
+            text = Literal(spec.meaning.comment)
+            driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
 
 
 def _check_server(connection: Connection) -> None:

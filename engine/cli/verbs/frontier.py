@@ -165,8 +165,9 @@ def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
     ]
     return Table(
         title=f"Cross-rack traffic against moves for {text(group)}",
-        headings=[*headings, "Cheapest where a crossing partition is worth"],
+        headings=[*headings, "Cheapest where a\ncrossing partition\nis worth"],
         rows=rows,
+        spare=["Share", "Offsets/s that cross", "Newly owned"],
     )
 
 

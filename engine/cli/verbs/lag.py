@@ -224,7 +224,8 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for row in rows
     ]
-    return Table(title=_title(head), headings=headings, rows=cells)
+    spare = ["Begin", "End", "Rack", "Lag is", "Committed"]
+    return Table(title=_title(head), headings=headings, rows=cells, spare=spare)
 
 
 def _title(head: Mapping[str, Any]) -> str:

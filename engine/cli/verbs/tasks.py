@@ -130,6 +130,7 @@ def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> T
             for one in outcomes
         ],
         apart=True,
+        spare=["Fewest", "Most tasks on a client"],
     )
 
 
@@ -210,6 +211,7 @@ def _tasks(application: Running, outcomes: Sequence[Outcome], names: Sequence[st
     return Table(
         title=title,
         headings=["Task", "Reads", "Replicas in", "State", "Copies now", *map(_of, outcomes)],
+        spare=["State", "Replicas in", "Copies now", "Reads"],
         rows=[
             [
                 app.tasks[task],

@@ -57,6 +57,7 @@ def overview(groups: Sequence[Judged]) -> Table:
         ],
         rows=[_overview_row(one.metrics, one) for one in groups],
         apart=True,
+        spare=["Partitions", "Members", "Skew", "State"],
     )
 
 
@@ -133,6 +134,7 @@ def strategies(one: Judged) -> Table:
         ],
         rows=[_strategy_row(row, total, priced=currency is not None) for row in one.candidates],
         apart=True,
+        spare=["Got by", "Spread (partitions)", "Skew", "Feasibility"],
     )
 
 

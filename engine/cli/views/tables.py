@@ -1,12 +1,13 @@
 """
 Numbers and tables for people, objects for machines.
 
-Unknown is `?`, nothing-to-say is `-`, never 0; a legend follows where either stands. On a terminal rich draws the table
-and folds what is too long; anywhere else it is plain text of full length, without colours.
+Unknown is `?`, nothing-to-say is `-`, never 0; a legend follows where either stands. A terminal gets what fits it
+(`layout`); anywhere else a table is plain text of full length, without colours.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import sys
@@ -34,6 +35,7 @@ _STYLES = {
     "FAIL": "red",
     "switch": "bold",
 }
+_LOOKS = {"title": "bold", "head": "bold", "dim": "dim"}
 
 
 def number(value: int | None) -> str:
@@ -97,17 +99,22 @@ class Table:
         rows: As many cells each.
         title: A line above it.
         apart: Whether the last column may become a table of its own where the screen is too narrow for both.
+        spare: Headings of columns that a screen too narrow for all does without first, in this order.
     """
 
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     title: str | None = None
     apart: bool = False
+    spare: Sequence[str] = ()
 
     def split(self) -> list[Table]:
         """The table without its last column, and that column beside the first."""
         first = Table(
-            headings=self.headings[:-1], rows=[r[:-1] for r in self.rows], title=self.title
+            headings=self.headings[:-1],
+            rows=[r[:-1] for r in self.rows],
+            title=self.title,
+            spare=self.spare,
         )
         pick = [(row[0], row[-1]) for row in self.rows]
         return [first, Table(headings=(self.headings[0], self.headings[-1]), rows=pick)]
@@ -137,25 +144,28 @@ def show(tables: Sequence[Table], console: Console | None = None) -> None:
 
 
 def tell(lines: Sequence[str]) -> None:
-    """Print sentences; a terminal gets them wrapped, their indent kept."""
+    """Print sentences; a terminal gets them wrapped between words, their indent kept."""
     if not sys.stdout.isatty():
         print("\n".join(lines))
         return
     from rich.console import Console
-    from rich.padding import Padding
-    from rich.text import Text
 
-    screen = Console(highlight=False)
+    from evenkeel.engine.cli.views.layout import wrap
+
+    width = Console().width
     for line in lines:
         body = line.lstrip()
-        screen.print(Padding(Text(body), (0, 0, 0, len(line) - len(body))))
+        indent = " " * (len(line) - len(body))
+        print("\n".join(indent + part for part in wrap(body, width - len(indent))))
 
 
 def plain(table: Table) -> list[str]:
     """The lines of a table: columns two spaces apart, nothing cut."""
     from rich.cells import cell_len
 
-    headings = [_unbroken(h) for h in table.headings]
+    from evenkeel.engine.cli.views.layout import plain_heading
+
+    headings = [plain_heading(h) for h in table.headings]
     lines = [headings, *table.rows]
     widths = [max(cell_len(row[i]) for row in lines) for i in range(len(headings))]
 
@@ -169,35 +179,22 @@ def plain(table: Table) -> list[str]:
     return [*([table.title] if table.title else []), *(line(row) for row in lines)]
 
 
-def _unbroken(heading: str) -> str:
-    return heading.removeprefix(">").replace("-\n", "").replace("\n", " ")
-
-
 def _draw(table: Table, screen: Console) -> None:
+    from rich.text import Text
+
+    from evenkeel.engine.cli.views.layout import lay_out
+
     if table.apart and max(map(len, plain(table))) > screen.width:
         first, last = table.split()
         _draw(first, screen)
         screen.print()
         _draw(last, screen)
         return
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    if table.title:
-        screen.print(table.title, style="bold", markup=False)
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for heading in table.headings:
-        right = heading.startswith(">")
-        drawn.add_column(
-            Text(heading.removeprefix(">")),
-            justify="right" if right else "left",
-            no_wrap=right,
-            overflow="fold",
-        )
-    for row in table.rows:
-        drawn.add_row(*(Text(cell, style=_STYLES.get(cell, "")) for cell in row))
-    screen.print(drawn)
+    for line in lay_out(table, screen.width):
+        styled = ((s.text, _LOOKS.get(s.style) or _STYLES.get(s.text, "")) for s in line)
+        drawn = Text.assemble(*styled)
+        drawn.rstrip()
+        screen.print(drawn, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _legend(tables: Sequence[Table]) -> list[str]:
@@ -210,6 +207,29 @@ def emit(rows: Iterable[Mapping[str, Any]]) -> None:
     """Print one JSON object per line."""
     for row in rows:
         print(to_json(row))
+
+
+def emit_csv(rows: Iterable[Mapping[str, Any]]) -> None:
+    r"""
+    Print rows of the same keys as comma-separated values, the keys above them.
+
+    Values are as in JSON, but text as it is, null as nothing, and lists and objects as JSON.
+
+    >>> emit_csv([{"group": 'a,b', "lag": None, "findings": ["late"]}])
+    group,lag,findings
+    "a,b",,"[""late""]"
+    """
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    for place, row in enumerate(rows):
+        if not place:
+            writer.writerow(row)
+        writer.writerow([_csv_cell(_plain(value)) for value in row.values()])
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, allow_nan=False)
+    return value
 
 
 def to_json(row: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 Whether a general plan is balanced, as Kafka sees it.
 
 It is when no two members that take part are more than one apart, or when nobody could take a partition over from
-somebody with at least two more. Whoever holds as many as Kafka takes for the most it can have is not asked. To show
+somebody with at least two more. Whoever holds as many as Kafka takes for the most it can have is left out. To show
 that a plan is *not* balanced, one witness will do, a member and a partition; only when the last one no longer holds is
 another searched for, in all topics at once. Source: `isBalanced` of Kafka 4.3, whose answer this always is.
 """
@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.kit.orders import places
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.scope import Scope
+from evenkeel.engine.kit.sticky.current_assignment import CurrentAssignment
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
+from evenkeel.engine.kit.sticky.participants import Participants
 from evenkeel.engine.model import Ints
 
 FAR = 1 << 40
@@ -22,24 +22,32 @@ FAR = 1 << 40
 
 
 class Balance:
-    """Answers from the present state of the holdings."""
+    """Answers from the current assignment as it is at that moment."""
 
-    def __init__(self, holdings: Holdings, past: Past, scope: Scope, most: Ints) -> None:
+    def __init__(
+        self,
+        current: CurrentAssignment,
+        owned: OwnedPartitions,
+        participants: Participants,
+        max_assignment_size: Ints,
+    ) -> None:
         """
         Args:
-            holdings: The state, changed by others.
-            past: What members say they own.
-            scope: What takes part.
-            most: (M) what Kafka takes for the most each member can have.
+            current: The state, changed by others.
+            owned: What members say they own.
+            participants: What takes part.
+            max_assignment_size: (M) what Kafka takes for the most each member can have.
         """
-        self._holdings, self._past, self._scope, self._most = holdings, past, scope, most
-        self._walked = places(past.walk)
+        self._current, self._owned, self._participants = current, owned, participants
+        self._max_assignment_size = max_assignment_size
+        self._hash_place = places(owned.hash_order)
         self._witness: tuple[int, int] | None = None
         self._starts = np.searchsorted(
-            scope.place[past.topic[scope.partitions]], np.arange(len(scope.strained))
+            participants.place[owned.topic[participants.partitions]],
+            np.arange(len(participants.has_fixed_subscriber)),
         )
 
-    def reached(self, member: int, partition: int) -> bool:
+    def is_balanced(self, member: int, partition: int) -> bool:
         """
         Whether the plan is balanced.
 
@@ -54,53 +62,54 @@ class Balance:
 
     def _shows(self, member: int, partition: int) -> bool:
         """Whether the member could take the partition over from somebody with two more."""
-        size = self._holdings.size
+        size = self._current.size
         least = size[member] + 1
         return bool(
             size[self._holder(partition)] > least
-            and size[member] != self._most[member]
-            and not self._scope.aside[member]
+            and size[member] != self._max_assignment_size[member]
+            and not self._participants.fixed[member]
             and not self._has(member, partition)
         )
 
     def _has(self, member: int, partition: int) -> bool:
-        copied = self._holdings.copies.get(partition)
-        return member in (copied, self._holdings.owner[partition])
+        copied = self._current.copies.get(partition)
+        return member in (copied, self._current.owner[partition])
 
     def _holder(self, partition: int) -> int:
-        """Whom Kafka takes for the owner: of two with a copy, the later on its walk."""
-        owner = int(self._holdings.owner[partition])
-        copied = self._holdings.copies.get(partition, owner)
-        return max(owner, copied, key=self._walked.__getitem__)
+        """Whom Kafka takes for the owner: of two with a copy, the later in its order."""
+        owner = int(self._current.owner[partition])
+        copied = self._current.copies.get(partition, owner)
+        return max(owner, copied, key=self._hash_place.__getitem__)
 
     def _search(self) -> tuple[int, int] | None:
         """Any witness, None without one."""
-        size, scope = self._holdings.size, self._scope
-        taking_part = size[~scope.aside]
+        size, participants = self._current.size, self._participants
+        taking_part = size[~participants.fixed]
         if int(taking_part.max()) - int(taking_part.min()) <= 1:
             return None
-        asked = np.where(scope.aside | (size == self._most), FAR, size)
-        least = np.minimum.reduceat(asked[scope.subscriber], scope.start[:-1])
-        owner = self._holdings.owner.copy()
-        for partition in self._holdings.copies:
+        full = participants.fixed | (size == self._max_assignment_size)
+        room = np.where(full, FAR, size)
+        least = np.minimum.reduceat(room[participants.subscriber], participants.start[:-1])
+        owner = self._current.owner.copy()
+        for partition in self._current.copies:
             owner[partition] = self._holder(partition)
-        largest = np.maximum.reduceat(size[owner[scope.partitions]], self._starts)
+        largest = np.maximum.reduceat(size[owner[participants.partitions]], self._starts)
         for topic in np.flatnonzero(largest > least + 1).tolist():
-            if witness := self._search_topic(topic, asked):
+            if witness := self._search_topic(topic, room):
                 return witness
         return None
 
-    def _search_topic(self, topic: int, asked: Ints) -> tuple[int, int] | None:
-        """A witness within one topic, None without one; *asked* are the sizes of those who are asked."""
-        subscribers = self._scope.among(topic)
-        members = subscribers[np.argsort(asked[subscribers], kind="stable")].tolist()
-        ends = np.append(self._starts, len(self._scope.partitions))
-        partitions = self._scope.partitions[ends[topic] : ends[topic + 1]]
-        sizes = self._holdings.size[[self._holder(p) for p in partitions.tolist()]]
+    def _search_topic(self, topic: int, room: Ints) -> tuple[int, int] | None:
+        """A witness within one topic, None without one; *room* (M): each size, `FAR` of members that take no more."""
+        subscribers = self._participants.among(topic)
+        members = subscribers[np.argsort(room[subscribers], kind="stable")].tolist()
+        ends = np.append(self._starts, len(self._participants.partitions))
+        partitions = self._participants.partitions[ends[topic] : ends[topic + 1]]
+        sizes = self._current.size[[self._holder(p) for p in partitions.tolist()]]
         for at in np.argsort(-sizes, kind="stable").tolist():
             partition = int(partitions[at])
             for member in members:
-                if asked[member] + 1 >= sizes[at]:
+                if room[member] + 1 >= sizes[at]:
                     break
                 if not self._has(member, partition):
                     return member, partition

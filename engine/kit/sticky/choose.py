@@ -11,26 +11,26 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.sticky.constrained import constrained_plan
 from evenkeel.engine.kit.sticky.general import general_plan
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.plan import Plan
-from evenkeel.engine.kit.sticky.racks import sticky_racks
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
+from evenkeel.engine.kit.sticky.plan import StickyPlan
+from evenkeel.engine.kit.sticky.rack_info import rack_info
 from evenkeel.engine.model import Ints
 
 
-def sticky_plan(group: GroupSpec, past: Past) -> Plan:
+def sticky_plan(group: GroupSpec, owned: OwnedPartitions) -> StickyPlan:
     """
     What the sticky assignors decide.
 
     Raises:
         Infeasible: Kafka's class throws on this group; the message says what and why.
     """
-    racks = sticky_racks(group, past)
-    if alike(group, past.walk):
-        return constrained_plan(group, past, racks)
-    return general_plan(group, past, racks)
+    racks = rack_info(group, owned)
+    if all_subscriptions_equal(group, owned.hash_order):
+        return constrained_plan(group, owned, racks)
+    return general_plan(group, owned, racks)
 
 
-def alike(group: GroupSpec, walk: Ints) -> bool:
+def all_subscriptions_equal(group: GroupSpec, hash_order: Ints) -> bool:
     """
     Whether Kafka takes all subscriptions for equal.
 
@@ -40,18 +40,18 @@ def alike(group: GroupSpec, walk: Ints) -> bool:
 
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t", "u"], "b": [], "c": ["u", "u"]}, {"t": 1})
-    >>> alike(group, np.array([1, 0, 2])), alike(group, np.array([0, 1, 2]))
+    >>> all_subscriptions_equal(group, np.array([1, 0, 2])), all_subscriptions_equal(group, np.array([0, 1, 2]))
     (True, False)
     """
-    counts = np.diff(group.subscription_start)
-    named = np.flatnonzero(counts[walk])
+    sizes = np.diff(group.subscription_start)
+    named = np.flatnonzero(sizes[hash_order])
     if not len(named):
         return True
     pattern = np.zeros(len(group.topics), np.bool_)
-    pattern[group.subscribed(int(walk[named[0]]))] = True
-    later = walk[named[0] + 1 :]
-    if (counts[later] != pattern.sum()).any():
+    pattern[group.subscribed(int(hash_order[named[0]]))] = True
+    later = hash_order[named[0] + 1 :]
+    if (sizes[later] != pattern.sum()).any():
         return False
-    compared = np.zeros(len(walk), np.bool_)
+    compared = np.zeros(len(hash_order), np.bool_)
     compared[later] = True
-    return bool(pattern[group.subscription_topic[np.repeat(compared, counts)]].all())
+    return bool(pattern[group.subscription_topic[np.repeat(compared, sizes)]].all())

@@ -1,12 +1,13 @@
 """
 The sticky plan for a group whose members all subscribe to the same topics.
 
-With N members and P partitions everybody is to have floor(P / N), and P mod N of them one more. Members keep what they
-own up to that, by partition number; what is free is dealt, first by rack where racks matter, then round the members
-with too few, then one each to members with just enough. Everything but the rack phase is whole arrays.
+With N members and P partitions everybody is to have the minimum quota, floor(P / N), and P mod N of them one more.
+Members keep what they own up to that, by partition number; unassigned partitions are handed out, first by rack where
+racks matter, then round the members under the minimum, then one each to members with exactly the minimum. Everything
+but the rack phase is whole arrays.
 
-Where a kept partition has vanished, Kafka's class takes every partition that sorts behind it for free and hands it
-out though it is kept; so does this. Source: `ConstrainedAssignmentBuilder` of Kafka 4.3.
+Where a kept partition has vanished, Kafka's class takes every partition that sorts behind it for unassigned and hands
+it out though it is kept; so does this. Source: `ConstrainedAssignmentBuilder` of Kafka 4.3.
 """
 
 from __future__ import annotations
@@ -18,14 +19,20 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.orders import places, stable_order
 from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.sticky.openings import Openings, deal_by_rack, deal_round
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.plan import Plan, unassigned
-from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
+from evenkeel.engine.kit.sticky.plan import StickyPlan, unassigned_partitions
+from evenkeel.engine.kit.sticky.rack_info import RackInfo
+from evenkeel.engine.kit.sticky.unfilled import (
+    UnfilledMembers,
+    assign_rack_aware_round_robin,
+    assign_round_robin,
+)
 from evenkeel.engine.model import NONE, Indices, Ints
 
 
-def constrained_plan(group: GroupSpec, past: Past, racks: StickyRacks | None) -> Plan:
+def constrained_plan(
+    group: GroupSpec, owned: OwnedPartitions, racks: RackInfo | None
+) -> StickyPlan:
     """
     Raises:
         Infeasible: Kafka's class throws: there are no members, or more partitions to hand out than there is room for.
@@ -36,74 +43,84 @@ def constrained_plan(group: GroupSpec, past: Past, racks: StickyRacks | None) ->
             fix="Start a member, or look at range, which then assigns nothing.",
         )
     topics = string_order(group.topics)
-    wanted = partition_order(group, topics[past.in_play[topics]])
-    least, extras = divmod(len(wanted), len(group.members))
-    member, owned, revoked = _owned(past, racks, places(topics))
-    keeps, openings = _room(
-        group, past, np.bincount(member, minlength=len(past.walk)), least, extras
+    wanted = partition_order(group, topics[owned.assignable[topics]])
+    min_quota, over_min_left = divmod(len(wanted), len(group.members))
+    member, partition, revoked = _owned_and_revoked(owned, racks, places(topics))
+    keeps, unfilled = _quotas(
+        group, owned, np.bincount(member, minlength=len(owned.hash_order)), min_quota, over_min_left
     )
-    run = np.cumsum(np.bincount(member, minlength=len(past.walk)))
-    kept = np.arange(len(owned)) - np.append(0, run)[member] < keeps[member]
-    revoked[owned[~kept]] = member[~kept]
-    free = unassigned(wanted, owned[kept], past, places(topics))
-    dealt, takers = _deal(free, racks, openings)
+    run = np.cumsum(np.bincount(member, minlength=len(owned.hash_order)))
+    kept = np.arange(len(partition)) - np.append(0, run)[member] < keeps[member]
+    revoked[partition[~kept]] = member[~kept]
+    unassigned = unassigned_partitions(wanted, partition[kept], owned, places(topics))
+    assigned, takers = _assign(unassigned, racks, unfilled)
     members = np.concatenate([member[kept], takers])
-    partitions = np.concatenate([owned[kept], dealt])
+    partitions = np.concatenate([partition[kept], assigned])
     order = stable_order(members)
     transferring = np.full(group.partition_count, NONE, np.int32)
-    given_up = (revoked[dealt] != NONE) & (revoked[dealt] != takers) | past.disputed[dealt]
-    transferring[dealt[given_up]] = takers[given_up]
-    return Plan(member=members[order], partition=partitions[order], transferring=transferring)
+    given_up = (revoked[assigned] != NONE) & (revoked[assigned] != takers)
+    given_up |= owned.multiple_owners[assigned]
+    transferring[assigned[given_up]] = takers[given_up]
+    return StickyPlan(member=members[order], partition=partitions[order], transferring=transferring)
 
 
-def _owned(past: Past, racks: StickyRacks | None, topic_place: Ints) -> tuple[Ints, Ints, Indices]:
+def _owned_and_revoked(
+    owned: OwnedPartitions, racks: RackInfo | None, topic_place: Ints
+) -> tuple[Ints, Ints, Indices]:
     """
-    What members own that counts and is on their rack, and what they lose because it is not.
+    What members validly own on their racks, and what they lose because it is elsewhere.
 
     Returns:
         Members, ascending, and their partitions by (number, topic); (P + V) who loses a partition to its rack.
     """
-    member, partition = past.member[past.counts], past.partition[past.counts]
-    revoked = np.full(len(past.topic), NONE, np.int32)
-    stays = ~past.disputed[partition]
+    member, partition = owned.member[owned.valid], owned.partition[owned.valid]
+    revoked = np.full(len(owned.topic), NONE, np.int32)
+    stays = ~owned.multiple_owners[partition]
     if racks is not None:
         elsewhere = racks.mismatch(member, partition)
         revoked[partition[elsewhere]] = member[elsewhere]
         stays &= ~elsewhere
     member, partition = member[stays], partition[stays]
-    order = stable_order(member, past.number[partition], topic_place[past.topic[partition]])
+    order = stable_order(member, owned.number[partition], topic_place[owned.topic[partition]])
     return member[order], partition[order], revoked
 
 
-def _room(
-    group: GroupSpec, past: Past, held: Ints, least: int, extras: int
-) -> tuple[Ints, Openings]:
+def _quotas(
+    group: GroupSpec, owned: OwnedPartitions, held: Ints, min_quota: int, over_min_left: int
+) -> tuple[Ints, UnfilledMembers]:
     """
     How much everybody keeps, and who has room then.
 
-    The first members, in Kafka's walk, that hold more than the least keep one more, as many as there are extras.
+    The first members, in Kafka's order, that hold more than the minimum quota keep one more, as many as may.
     """
-    most = least + (extras > 0)
-    full = past.walk[held[past.walk] >= most][:extras]
-    keeps = np.minimum(held, least)
-    keeps[full] = most
+    max_quota = min_quota + (over_min_left > 0)
+    full = owned.hash_order[held[owned.hash_order] >= max_quota][:over_min_left]
+    keeps = np.minimum(held, min_quota)
+    keeps[full] = max_quota
     by_id = string_order(group.members)
-    short = by_id[held[by_id] < least]
-    exact = np.zeros(0, np.int64)
-    if len(full) < extras:
-        has_room = (held >= least) & (keeps < most)
-        exact = by_id[has_room[by_id]]
-    return keeps, Openings(
-        short=short, need=least - held[short], exact=exact, extras=extras - len(full)
+    under_min = by_id[held[by_id] < min_quota]
+    exactly_min = np.zeros(0, np.int64)
+    if len(full) < over_min_left:
+        has_room = (held >= min_quota) & (keeps < max_quota)
+        exactly_min = by_id[has_room[by_id]]
+    return keeps, UnfilledMembers(
+        under_min=under_min,
+        need=min_quota - held[under_min],
+        exactly_min=exactly_min,
+        over_min_left=over_min_left - len(full),
     )
 
 
-def _deal(free: Ints, racks: StickyRacks | None, openings: Openings) -> tuple[Ints, Ints]:
-    """The free partitions in the order in which they find a member, and these members."""
+def _assign(
+    unassigned: Ints, racks: RackInfo | None, unfilled: UnfilledMembers
+) -> tuple[Ints, Ints]:
+    """The unassigned partitions in the order in which they find a member, and these members."""
     if racks is None:
-        return free, deal_round(len(free), openings)
-    free = free[np.argsort(racks.crowd[free], kind="stable")]
-    takers, left = deal_by_rack(free, racks, openings)
+        return unassigned, assign_round_robin(len(unassigned), unfilled)
+    unassigned = unassigned[np.argsort(racks.nearby_members[unassigned], kind="stable")]
+    takers, left = assign_rack_aware_round_robin(unassigned, racks, unfilled)
     rest = takers == NONE
-    others = deal_round(int(rest.sum()), left)
-    return np.concatenate([free[~rest], free[rest]]), np.concatenate([takers[~rest], others])
+    others = assign_round_robin(int(rest.sum()), left)
+    return np.concatenate([unassigned[~rest], unassigned[rest]]), np.concatenate(
+        [takers[~rest], others]
+    )

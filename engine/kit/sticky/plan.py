@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, Lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Plan:
+class StickyPlan:
     """
     Each member's list, entry by entry in its order.
 
     Attributes:
         member: (entries) ascending.
-        partition: (entries) into the past's P + V partitions.
+        partition: (entries) into the P + V partitions of `OwnedPartitions`.
         transferring: (P) the new owner of a partition that somebody else must give up first, NONE elsewhere. None: the
             plan does not tell; `transferring_of` works it out as `cooperative-sticky` does.
     """
@@ -27,29 +27,31 @@ class Plan:
     transferring: Indices | None
 
 
-def lists_of(plan: Plan, past: Past, transferring: Indices | None = None) -> Lists:
+def lists_of(
+    plan: StickyPlan, owned: OwnedPartitions, transferring: Indices | None = None
+) -> Lists:
     """
     The plan as lists of topics and numbers.
 
     Args:
         plan: The plan.
-        past: What it was made from.
-        transferring: (P) the new owner of what is not sent yet, NONE elsewhere.
+        owned: What it was made from.
+        transferring: (P) the new owner of what is not given yet, NONE elsewhere.
     """
     member, partition = plan.member, plan.partition
     if transferring is not None:
-        waits = np.append(transferring, NONE)[np.minimum(partition, past.size)] == member
+        waits = np.append(transferring, NONE)[np.minimum(partition, owned.size)] == member
         member, partition = member[~waits], partition[~waits]
-    start = np.zeros(len(past.walk) + 1, np.int64)
-    np.cumsum(np.bincount(member, minlength=len(past.walk)), out=start[1:])
+    start = np.zeros(len(owned.hash_order) + 1, np.int64)
+    np.cumsum(np.bincount(member, minlength=len(owned.hash_order)), out=start[1:])
     return Lists(
         start=start,
-        topic=past.topic[partition].astype(np.int32),
-        partition=past.number[partition].astype(np.int32),
+        topic=owned.topic[partition].astype(np.int32),
+        partition=owned.number[partition].astype(np.int32),
     )
 
 
-def transferring_of(plan: Plan, past: Past) -> Indices:
+def transferring_of(plan: StickyPlan, owned: OwnedPartitions) -> Indices:
     """
     (P) the new owner of what a member gets that it did not say it owns, while another said so and loses it.
 
@@ -57,15 +59,15 @@ def transferring_of(plan: Plan, past: Past) -> Indices:
     """
     if plan.transferring is not None:
         return plan.transferring
-    size = len(past.topic)
-    added = ~_among(plan.member, plan.partition, past.member, past.partition, size)
-    lost = ~_among(past.member, past.partition, plan.member, plan.partition, size)
+    size = len(owned.topic)
+    added = ~_among(plan.member, plan.partition, owned.member, owned.partition, size)
+    lost = ~_among(owned.member, owned.partition, plan.member, plan.partition, size)
     revoked = np.zeros(size, np.bool_)
-    revoked[past.partition[lost]] = True
+    revoked[owned.partition[lost]] = True
     moved = added & revoked[plan.partition]
     transferring = np.full(size, NONE, np.int32)
     transferring[plan.partition[moved]] = plan.member[moved]
-    return transferring[: past.size]
+    return transferring[: owned.size]
 
 
 def _among(member: Ints, partition: Ints, members: Ints, partitions: Ints, size: int) -> Flags:
@@ -82,7 +84,9 @@ def _among(member: Ints, partition: Ints, members: Ints, partitions: Ints, size:
     return among
 
 
-def unassigned(wanted: Ints, kept: Ints, past: Past, topic_place: Ints) -> Ints:
+def unassigned_partitions(
+    wanted: Ints, kept: Ints, owned: OwnedPartitions, topic_place: Ints
+) -> Ints:
     """
     The partitions that are left to hand out, as Kafka finds them.
 
@@ -90,17 +94,17 @@ def unassigned(wanted: Ints, kept: Ints, past: Past, topic_place: Ints) -> Ints:
     for kept, and hands out what sorts behind a second time.
 
     Args:
-        wanted: All partitions in play, by (place of topic, number).
+        wanted: All partitions of assignable topics, by (place of topic, number).
         kept: Those that members keep, vanished ones included.
-        past: What they point into.
+        owned: What they point into.
         topic_place: (T) the place of each topic.
     """
-    taken = np.zeros(len(past.topic), np.bool_)
+    taken = np.zeros(len(owned.topic), np.bool_)
     taken[kept] = True
-    vanished = kept[kept >= past.size]
+    vanished = kept[kept >= owned.size]
     if len(vanished):
-        first = int(topic_place[past.topic[vanished]].min())
-        behind = kept[topic_place[past.topic[kept]] > first]
+        first = int(topic_place[owned.topic[vanished]].min())
+        behind = kept[topic_place[owned.topic[kept]] > first]
         taken[behind] = False
-    free: Ints = wanted[~taken[wanted]]
-    return free
+    unassigned: Ints = wanted[~taken[wanted]]
+    return unassigned

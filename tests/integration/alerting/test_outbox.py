@@ -18,7 +18,7 @@ from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, Manifest
+from evenkeel.engine.ports import Delivered, Manifest, PendingAlert, StepRun
 from tests.helpers.outbox import Recorder, refusal
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
@@ -59,9 +59,19 @@ def store(
         rows={"groups": len(rows)},
         facts=facts | {"kafka_cluster_id": cluster},
     )
-    history.store_snapshot(manifest, {"config_version": "v"})
+    history.store_snapshot(manifest, "v")
     groups = [
-        key | {"group_id": row["group_id"], "assignor": "range", "partitions": 12} for row in rows
+        key
+        | {
+            "group_id": row["group_id"],
+            "group_type": "classic",
+            "state": "Stable",
+            "status": "OK",
+            "assignor": "range",
+            "partitions": 12,
+            "findings": [],
+        }
+        for row in rows
     ]
     tables = {name: rows_to_table([], schema) for name, schema in METRICS.items()}
     tables["group_metrics"] = rows_to_table(groups, METRICS["group_metrics"])
@@ -79,6 +89,9 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "group_id": row["group_id"],
             "reach": "setting",
             "feasibility": "can run",
+            "reason": "it can",
+            "findings": [],
+            "moved": [],
         }
         live = {
             "strategy": "live",
@@ -115,9 +128,9 @@ def advice(
     }
 
 
-def rows_of(history: PostgresHistory) -> list[dict[str, Any]]:
+def rows_of(history: PostgresHistory) -> list[PendingAlert]:
     """The pending alerts."""
-    return history.execute("pending_alerts")
+    return history.pending_alerts()
 
 
 def step(history: PostgresHistory, minutes: float, outcome: str = "failed", **more: Any) -> None:
@@ -130,7 +143,7 @@ def step(history: PostgresHistory, minutes: float, outcome: str = "failed", **mo
         "error": "No broker answered.",
     }
     row |= {"started_at": at, "finished_at": at + timedelta(seconds=9), "outcome": outcome}
-    history.record_step(**(row | more))
+    history.record_step(StepRun(**(row | more)))
 
 
 def later(minutes: float) -> datetime:
@@ -145,7 +158,7 @@ def test_a_digest_holds_what_postgres_knows(history: PostgresHistory) -> None:
     run = store(history, 10, advice("a"), advice("b", "stay"))
     assert queue_advice(history, settings(), run) == 1
     [row] = rows_of(history)
-    message = AlertMessage.from_json(row["message"])
+    message = AlertMessage.from_json(row.message)
     [section] = message.sections
     text = "\n".join(section.lines)
     assert "Cost: 4 of 12 partitions change hands once." in text
@@ -221,10 +234,9 @@ def test_a_claim_of_a_dead_process_lapses(history: PostgresHistory) -> None:
     """A process that died while sending holds its alert only for the time of the lease."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
     [row] = rows_of(history)
-    claim = {"alert_id": row["alert_id"], "lease_seconds": 600}
-    assert history.execute("claim_alert", **claim)
-    assert not history.execute("claim_alert", **claim)
-    assert history.execute("claim_alert", **claim | {"lease_seconds": 0})
+    assert history.claim_alert(row.alert_id, timedelta(minutes=10))
+    assert not history.claim_alert(row.alert_id, timedelta(minutes=10))
+    assert history.claim_alert(row.alert_id, timedelta(0))
 
 
 def test_a_failed_attempt_is_noted_and_may_be_repeated_at_once(history: PostgresHistory) -> None:
@@ -233,7 +245,7 @@ def test_a_failed_attempt_is_noted_and_may_be_repeated_at_once(history: Postgres
     with pytest.raises(NotifierError, match="1 of 1 alerts"):
         deliver(history, Recorder({"#kafka": refusal()}), settings())
     [row] = rows_of(history)
-    assert row["attempts"] == 1
+    assert row.attempts == 1
     slack = Recorder()
     assert deliver(history, slack, settings()).sent == 1
     assert rows_of(history) == []
@@ -247,9 +259,7 @@ def test_a_crash_between_sending_and_marking_doubles_nothing(
     slack = SlackNotifier("xoxb-test", slack_server.base_url, pause=lambda seconds: None)
     queue_advice(history, settings(), store(history, 0, advice("a")))
     [row] = rows_of(history)
-    posted = slack.send(
-        AlertMessage.from_json(row["message"]), channel=row["channel"], key=row["key"]
-    )
+    posted = slack.send(AlertMessage.from_json(row.message), channel=row.channel, key=row.key)
     assert deliver(history, slack, settings()).sent == 1
     assert [m["ts"] for m in slack_server.workspace.messages] == [posted.timestamp]
     assert rows_of(history) == []
@@ -295,7 +305,7 @@ def test_an_incident_is_opened_once_by_two_processes(history: PostgresHistory) -
     with ThreadPoolExecutor(4) as pool:
         counts = list(pool.map(lambda _: queue_incidents(history, settings(), later(6)), range(4)))
     assert sum(counts) == 1
-    assert len(history.execute("open_incidents")) == 1
+    assert len(history.open_incidents()) == 1
     assert len(rows_of(history)) == 1
 
 
@@ -306,8 +316,8 @@ def test_an_unsent_opening_is_superseded_by_its_end(history: PostgresHistory) ->
     step(history, 8, "ok", error=None)
     queue_incidents(history, settings(), later(9))
     [row] = rows_of(history)
-    assert row["key"].endswith(" closed")
-    assert row["thread"] is None
+    assert row.key.endswith(" closed")
+    assert row.thread is None
 
 
 def test_silence_is_noticed(history: PostgresHistory) -> None:
@@ -317,7 +327,7 @@ def test_silence_is_noticed(history: PostgresHistory) -> None:
     two = settings(clusters=(CLUSTER, "never"))
     assert queue_incidents(history, two, later(14)) == 0
     assert queue_incidents(history, two, later(16)) == 2
-    found = {(i["cluster"], i["kind"]) for i in history.execute("open_incidents")}
+    found = {(i.cluster, i.kind) for i in history.open_incidents()}
     assert found == {(CLUSTER, "snapshot late"), ("never", "snapshot late")}
 
 
@@ -339,7 +349,7 @@ def manifest_only(history: PostgresHistory, number: int) -> str:
         rows={"groups": 1},
         facts=facts,
     )
-    history.store_snapshot(manifest, {})
+    history.store_snapshot(manifest)
     return snapshot_id
 
 
@@ -349,11 +359,11 @@ def test_snapshots_without_advice_are_stuck_until_there_is_some(history: Postgre
     for number in (5, 10, 20):
         manifest_only(history, number)
     queue_incidents(history, settings(), later(21))
-    [incident] = history.execute("open_incidents")
-    assert (incident["kind"], incident["facts"]["snapshots"]) == ("advice stuck", 3)
+    [incident] = history.open_incidents()
+    assert (incident.kind, incident.facts["snapshots"]) == ("advice stuck", 3)
     store(history, 21, advice("a", "stay"))
     queue_incidents(history, settings(), later(22))
-    assert history.execute("open_incidents") == []
+    assert history.open_incidents() == []
 
 
 def test_a_rejected_snapshot_is_told_with_its_reason(history: PostgresHistory) -> None:
@@ -373,9 +383,9 @@ def test_a_rejected_snapshot_is_told_with_its_reason(history: PostgresHistory) -
     }
     history.store_validation(run, "snapshot", [failed])
     queue_incidents(history, settings(), later(14))
-    [incident] = history.execute("open_incidents")
-    assert incident["kind"] == "snapshot rejected"
-    assert incident["facts"]["error"] == "brokers are known: no broker was read"
+    [incident] = history.open_incidents()
+    assert incident.kind == "snapshot rejected"
+    assert incident.facts["error"] == "brokers are known: no broker was read"
 
 
 def test_a_failing_step_counts_since_its_last_success(history: PostgresHistory) -> None:
@@ -390,8 +400,8 @@ def test_a_failing_step_counts_since_its_last_success(history: PostgresHistory) 
         step(history, minutes, outcome, step="advise", error=error)
     assert queue_incidents(history, settings(), later(7)) == 0
     assert queue_incidents(history, settings(), later(9)) == 1
-    [incident] = history.execute("open_incidents")
-    [failing] = incident["facts"]["steps"]
+    [incident] = history.open_incidents()
+    [failing] = incident.facts["steps"]
     assert (failing["step"], failing["failures"], failing["error"]) == ("advise", 2, "new")
 
 
@@ -400,11 +410,11 @@ def test_a_step_without_a_cluster_is_told_once(history: PostgresHistory) -> None
     store(history, 0, advice("a", "stay"))
     step(history, 1, "failed", step="upkeep", cluster=None, error="disk full")
     assert queue_incidents(history, settings(), later(9)) == 1
-    [incident] = history.execute("open_incidents")
-    assert incident["facts"]["steps"][0]["step"] == "upkeep"
+    [incident] = history.open_incidents()
+    assert incident.facts["steps"][0]["step"] == "upkeep"
     step(history, 10, "ok", step="upkeep", cluster=None)
     queue_incidents(history, settings(), later(11))
-    assert history.execute("open_incidents") == []
+    assert history.open_incidents() == []
 
 
 def test_alerts_that_wait_too_long_are_told_elsewhere(history: PostgresHistory) -> None:
@@ -415,7 +425,7 @@ def test_alerts_that_wait_too_long_are_told_elsewhere(history: PostgresHistory) 
     with pytest.raises(NotifierError):
         deliver(history, dead, rules)
     [row] = rows_of(history)
-    waiting = row["created_at"] + timedelta(minutes=16)
+    waiting = row.created_at + timedelta(minutes=16)
     queue_incidents(history, rules, waiting)
     with pytest.raises(NotifierError):
         deliver(history, dead, rules)

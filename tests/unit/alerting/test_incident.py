@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.alerting.incident import pipeline_message
+from evenkeel.engine.alerting.incident import closing_message, opening_message
 from evenkeel.engine.alerting.policy import IncidentKind
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import MessageKind, Severity
+from evenkeel.engine.ports import Incident
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()
@@ -43,22 +44,24 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
 }
 
 
-def incident(kind: IncidentKind, **more: Any) -> dict[str, Any]:
-    """A row of the table incident."""
-    row = {
-        "cluster": "test",
-        "kind": kind.value,
-        "opened_at": NOW,
-        "closed_at": None,
-        "facts": FACTS[kind],
-    }
-    return row | more
+def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> Incident:
+    """An incident that was opened now."""
+    return Incident(
+        incident_id=1,
+        cluster="test",
+        group_id=None,
+        kind=kind.value,
+        severity="warning",
+        opened_at=NOW,
+        last_seen_at=NOW,
+        facts=FACTS[kind] if facts is None else facts,
+    )
 
 
 @pytest.mark.parametrize("kind", list(IncidentKind))
 def test_every_kind_says_what_since_when_and_what_to_do(kind: IncidentKind) -> None:
     """An opening names the cluster, the beginning with its length, the effect and a way out."""
-    message = pipeline_message(incident(kind), now=NOW)
+    message = opening_message(incident(kind))
     text = plain_text(message)
     assert message.kind is MessageKind.INCIDENT_OPENED
     assert message.title.startswith("test: ")
@@ -71,8 +74,7 @@ def test_every_kind_says_what_since_when_and_what_to_do(kind: IncidentKind) -> N
 @pytest.mark.parametrize("kind", list(IncidentKind))
 def test_every_kind_says_that_it_is_over_and_how_long_it_was(kind: IncidentKind) -> None:
     """An end counts from the beginning of the trouble, not from when it was noticed."""
-    ended = incident(kind, closed_at=NOW + timedelta(minutes=5))
-    message = pipeline_message(ended, now=NOW)
+    message = closing_message(incident(kind), NOW + timedelta(minutes=5))
     assert (message.kind, message.severity) == (MessageKind.INCIDENT_CLOSED, Severity.RESOLVED)
     assert message.at == NOW + timedelta(minutes=5)
     assert message.summary == (
@@ -82,7 +84,7 @@ def test_every_kind_says_that_it_is_over_and_how_long_it_was(kind: IncidentKind)
 
 def test_an_unreachable_cluster_quotes_the_error_and_counts_the_attempts() -> None:
     """The reader sees what the last attempt said and how many there were."""
-    text = plain_text(pipeline_message(incident(IncidentKind.UNREACHABLE), now=NOW))
+    text = plain_text(opening_message(incident(IncidentKind.UNREACHABLE)))
     assert "5 attempts in a row" in text
     assert "No broker of b1:9092 answered. Check the address." in text
     assert "The last good snapshot was read 2026-03-01 08:30:00 UTC." in text
@@ -92,7 +94,7 @@ def test_an_unreachable_cluster_quotes_the_error_and_counts_the_attempts() -> No
 def test_a_cluster_that_was_never_read_is_called_so() -> None:
     """Without any snapshot there is no newest one to speak of."""
     facts = FACTS[IncidentKind.LATE] | {"newest_finished_at": None, "newest_snapshot_id": None}
-    text = plain_text(pipeline_message(incident(IncidentKind.LATE, facts=facts), now=NOW))
+    text = plain_text(opening_message(incident(IncidentKind.LATE, facts=facts)))
     assert "test was never read" in text
     assert "None" not in text
 
@@ -104,7 +106,7 @@ def test_every_failing_step_is_named() -> None:
         for name in ("advise", "upkeep")
     ]
     facts = FACTS[IncidentKind.STEP_FAILED] | {"steps": steps}
-    text = plain_text(pipeline_message(incident(IncidentKind.STEP_FAILED, facts=facts), now=NOW))
+    text = plain_text(opening_message(incident(IncidentKind.STEP_FAILED, facts=facts)))
     assert "Step advise of test" in text
     assert "Step upkeep of test" in text
     assert "Upkeep broke." in text
@@ -113,7 +115,7 @@ def test_every_failing_step_is_named() -> None:
 def test_a_cluster_no_longer_configured_is_not_called_well() -> None:
     """Its incident ends because nobody watches, and the message says so."""
     facts = FACTS[IncidentKind.LATE] | {"unwatched": True}
-    message = pipeline_message(incident(IncidentKind.LATE, facts=facts, closed_at=NOW), now=NOW)
+    message = closing_message(incident(IncidentKind.LATE, facts=facts), NOW)
     assert message.title == "test: no longer watched"
     assert "on time" not in plain_text(message)
 
@@ -121,5 +123,5 @@ def test_a_cluster_no_longer_configured_is_not_called_well() -> None:
 def test_an_endless_error_is_cut() -> None:
     """A driver's long text does not drown the message."""
     facts = FACTS[IncidentKind.UNREACHABLE] | {"error": "x" * 5_000}
-    text = plain_text(pipeline_message(incident(IncidentKind.UNREACHABLE, facts=facts), now=NOW))
+    text = plain_text(opening_message(incident(IncidentKind.UNREACHABLE, facts=facts)))
     assert len(text) < 2_000

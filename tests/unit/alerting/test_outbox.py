@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +13,9 @@ import pytest
 from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.errors import HistoryError, NotifierError
-from tests.helpers.outbox import CLUSTER, NOW, OutboxHistory, Recorder, advice, refusal
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from tests.helpers.memory import MemoryHistory
+from tests.helpers.outbox import CLUSTER, NOW, Recorder, advice, refusal, take
 
 
 def settings(*rules: Rule, clusters: tuple[str, ...] = (CLUSTER,)) -> Settings:
@@ -21,120 +25,131 @@ def settings(*rules: Rule, clusters: tuple[str, ...] = (CLUSTER,)) -> Settings:
     )
 
 
+class FaredHistory(MemoryHistory):
+    """A history whose pipelines fare as the test says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: dict[str, ClusterFacts] = {}
+
+    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+        """What the test says, in the order asked for."""
+        return [self.facts.get(name, ClusterFacts(cluster=name)) for name in clusters]
+
+
 @pytest.fixture
-def history() -> OutboxHistory:
+def history() -> FaredHistory:
     """Empty tables."""
-    return OutboxHistory()
+    return FaredHistory()
 
 
-def test_a_run_with_news_is_one_message(history: OutboxHistory) -> None:
+def test_a_run_with_news_is_one_message(history: FaredHistory) -> None:
     """All groups with news share one alert; groups without are not in it."""
-    run = history.snapshot("s1", advice("a"), advice("b"), advice("c", "stay"))
+    run = take(history, "s1", advice("a"), advice("b"), advice("c", "stay"))
     assert queue_advice(history, settings(), run) == 1
     [message] = history.messages()
     assert [told.group_id for told in message.told] == ["a", "b"]
 
 
-def test_the_same_run_again_queues_nothing(history: OutboxHistory) -> None:
+def test_the_same_run_again_queues_nothing(history: FaredHistory) -> None:
     """A retry of the step finds everything told, whether or not it was sent meanwhile."""
-    run = history.snapshot("s1", advice("a"))
+    run = take(history, "s1", advice("a"))
     queue_advice(history, settings(), run)
     assert queue_advice(history, settings(), run) == 0
     deliver(history, Recorder(), settings())
     assert queue_advice(history, settings(), run) == 0
 
 
-def test_unchanged_advice_is_told_once(history: OutboxHistory) -> None:
+def test_unchanged_advice_is_told_once(history: FaredHistory) -> None:
     """The next snapshots with the same advice are silent, even while the first message still waits."""
     for number in range(3):
-        queue_advice(history, settings(), history.snapshot(f"s{number}", advice("a")))
-    assert len(history.alerts) == 1
+        queue_advice(history, settings(), take(history, f"s{number}", advice("a")))
+    assert len(history.tables.alerts) == 1
 
 
-def test_a_withdrawal_is_told_once(history: OutboxHistory) -> None:
+def test_a_withdrawal_is_told_once(history: FaredHistory) -> None:
     """A told switch that no longer pays is withdrawn once, and may be told anew later."""
     verdicts = ["switch", "stay", "stay", "switch"]
     queued = [
-        queue_advice(history, settings(), history.snapshot(f"s{n}", advice("a", verdict)))
+        queue_advice(history, settings(), take(history, f"s{n}", advice("a", verdict)))
         for n, verdict in enumerate(verdicts)
     ]
     assert queued == [1, 1, 0, 1]
 
 
-def test_a_superseded_alert_told_nobody(history: OutboxHistory) -> None:
+def test_a_superseded_alert_told_nobody(history: FaredHistory) -> None:
     """What was taken back before it was sent is news again."""
-    queue_advice(history, settings(), history.snapshot("s1", advice("a")))
-    history.alerts[0]["state"] = "superseded"
-    assert queue_advice(history, settings(), history.snapshot("s2", advice("a"))) == 1
+    queue_advice(history, settings(), take(history, "s1", advice("a")))
+    history.tables.alerts[0].state = "superseded"
+    assert queue_advice(history, settings(), take(history, "s2", advice("a"))) == 1
 
 
 def test_an_older_snapshot_is_not_told(
-    history: OutboxHistory, caplog: pytest.LogCaptureFixture
+    history: FaredHistory, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A backfill or late retry queues nothing and says so."""
-    old = history.snapshot("s1", advice("a"))
-    history.snapshot("s2", advice("a"))
+    old = take(history, "s1", advice("a"))
+    take(history, "s2", advice("a"))
     with caplog.at_level(logging.INFO):
         assert queue_advice(history, settings(), old) == 0
     assert "s1 is not the newest snapshot with advice (s2 is)" in caplog.text
 
 
 def test_a_reading_that_waits_for_its_advice_does_not_silence_the_one_before(
-    history: OutboxHistory,
+    history: FaredHistory,
 ) -> None:
     """Where snapshots come faster than advice, each is still told in its turn."""
-    old = history.snapshot("s1", advice("a"))
-    history.snapshot("s2")
+    old = take(history, "s1", advice("a"))
+    take(history, "s2")
     assert queue_advice(history, settings(), old) == 1
 
 
 def test_advice_on_a_reading_long_past_is_not_told(
-    history: OutboxHistory, caplog: pytest.LogCaptureFixture
+    history: FaredHistory, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Catching up after an outage, only what is recent is worth a message."""
-    old = history.snapshot("s1", advice("a"))
-    history.snapshot("s2", started_at=NOW + timedelta(hours=2))
+    old = take(history, "s1", advice("a"))
+    take(history, "s2", at=NOW + timedelta(hours=2))
     with caplog.at_level(logging.INFO):
         assert queue_advice(history, settings(), old) == 0
     assert "s1 is 7200 seconds older than the newest snapshot" in caplog.text
 
 
-def test_clusters_do_not_share_what_was_told(history: OutboxHistory) -> None:
+def test_clusters_do_not_share_what_was_told(history: FaredHistory) -> None:
     """A group of the same name in another cluster is another group."""
-    queue_advice(history, settings(), history.snapshot("s1", advice("a")))
-    other = history.snapshot("o1", advice("a"), cluster="other")
+    queue_advice(history, settings(), take(history, "s1", advice("a")))
+    other = take(history, "o1", advice("a"), cluster="other")
     assert queue_advice(history, settings(), other) == 1
 
 
-def test_each_channel_gets_its_own_groups(history: OutboxHistory) -> None:
+def test_each_channel_gets_its_own_groups(history: FaredHistory) -> None:
     """A rule's channel hears of its groups only, and their owner is named."""
     rule = Rule(groups="pay*", channel="#money", owner="team money")
-    run = history.snapshot("s1", advice("pay-in"), advice("ship"))
+    run = take(history, "s1", advice("pay-in"), advice("ship"))
     assert queue_advice(history, settings(rule), run) == 2
-    told = {a["channel"]: [t["group_id"] for t in a["message"]["told"]] for a in history.alerts}
+    told = {a.channel: [t["group_id"] for t in a.message["told"]] for a in history.tables.alerts}
     assert told == {"#money": ["pay-in"], "#kafka": ["ship"]}
     assert "Owner: team money." in history.messages()[0].sections[0].lines
 
 
-def test_moves_stand_with_their_group(history: OutboxHistory) -> None:
+def test_moves_stand_with_their_group(history: FaredHistory) -> None:
     """The moves of an advice are told under its group."""
     move = {"topic": "t", "partition": 0, "from_member": "m1", "to_member": "m2"}
-    history.moves = [move | {"advice_id": 7}]
-    queue_advice(history, settings(), history.snapshot("s1", advice("a", advice_id=7), advice("b")))
+    queue_advice(history, settings(), take(history, "s1", advice("a", moves=[move]), advice("b")))
     code = {s.heading[0]: s.code for s in history.messages()[0].sections}
     assert code == {"a": ("t-0: m1 -> m2", "and 3 more"), "b": ()}
 
 
-def test_an_unknown_snapshot_is_an_error(history: OutboxHistory) -> None:
+def test_an_unknown_snapshot_is_an_error(history: FaredHistory) -> None:
     """The step before `alert` has not run; the error says so."""
     with pytest.raises(HistoryError, match="no snapshot s9"):
         queue_advice(history, settings(), "s9")
 
 
-def test_everything_pending_is_delivered_oldest_first(history: OutboxHistory) -> None:
+def test_everything_pending_is_delivered_oldest_first(history: FaredHistory) -> None:
     """Alerts arrive in the order they were made, and are sent from then on."""
     for number in range(3):
-        queue_advice(history, settings(), history.snapshot(f"s{number}", advice(f"g{number}")))
+        queue_advice(history, settings(), take(history, f"s{number}", advice(f"g{number}")))
     slack = Recorder()
     assert deliver(history, slack, settings()) == DeliveryReport(sent=3)
     assert [key for _, key, _ in slack.sent] == [f"advice s{n} #kafka" for n in range(3)]
@@ -142,89 +157,83 @@ def test_everything_pending_is_delivered_oldest_first(history: OutboxHistory) ->
     assert len(slack.sent) == 3
 
 
-def test_all_are_tried_before_a_failure_is_raised(history: OutboxHistory) -> None:
+def test_all_are_tried_before_a_failure_is_raised(history: FaredHistory) -> None:
     """One channel that refuses holds no other back; its alert stays pending with the error."""
     rules = (Rule(groups="a", channel="#dead"),)
-    queue_advice(history, settings(*rules), history.snapshot("s1", advice("a"), advice("b")))
+    queue_advice(history, settings(*rules), take(history, "s1", advice("a"), advice("b")))
     slack = Recorder({"#dead": refusal("#dead")})
     with pytest.raises(NotifierError, match=r"1 of 2 alerts.*stay pending.*#dead.*Invite the bot"):
         deliver(history, slack, settings(*rules))
     assert [channel for channel, _, _ in slack.sent] == ["#kafka"]
-    assert {a["channel"]: a["state"] for a in history.alerts} == {
+    assert {a.channel: a.state for a in history.tables.alerts} == {
         "#dead": "pending",
         "#kafka": "sent",
     }
-    assert slack.tried == [a["key"] for a in history.alerts]
-    failed = next(a for a in history.alerts if a["state"] == "pending")
-    assert "channel_not_found" in failed["error"]
+    assert slack.tried == [a.key for a in history.tables.alerts]
+    failed = next(a for a in history.tables.alerts if a.state == "pending")
+    assert "channel_not_found" in (failed.last_error or "")
 
 
-def test_what_failed_is_sent_by_the_next_call(history: OutboxHistory) -> None:
+def test_what_failed_is_sent_by_the_next_call(history: FaredHistory) -> None:
     """A failure loses nothing: the same alert goes out once Slack is back."""
-    queue_advice(history, settings(), history.snapshot("s1", advice("a")))
+    queue_advice(history, settings(), take(history, "s1", advice("a")))
     with pytest.raises(NotifierError):
         deliver(history, Recorder({"#kafka": refusal()}), settings())
     slack = Recorder()
     assert deliver(history, slack, settings()) == DeliveryReport(sent=1)
-    assert history.alerts[0]["attempts"] == 2
+    assert history.tables.alerts[0].attempts == 2
 
 
-def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: OutboxHistory) -> None:
+def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistory) -> None:
     """Even an error nobody foresaw is stored with its alert, and the rest is delivered."""
     rules = (Rule(groups="a", channel="#odd"),)
-    queue_advice(history, settings(*rules), history.snapshot("s1", advice("a"), advice("b")))
+    queue_advice(history, settings(*rules), take(history, "s1", advice("a"), advice("b")))
     slack = Recorder({"#odd": KeyError("surprise")})
     with pytest.raises(NotifierError, match="surprise"):
         deliver(history, slack, settings(*rules))
     assert len(slack.sent) == 1
 
 
-def test_an_alert_under_way_elsewhere_is_left_alone(history: OutboxHistory) -> None:
+def test_an_alert_under_way_elsewhere_is_left_alone(history: FaredHistory) -> None:
     """Two processes that deliver at the same time do not both send one alert."""
-    queue_advice(history, settings(), history.snapshot("s1", advice("a")))
-    history.alerts[0]["claimed"] = True
+    queue_advice(history, settings(), take(history, "s1", advice("a")))
+    assert history.claim_alert(1, timedelta(minutes=10))
     slack = Recorder()
     assert deliver(history, slack, settings()) == DeliveryReport(busy=1)
     assert slack.tried == []
 
 
 def test_an_alert_for_a_channel_taken_out_of_the_configuration_goes_to_the_default(
-    history: OutboxHistory,
+    history: FaredHistory,
 ) -> None:
     """Correcting a wrong channel in the file is enough to get its alerts out."""
     wrong = settings(Rule(channel="#tpyo"))
-    queue_advice(history, wrong, history.snapshot("s1", advice("a")))
+    queue_advice(history, wrong, take(history, "s1", advice("a")))
     slack = Recorder()
     deliver(history, slack, settings())
     assert [channel for channel, _, _ in slack.sent] == ["#kafka"]
 
 
-def watched(
-    history: OutboxHistory, *, steps: list[dict[str, Any]] | None = None, **more: Any
-) -> None:
+def watched(history: FaredHistory, *failing: FailingStep, **more: Any) -> None:
     """Say how the cluster's pipeline fares: well, but for what is given."""
-    well = {
-        "cluster": CLUSTER,
-        "watched_since": NOW,
-        "newest_snapshot_id": "s1",
-        "newest_finished_at": NOW,
-    }
-    history.watched = {"snapshots": [well | more], "steps": steps or []}
+    well = ClusterFacts(
+        cluster=CLUSTER, watched_since=NOW, newest_snapshot_id="s1", newest_finished_at=NOW
+    )
+    history.facts[CLUSTER] = replace(well, failing=failing, **more)
 
 
-def unreachable(error: str = "No broker answered.", failures: int = 1) -> dict[str, Any]:
-    """A row of `watch_steps` about a cluster that cannot be read."""
-    return {
-        "cluster": CLUSTER,
-        "step": "take_snapshot",
-        "failures": failures,
-        "failing_since": NOW + timedelta(minutes=failures),
-        "last_failed_at": NOW + timedelta(minutes=failures),
-        "error": error,
-    }
+def unreachable(error: str = "No broker answered.", failures: int = 1) -> FailingStep:
+    """The step of a cluster that cannot be read."""
+    return FailingStep(
+        step="take_snapshot",
+        failures=failures,
+        failing_since=NOW + timedelta(minutes=failures),
+        last_failed_at=NOW + timedelta(minutes=failures),
+        error=error,
+    )
 
 
-def look(history: OutboxHistory, minutes: float) -> int:
+def look(history: FaredHistory, minutes: float) -> int:
     """Look for incidents some minutes later."""
     return queue_incidents(history, settings(), later(minutes))
 
@@ -235,13 +244,13 @@ def later(minutes: float) -> datetime:
 
 
 def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
-    history: OutboxHistory,
+    history: FaredHistory,
 ) -> None:
     """However often one looks: one message when it goes, one in its thread when it is back."""
     slack = Recorder()
     queued = []
     for minutes, steps in ((1, [unreachable()]), (5, [unreachable(failures=3)]), (9, []), (12, [])):
-        watched(history, steps=steps)
+        watched(history, *steps)
         queued.append(look(history, minutes))
         deliver(history, slack, settings())
     assert queued == [1, 0, 1, 0]
@@ -250,24 +259,24 @@ def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
         "test: the cluster can be read again",
     ]
     assert slack.threads == [None, "1"]
-    assert history.incidents[0]["closed_at"] == later(9)
+    assert history.tables.incidents[0].closed_at == later(9)
 
 
-def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: OutboxHistory) -> None:
+def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: FaredHistory) -> None:
     """What was told as the beginning stays, what is known about it moves on."""
-    watched(history, steps=[unreachable("first")])
+    watched(history, unreachable("first"))
     look(history, 1)
-    watched(history, steps=[unreachable("second", failures=4)])
+    watched(history, unreachable("second", failures=4))
     look(history, 5)
-    [incident] = history.incidents
-    assert incident["facts"]["error"] == "second"
-    assert incident["facts"]["since"] == later(1).isoformat()
-    assert incident["last_seen_at"] == later(5)
+    [incident] = history.tables.incidents
+    assert incident.facts["error"] == "second"
+    assert incident.facts["since"] == later(1).isoformat()
+    assert incident.last_seen_at == later(5)
 
 
-def test_an_opening_never_sent_gives_way_to_its_end(history: OutboxHistory) -> None:
+def test_an_opening_never_sent_gives_way_to_its_end(history: FaredHistory) -> None:
     """When Slack was down for the whole incident, one message tells all of it."""
-    watched(history, steps=[unreachable()])
+    watched(history, unreachable())
     look(history, 1)
     with pytest.raises(NotifierError):
         deliver(history, Recorder({"#kafka": refusal()}), settings())
@@ -278,55 +287,52 @@ def test_an_opening_never_sent_gives_way_to_its_end(history: OutboxHistory) -> N
     assert "It was: the cluster cannot be read" in [s.heading for s in slack.sent[0][2].sections]
 
 
-def test_a_second_incident_of_the_kind_is_told_again(history: OutboxHistory) -> None:
+def test_a_second_incident_of_the_kind_is_told_again(history: FaredHistory) -> None:
     """Being down again after being back is new."""
     for minutes, steps in enumerate(([unreachable()], [], [unreachable()], [])):
-        watched(history, steps=steps)
+        watched(history, *steps)
         look(history, minutes)
-    assert len(history.alerts) == 4
-    assert len({alert["key"] for alert in history.alerts}) == 4
+    assert len(history.tables.alerts) == 4
+    assert len({alert.key for alert in history.tables.alerts}) == 4
 
 
-def test_late_and_stuck_are_told(history: OutboxHistory) -> None:
+def test_late_and_stuck_are_told(history: FaredHistory) -> None:
     """Silence is noticed: an old snapshot and one without advice each make an incident."""
     watched(history, unadvised=1, oldest_unadvised_id="s1", oldest_unadvised_at=NOW)
     assert look(history, 20) == 2
-    assert {i["kind"] for i in history.incidents} == {"snapshot late", "advice stuck"}
+    assert {i.kind for i in history.tables.incidents} == {"snapshot late", "advice stuck"}
 
 
 def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(
-    history: OutboxHistory,
+    history: FaredHistory,
 ) -> None:
     """That the default channel takes nothing is kept as an incident, and told there once it is over."""
-    watched(history, newest_finished_at=later(19))
-    history.watched["alerts"] = [
-        {
-            "cluster": CLUSTER,
-            "unsent": 2,
-            "oldest_unsent_at": NOW,
-            "unsent_channels": ["#kafka"],
-            "unsent_error": "channel_not_found",
-        }
-    ]
+    unsent = {
+        "unsent": 2,
+        "oldest_unsent_at": NOW,
+        "unsent_channels": ("#kafka",),
+        "unsent_error": "channel_not_found",
+    }
+    watched(history, newest_finished_at=later(19), **unsent)
     assert look(history, 20) == 0
-    assert [i["kind"] for i in history.incidents] == ["alerts unsent"]
-    history.watched["alerts"] = []
+    assert [i.kind for i in history.tables.incidents] == ["alerts unsent"]
+    watched(history, newest_finished_at=later(19))
     assert look(history, 21) == 1
 
 
-def test_incidents_go_to_the_channel_of_the_whole_cluster(history: OutboxHistory) -> None:
+def test_incidents_go_to_the_channel_of_the_whole_cluster(history: FaredHistory) -> None:
     """A rule for some groups does not move the pipeline's messages, one for all groups does."""
-    watched(history, steps=[unreachable()])
+    watched(history, unreachable())
     rules = (Rule(clusters="te*", channel="#platform"), Rule(groups="pay*", channel="#money"))
     queue_incidents(history, settings(*rules), later(1))
-    assert [alert["channel"] for alert in history.alerts] == ["#platform"]
+    assert [alert.channel for alert in history.tables.alerts] == ["#platform"]
 
 
 def test_a_cluster_taken_out_of_the_configuration_closes_its_incidents(
-    history: OutboxHistory,
+    history: FaredHistory,
 ) -> None:
     """What is no longer watched is not left open for ever."""
-    watched(history, steps=[unreachable()])
+    watched(history, unreachable())
     look(history, 1)
     assert queue_incidents(history, settings(clusters=()), later(2)) == 1
     assert history.messages()[-1].title == "test: no longer watched"

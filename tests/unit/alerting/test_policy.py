@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.alerting.policy import (
-    ClusterFacts,
-    FailingStep,
     IncidentKind,
     Outcome,
     can_be_told,
@@ -19,6 +17,7 @@ from evenkeel.engine.alerting.policy import (
     new_advice,
 )
 from evenkeel.engine.message import Told
+from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)
@@ -161,9 +160,18 @@ def test_findings(facts: dict[str, Any], expected: list[IncidentKind]) -> None:
     assert found(**facts) == expected
 
 
-def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> dict[str, Any]:
-    """A row of an open incident."""
-    return {"incident_id": number, "cluster": cluster, "group_id": None, "kind": kind, "facts": {}}
+def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> Incident:
+    """An open incident."""
+    return Incident(
+        incident_id=number,
+        cluster=cluster,
+        group_id=None,
+        kind=kind,
+        severity="warning",
+        opened_at=NOW,
+        last_seen_at=NOW,
+        facts={},
+    )
 
 
 def test_an_incident_opens_stays_and_closes() -> None:
@@ -185,7 +193,7 @@ def test_an_unreachable_cluster_is_not_also_told_late() -> None:
         IncidentKind.UNREACHABLE
     ]
     late = changes([down], [incident("snapshot late")], LATE_AFTER, NOW)
-    assert [row["kind"] for row, _ in late.kept] == ["snapshot late"]
+    assert [one.kind for one, _ in late.kept] == ["snapshot late"]
 
 
 def test_one_cluster_does_not_speak_for_another() -> None:
@@ -193,7 +201,7 @@ def test_one_cluster_does_not_speak_for_another() -> None:
     other = replace(WELL, cluster="other", failing=(failing("take_snapshot"),))
     found_now = changes([WELL, other], [incident("cluster unreachable")], LATE_AFTER, NOW)
     assert [f.cluster for f in found_now.opened] == ["other"]
-    assert [row["cluster"] for row in found_now.closed] == [CLUSTER]
+    assert [one.cluster for one in found_now.closed] == [CLUSTER]
 
 
 def test_an_incident_of_a_cluster_that_is_no_longer_configured_closes() -> None:

@@ -89,6 +89,54 @@ def test_json_rows_are_the_database_rows(run, history):
     assert rows[1]["lag"] is None
 
 
+def test_csv_rows_are_the_json_rows(run, history):
+    """The same columns and values; null is an empty field."""
+    lines = run("query", "groups", "--csv").stdout.splitlines()
+    assert lines[0] == "group_id,lag,cross_rack_share,drain_seconds,partial,at,strategy,problems"
+    assert lines[1] == 'a,1234567,0.25,300.0,true,2026-03-01T00:00:00+00:00,,"[""x""]"'
+    assert lines[2] == "b,,,Infinity,false,,range,[]"
+
+
+NULLS = (
+    ("groups", {"verdict": None, "total_lag": None, "lag_skew": None}, "? ? -"),
+    (
+        "groups",
+        {"total_lag": 0, "lag_skew": None, "members": 0, "cross_rack_share": None},
+        "0 - 0 -",
+    ),
+    ("scoreboard", {"partition_spread": None, "moves": None, "cross_rack_share": None}, "- - -"),
+    ("scoreboard", {"partition_spread": 1, "drain_seconds": None, "proof": None}, "1 ? -"),
+    ("members", {"rack": None, "capacity_per_second": None}, "? ?"),
+    ("snapshot_health", {"seconds_since_previous": None, "reading_seconds": None}, "- ?"),
+)
+
+
+@pytest.mark.parametrize(("name", "row", "shown"), NULLS)
+def test_null_is_unknown_or_none_as_the_query_says(run, history, name, row, shown):
+    """What is not there is no question mark, what is not known is one, whatever its type."""
+    history.rows = (row,)
+    cells = run("query", name).stdout.splitlines()[1].split()
+    assert sorted(cells) == sorted(shown.split())
+
+
+def test_a_pattern_asks_about_each_group_that_matches(run, history):
+    """Also where a query takes one group; each row says which group it is of."""
+    rows = objects(run("query", "advised_moves", "--param", "group=*", "--json"))
+    assert history.asked[1:] == [("advised_moves", {"group": name}) for name in "ab"]
+    assert [row["group_id"] for row in rows] == ["a", "b"] * 2
+
+
+@pytest.mark.parametrize("pattern", ["x-*", "aa"])
+def test_a_pattern_or_name_without_a_group_is_told(run, history, pattern):
+    """No row of an existing group is another thing than no such group."""
+    answered = history.query
+    history.query = lambda name, **given: answered(name, **given) if name == "groups" else []
+    result = run("query", "lag_history", "--param", f"group={pattern}")
+    assert result.exit_code == 1
+    assert f"no group of the newest snapshots matches '{pattern}'" in result.stderr
+    assert run("query", "lag_history", "--param", "group=a").stderr.endswith("found no row.\n")
+
+
 def test_parameters_go_to_the_query(run, history):
     """key=value; the value may hold an equals sign."""
     run("query", "scoreboard", "--param", "group=a=b", "--param", "cluster=prod")
@@ -99,6 +147,19 @@ def test_parameters_go_to_the_query(run, history):
     ("arguments", "told"),
     [
         (["nonsense"], "there is no query 'nonsense'. Use one of "),
+        (["scorebord"], "there is no query 'scorebord'. Did you mean scoreboard?"),
+        (
+            ["strategy_scoreboard"],
+            "is a view, not a query; it is shown by scoreboard and cross_rack_cost. Ask",
+        ),
+        (["snapshot_health", "--param", "limit=2.5"], "limit=2.5 is not a whole number from 0 to "),
+        (["snapshot_health", "--param", "limit=-1"], "limit=-1 is not a whole number from 0 to "),
+        (
+            ["churn", "--param", "hours=abc"],
+            "hours=abc is not a number from 0 to 1,000,000 (double",
+        ),
+        (["churn", "--param", "hours=inf"], "Write for example --param hours=24."),
+        (["groups", "--json", "--csv"], "--json and --csv exclude each other"),
         (["groups", "--param", "nonsense=1"], "has no parameter 'nonsense' (it has cluster"),
         (["groups", "--param", "cluster"], "is not KEY=VALUE"),
         (["advised_moves"], "needs group. Add --param group=VALUE."),

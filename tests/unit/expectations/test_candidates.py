@@ -247,7 +247,7 @@ def lake_of_every_kind():
     )
     [name] = store(lake, snapshot)
     steps.record_metrics(lake, None, name, steps.compute_metrics(lake, SETTINGS, name))
-    steps.record_candidates(lake, None, name, steps.propose_candidates(lake, SETTINGS, name))
+    steps.record_candidates(lake, name, steps.propose_candidates(lake, SETTINGS, name))
     return lake, name
 
 

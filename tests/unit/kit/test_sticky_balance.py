@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.sticky.balance import Balance
-from evenkeel.engine.kit.sticky.general import imbalance
-from evenkeel.engine.kit.sticky.reassign import Reassignment
+from evenkeel.engine.kit.sticky.general import balance_score
+from evenkeel.engine.kit.sticky.reassignment import Reassignment
 from tests.helpers.sticky_groups import told_in_user_data
 
 STICKY = ASSIGNORS["sticky"]
@@ -28,40 +28,42 @@ def uneven_groups(draw):
     for topic, count in topics.items():
         for number in range(count + draw(st.sampled_from([0, 0, 0, 0, 0, 1]))):
             told[draw(st.sampled_from([names[0], names[-1], *names]))].append(f"{topic}-{number}")
-    past = {m: (" ".join(told[m]), draw(st.sampled_from([2, 2, 1]))) for m in names}
-    return told_in_user_data(members, topics, past)
+    owned = {m: (" ".join(told[m]), draw(st.sampled_from([2, 2, 1]))) for m in names}
+    return told_in_user_data(members, topics, owned)
 
 
 def _balanced(balance):
     """Kafka's question, literally: all members, all partitions each could have."""
-    holdings, scope, past = balance._holdings, balance._scope, balance._past
-    size = holdings.size.tolist()
-    part = [m for m in past.walk.tolist() if not scope.aside[m]]
+    current, participants, owned = balance._current, balance._participants, balance._owned
+    size = current.size.tolist()
+    part = [m for m in owned.hash_order.tolist() if not participants.fixed[m]]
     if max(size[m] for m in part) - min(size[m] for m in part) <= 1:
         return True
-    lists = list(zip(*(a.tolist() for a in holdings.lists()), strict=True))
+    lists = list(zip(*(a.tolist() for a in current.lists()), strict=True))
     owner = {p: m for m in part for n, p in lists if n == m}
     return not any(
         size[owner[p]] > size[m] + 1 and (m, p) not in lists
-        for topic in range(len(scope.strained))
-        for m in scope.among(topic).tolist()
-        for p in scope.partitions[scope.place[past.topic[scope.partitions]] == topic].tolist()
-        if not scope.aside[m] and size[m] != balance._most[m]
+        for topic in range(len(participants.has_fixed_subscriber))
+        for m in participants.among(topic).tolist()
+        for p in participants.partitions[
+            participants.place[owned.topic[participants.partitions]] == topic
+        ].tolist()
+        if not participants.fixed[m] and size[m] != balance._max_assignment_size[m]
     )
 
 
 @given(uneven_groups())
 def test_balance_is_kafkas(group):
     """Whenever it is asked, a witness or a search says what looking at everything says."""
-    asked = Balance.reached
+    asked = Balance.is_balanced
 
-    def reached(self, member, partition):
+    def is_balanced(self, member, partition):
         answer = asked(self, member, partition)
         assert answer == _balanced(self)
         return answer
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Balance, "reached", reached)
+        patch.setattr(Balance, "is_balanced", is_balanced)
         try:
             STICKY.assign(group)
         except Infeasible:
@@ -90,4 +92,4 @@ def test_imbalance_adds_up_all_pairs(sizes):
     """Each pair of members counts once."""
     pairs = ((a, b) for i, a in enumerate(sizes) for b in sizes[:i])
 
-    assert imbalance(np.array(sizes, np.int64)) == sum(abs(a - b) for a, b in pairs)
+    assert balance_score(np.array(sizes, np.int64)) == sum(abs(a - b) for a, b in pairs)

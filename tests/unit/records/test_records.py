@@ -20,13 +20,13 @@ RECORDS = [
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
 def test_a_record_is_frozen_and_every_column_says_what_it_is(record):
-    """No dict that anybody may change; one sentence per column; a fraction has a unit, a text a whole set or none."""
+    """Nobody changes one or gives it another field; each column has a comment of one line, fractions a unit."""
     assert record.__dataclass_params__.frozen
     assert "__slots__" in vars(record)
     assert len(RECORDS) > 15
     for spec in columns_of(record):
         comment = spec.meaning.comment
-        assert comment[0].isupper() or comment[0] == '"'
+        assert comment[0].isupper() or comment[0] in '"<'
         assert comment.endswith(".")
         assert "\n" not in comment
         assert spec.kind is not float or spec.meaning.unit, spec.name

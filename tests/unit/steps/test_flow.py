@@ -14,63 +14,10 @@ from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
 from evenkeel.engine.steps.advise import advise_groups
+from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))
-
-
-class FakeHistory:
-    """Remembers what it is given; fails loudly on a statement it does not know."""
-
-    def __init__(self) -> None:
-        self.stored: dict[str, Any] = {}
-        self.answers: dict[str, list[dict[str, Any]]] = {"previous_advice": [], "expire": []}
-
-    def store_snapshot(self, manifest, cluster_settings) -> None:
-        """Keep the manifest."""
-        self.stored["snapshot"] = manifest
-
-    def store_validation(self, snapshot_id, stage, rows) -> None:
-        """Keep the rows of a stage."""
-        self.stored[f"validation {stage}"] = rows
-
-    def store_metrics(self, snapshot_id, tables) -> None:
-        """Keep the tables."""
-        self.stored["metrics"] = tables
-
-    def store_candidates(self, snapshot_id, candidates) -> None:
-        """Keep the table."""
-        self.stored["candidates"] = candidates
-
-    def store_advice(self, snapshot_id, rows) -> bool:
-        """Keep the rows."""
-        self.stored["advice"] = rows
-        return True
-
-    def execute(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        """Answer a known statement."""
-        return self.answers[name]
-
-
-class DownHistory(FakeHistory):
-    """A database that does not answer."""
-
-    def store_snapshot(self, manifest, cluster_settings) -> None:
-        """Refuse."""
-        raise HistoryUnreachable
-
-
-class FakeCluster:
-    """A cluster whose reading is made up; it answers under whatever id it is asked for."""
-
-    def __init__(self, snapshot) -> None:
-        self.snapshot = snapshot
-
-    def take_snapshot(self, wanted):
-        """The made-up snapshot under the wanted id."""
-        from dataclasses import replace
-
-        return replace(self.snapshot, snapshot_id=wanted)
 
 
 def _uneven(number: int):
@@ -115,9 +62,10 @@ def _by(rows, *names):
 
 def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it(tmp_path):
     """With the history down the snapshot is whole, and the step fails so that it is tried again."""
-    lake = FileLake(tmp_path / "lake")
+    lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
+    history.down = True
     with pytest.raises(HistoryUnreachable):
-        steps.take_snapshot(FakeCluster(_uneven(0)), lake, DownHistory(), SETTINGS, "test")
+        steps.take_snapshot(MemoryCluster(_uneven(0)), lake, history, SETTINGS, "test")
 
     kept = lake.snapshots("test")
     assert len(kept) == 1
@@ -126,13 +74,13 @@ def test_a_snapshot_is_in_the_lake_before_the_history_hears_of_it(tmp_path):
 
 def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
     """What the reading was like travels in the manifest."""
-    lake, history = FileLake(tmp_path / "lake"), FakeHistory()
+    lake, history = FileLake(tmp_path / "lake"), MemoryHistory()
     taken = steps.take_snapshot(
-        FakeCluster(_uneven(0)), lake, history, SETTINGS, "test", facts={"run": "r1"}
+        MemoryCluster(_uneven(0)), lake, history, SETTINGS, "test", facts={"run": "r1"}
     )
 
     assert split_snapshot_id(taken)[0] == "test"
-    facts = history.stored["snapshot"].facts
+    facts = history.tables.snapshots[taken].manifest.facts
     assert {
         "started_at",
         "finished_at",
@@ -257,14 +205,14 @@ def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = (
         lake, history, wanted, "snapshot", rows_to_table(list(results), VALIDATION)
     )
     steps.record_metrics(lake, history, wanted, steps.compute_metrics(lake, settings, wanted))
-    steps.record_candidates(lake, history, wanted, steps.propose_candidates(lake, settings, wanted))
+    steps.record_candidates(lake, wanted, steps.propose_candidates(lake, settings, wanted))
     steps.record_validation(lake, history, wanted, "candidates", rows_to_table([], VALIDATION))
     return _by(steps.advise(lake, history, settings, wanted), "group_id")
 
 
 def test_advice_for_every_group(lake):
     """The one that pays is switched, the others are told why not."""
-    history = FakeHistory()
+    history = MemoryHistory()
     advice = _flow(lake, history)
 
     assert advice["crossing"]["verdict"] == "switch"
@@ -274,7 +222,10 @@ def test_advice_for_every_group(lake):
     assert advice["empty"]["reason"] == "no members (Empty)"
     assert advice["moving"]["reason"] == "rebalancing (PreparingRebalance)"
     assert advice["broken"]["reason"].startswith("could not be read")
-    assert set(history.stored) >= {"metrics", "candidates", "advice", "validation snapshot"}
+    wanted, tables = snapshot_id(1), history.tables
+    assert {wanted} == {*tables.metrics} == {*tables.candidates} == {*tables.snapshots}
+    assert {(wanted, "snapshot"), (wanted, "candidates")} == {*tables.validation}
+    assert tables.snapshots[wanted].advised
 
 
 def _failure(group_id, severity="critical", reason="offsets are negative"):
@@ -292,7 +243,7 @@ def _failure(group_id, severity="critical", reason="offsets are negative"):
 
 def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
     """The unit of validation is the group."""
-    history = FakeHistory()
+    history = MemoryHistory()
     advice = _flow(lake, history, results=[_failure("crossing"), _failure("empty", "warning")])
 
     assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
@@ -300,7 +251,7 @@ def test_a_withheld_group_is_not_judged_and_the_others_are(lake):
         "offsets are negative",
     )
     assert advice["empty"]["reason"] == "no members (Empty)"
-    metrics = _by(history.stored["metrics"]["group_metrics"].to_pylist(), "group_id")
+    metrics = _by(history.tables.metrics[snapshot_id(1)]["group_metrics"].to_pylist(), "group_id")
     assert (metrics["crossing"]["total_lag"], metrics["crossing"]["error"]) == (
         None,
         "offsets are negative",
@@ -312,27 +263,29 @@ def test_a_rejected_snapshot_is_a_verdict(lake):
     table = rows_to_table([_failure(None, reason="no broker")], VALIDATION)
 
     assert (
-        steps.record_validation(lake, FakeHistory(), snapshot_id(1), "snapshot", table)
+        steps.record_validation(lake, MemoryHistory(), snapshot_id(1), "snapshot", table)
         == "no broker"
     )
 
 
 def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
     """They stay in the lake for whoever investigates."""
-    history, wanted = FakeHistory(), snapshot_id(1)
-    steps.record_candidates(lake, history, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
+    history, wanted = MemoryHistory(), snapshot_id(1)
+    history.store_snapshot(lake.manifest("snapshot", wanted))
+    steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure("crossing") | {"stage": "candidates"}], VALIDATION)
     steps.record_validation(lake, history, wanted, "candidates", failed)
 
-    assert "crossing" not in history.stored["candidates"]["group_id"].to_pylist()
+    assert "crossing" not in history.tables.candidates[wanted]["group_id"].to_pylist()
     assert "crossing" in lake.read("candidates", [wanted])["group_id"].to_pylist()
 
 
 def test_rejected_candidates_are_no_ground_for_advice(lake):
     """When the candidates as a whole cannot be trusted, every group is told so and none to switch."""
-    history, wanted = FakeHistory(), snapshot_id(1)
+    history, wanted = MemoryHistory(), snapshot_id(1)
+    history.store_snapshot(lake.manifest("snapshot", wanted))
     steps.record_metrics(lake, history, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
-    steps.record_candidates(lake, history, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
+    steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
     steps.record_validation(lake, history, wanted, "candidates", failed)
     advice = _by(steps.advise(lake, history, SETTINGS, wanted), "group_id")
@@ -370,12 +323,12 @@ def test_an_unknown_snapshot_is_named(lake):
 
 def test_a_history_that_was_down_catches_up(lake):
     """The snapshot's own row is noted again from its manifest before anything refers to it."""
-    history = FakeHistory()
+    history = MemoryHistory()
     steps.record_validation(
         lake, history, snapshot_id(1), "snapshot", rows_to_table([], VALIDATION)
     )
 
-    assert history.stored["snapshot"].snapshot_id == snapshot_id(1)
+    assert [*history.tables.snapshots] == [snapshot_id(1)]
 
 
 def test_a_past_that_was_withheld_is_nobodys_past(lake):
@@ -384,7 +337,7 @@ def test_a_past_that_was_withheld_is_nobodys_past(lake):
 
     def rates(*failures):
         table = rows_to_table(list(failures), VALIDATION)
-        steps.record_validation(lake, FakeHistory(), past, "snapshot", table)
+        steps.record_validation(lake, MemoryHistory(), past, "snapshot", table)
         rows = steps.compute_metrics(lake, SETTINGS, snapshot_id(1))["group_metrics"].to_pylist()
         found = _by(rows, "group_id")
         return [found[g]["production_per_second"] is None for g in ("crossing", "empty")]
@@ -412,15 +365,15 @@ def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
 
 def test_advice_waits_for_all_groups_of_a_snapshot(lake):
     """Candidates of some groups only would close the snapshot for the rest."""
-    wanted, history = snapshot_id(1), FakeHistory()
+    wanted, history = snapshot_id(1), MemoryHistory()
     some = steps.propose_candidates(lake, SETTINGS, wanted, "cross*")
     steps.record_metrics(lake, None, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
-    steps.record_candidates(lake, None, wanted, some, "cross*")
+    steps.record_candidates(lake, wanted, some, "cross*")
 
     assert [row["group_id"] for row in steps.advise(lake, history, SETTINGS, wanted)] == [
         "crossing"
     ]
-    assert "advice" not in history.stored
+    assert history.tables.advice == []
 
 
 def test_an_idle_member_consumes_nothing_which_is_known(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -54,9 +55,9 @@ def test_a_server_that_went_away_is_unreachable_for_every_method(tmp_path: Path)
         fill(history)
         server.stop()
         for call in (
-            lambda: history.store_snapshot(manifest(1), {}),
+            lambda: history.store_snapshot(manifest(1)),
             lambda: history.query("groups"),
-            lambda: history.execute("snapshots_without_advice"),
+            lambda: history.snapshots_without_advice(timedelta()),
             lambda: history.lock("a").__enter__(),
         ):
             with pytest.raises(HistoryUnreachable, match="did not answer"):
@@ -83,7 +84,7 @@ def test_a_server_that_stops_in_the_middle_is_unreachable(tmp_path: Path) -> Non
 def test_a_database_that_was_never_migrated_says_how(empty_database: str) -> None:
     """Reading and writing both tell to migrate."""
     history = PostgresHistory(empty_database)
-    for call in (lambda: history.query("groups"), lambda: history.store_snapshot(manifest(), {})):
+    for call in (lambda: history.query("groups"), lambda: history.store_snapshot(manifest())):
         with pytest.raises(HistoryError, match=r"is not migrated.*Run `evenkeel migrate`"):
             call()
 
@@ -106,7 +107,7 @@ def test_another_role_can_neither_connect_nor_read(
     other = "evenkeel_test_airflow"
     postgres_server.create_database(other, other)
     try:
-        PostgresHistory(postgres_server.url(other, other)).execute("has_schema")
+        assert pending(postgres_server.url(other, other))
         with pytest.raises(HistoryError, match=r"permission denied.*role that owns the database"):
             PostgresHistory(postgres_server.url(name, other)).query("groups")
         owner = str(psycopg.conninfo.conninfo_to_dict(database_url)["user"])

@@ -12,8 +12,8 @@ import pytest
 from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.datasets import CANDIDATES, METRICS
 from evenkeel.engine.errors import ClusterChanged, HistoryError
+from evenkeel.engine.ports import PreviousAdvice, StepRun
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -67,7 +67,7 @@ def test_writing_everything_twice_leaves_the_same_rows(
     proposed = candidates(snapshot_id, "orders-app")
     seen = []
     for _ in range(2):
-        history.store_snapshot(taken, {"config_version": "c0ffee"})
+        history.store_snapshot(taken, "c0ffee")
         history.store_validation(snapshot_id, "snapshot", checks)
         history.store_metrics(snapshot_id, measured)
         history.store_validation(snapshot_id, "candidates", checks)
@@ -109,7 +109,7 @@ def test_values_come_back_as_they_went_in(history: PostgresHistory) -> None:
     """Null, infinity, lists, moves and moments survive the way through COPY."""
     taken = manifest(problems=["group 'x': not authorised"], bytes_received=5_000_000_000)
     snapshot_id = taken.snapshot_id
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     history.store_metrics(
         snapshot_id,
         metrics(snapshot_id, {'é, "g"': [None]}, drain_seconds=float("inf"), rates_since=FIRST),
@@ -133,12 +133,12 @@ def test_a_changed_kafka_cluster_under_the_same_name_is_refused(
     history: PostgresHistory, database_url: str
 ) -> None:
     """Another cluster id raises, naming both, and leaves no row; an id that is not told does not."""
-    history.store_snapshot(manifest(0), {})
+    history.store_snapshot(manifest(0))
     with pytest.raises(
         ClusterChanged, match=r"'demo' was Kafka cluster kafka-1, now kafka-2 answers"
     ):
-        history.store_snapshot(manifest(1, kafka="kafka-2"), {})
-    history.store_snapshot(manifest(2, kafka=None), {})
+        history.store_snapshot(manifest(1, kafka="kafka-2"))
+    history.store_snapshot(manifest(2, kafka=None))
     assert [r["kafka_cluster_id"] for r in ask(database_url, "SELECT * FROM cluster")] == [
         "kafka-1"
     ]
@@ -150,9 +150,9 @@ def test_a_snapshot_stored_again_keeps_what_later_steps_noted(
 ) -> None:
     """A retry of the first step does not undo the verdicts of the others, nor the configuration it does not know."""
     taken = manifest()
-    history.store_snapshot(taken, {"config_version": "c0ffee"})
+    history.store_snapshot(taken, "c0ffee")
     history.store_validation(taken.snapshot_id, "snapshot", [validation(None, success=False)])
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     (row,) = ask(database_url, "SELECT * FROM snapshot")
     assert (row["config_version"], row["rejected"]) == ("c0ffee", True)
     assert row["validated_at"] is not None
@@ -164,7 +164,7 @@ def test_a_failed_critical_check_of_the_whole_rejects_the_snapshot(
     """A rejection at one stage is not undone by the other stage; a group's failure withholds only the group."""
     taken = manifest()
     snapshot_id = taken.snapshot_id
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     history.store_validation(snapshot_id, "snapshot", [validation("a", success=False)])
     assert history.query("snapshot_health")[0]["rejected"] is False
     history.store_validation(snapshot_id, "snapshot", [validation(None, success=False)])
@@ -181,7 +181,7 @@ def test_partitions_are_those_of_the_newest_measured_snapshot(history: PostgresH
     """A newer snapshot's partitions replace the older one's; measured late, the older one changes nothing."""
     old, new, other = manifest(0), manifest(1), manifest(0, "other")
     for taken in (old, new, other):
-        history.store_snapshot(taken, {})
+        history.store_snapshot(taken)
     for taken, lag in ((old, 1), (other, 9), (new, 2), (old, 3)):
         history.store_metrics(taken.snapshot_id, metrics(taken.snapshot_id, {"g": [lag]}))
     found = [(row["cluster"], row["lag"]) for row in history.query("worst_partitions")]
@@ -192,7 +192,7 @@ def test_partitions_are_those_of_the_newest_measured_snapshot(history: PostgresH
 def test_a_snapshot_still_being_worked_on_hides_nothing(history: PostgresHistory) -> None:
     """Until the next snapshot is measured, proposed and advised, every view shows the one before."""
     fill(history, 0)
-    history.store_snapshot(manifest(1), {})
+    history.store_snapshot(manifest(1))
     assert len(history.query("groups")) == 2
     assert len(history.query("worst_partitions")) == 3
     assert len(history.query("scoreboard")) == 2
@@ -206,7 +206,7 @@ def test_only_the_20_worst_partitions_of_each_group_are_kept(
 ) -> None:
     """The largest lags stay, the unknown ones come last; a small group keeps all."""
     taken = manifest()
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     lags = [None, *range(30)]
     history.store_metrics(
         taken.snapshot_id, metrics(taken.snapshot_id, {"big": lags, "small": [None, 4]})
@@ -220,7 +220,7 @@ def test_advice_is_never_rewritten(history: PostgresHistory) -> None:
     """The first advice of a snapshot stays, with its moves; an advice without groups counts, too."""
     taken, empty = manifest(0), manifest(1)
     for each in (taken, empty):
-        history.store_snapshot(each, {})
+        history.store_snapshot(each)
     snapshot_id = taken.snapshot_id
     assert history.store_advice(
         snapshot_id, [advice(snapshot_id, "a"), advice(snapshot_id, "b", moves=[])]
@@ -240,14 +240,11 @@ def test_previous_advice_is_that_of_the_snapshot_before(history: PostgresHistory
     first, second, third = (fill(history, n) for n in range(3))
     fill(history, 0, "other")
 
-    def before(snapshot_id: str) -> list[dict[str, Any]]:
-        return history.execute("previous_advice", cluster="demo", snapshot_id=snapshot_id)
-
-    assert before(first) == []
-    assert [(r["group_id"], r["strategy"], r["seen"]) for r in before(second)] == [
-        ("orders-app", "range", 2)
+    assert history.previous_advice(first) == []
+    assert history.previous_advice(second) == [
+        PreviousAdvice(group_id="orders-app", strategy="range", seen=2)
     ]
-    assert len(before(third)) == 1
+    assert len(history.previous_advice(third)) == 1
 
 
 def test_snapshots_whose_advice_never_came_are_found(history: PostgresHistory) -> None:
@@ -255,12 +252,11 @@ def test_snapshots_whose_advice_never_came_are_found(history: PostgresHistory) -
     fill(history, 0)
     late, later, rejected = manifest(2), manifest(1), manifest(3)
     for taken in (late, later, rejected):
-        history.store_snapshot(taken, {})
+        history.store_snapshot(taken)
     history.store_validation(rejected.snapshot_id, "snapshot", [validation(None, success=False)])
-    found = [row["snapshot_id"] for row in history.execute("snapshots_without_advice")]
-    assert found == [later.snapshot_id, late.snapshot_id]
-    ages = history.execute("snapshots_without_advice", older_than_seconds=10**9)
-    assert ages == []
+    waiting = history.snapshots_without_advice(timedelta(seconds=120))
+    assert [one.snapshot_id for one in waiting] == [later.snapshot_id, late.snapshot_id]
+    assert history.snapshots_without_advice(timedelta(seconds=10**9)) == []
 
 
 def test_expiry_takes_snapshots_with_all_that_belongs_to_them(
@@ -286,8 +282,7 @@ def test_expiry_takes_snapshots_with_all_that_belongs_to_them(
                 " VALUES ('demo', %s, 'warning', %s, %s, %s)",
                 (kind, FIRST, FIRST, closed_at),
             )
-    gone = history.execute("expire", before=FIRST + timedelta(minutes=5))
-    assert [row["snapshot_id"] for row in gone] == [old]
+    assert history.expire(FIRST + timedelta(minutes=5)) == [old]
     for table in TABLES[1:-1]:
         assert {r["snapshot_id"] for r in ask(database_url, f"SELECT * FROM {table}")} == {new}
     assert len(ask(database_url, "SELECT * FROM advice_move")) == 1
@@ -330,35 +325,18 @@ def test_the_runs_of_steps_are_noted(history: PostgresHistory) -> None:
     """A failed run is found by the query, with its error; one that concerns no cluster, too."""
     for cluster, outcome, error in (("demo", "ok", None), (None, "failed", "no such key")):
         history.record_step(
-            cluster=cluster,
-            snapshot_id=None,
-            step="take_snapshot",
-            started_at=FIRST,
-            finished_at=FIRST + timedelta(seconds=2),
-            outcome=outcome,
-            error=error,
+            StepRun(
+                cluster=cluster,
+                snapshot_id=None,
+                step="take_snapshot",
+                started_at=FIRST,
+                finished_at=FIRST + timedelta(seconds=2),
+                outcome=outcome,
+                error=error,
+            )
         )
     (row,) = history.query("failed_steps", hours=10**7)
     assert (row["cluster"], row["error"], row["duration_seconds"]) == (None, "no such key", 2.0)
-
-
-def test_every_column_of_a_dataset_has_its_column(database_url: str) -> None:
-    """The tables can hold what the steps compute: a column that is added to a dataset must be added here."""
-    tables = {
-        "group_metrics": METRICS["group_metrics"],
-        "member_metrics": METRICS["member_metrics"],
-        "partition_latest": METRICS["partition_metrics"],
-        "partition_worst": METRICS["partition_metrics"],
-        "candidate": CANDIDATES["candidates"],
-    }
-    for table, schema in tables.items():
-        columns = ask(
-            database_url,
-            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum",
-            table,
-        )
-        names = [row["attname"] for row in columns]
-        assert [name for name in names if name != "place"] == schema.names
 
 
 def test_partition_worst_has_the_columns_of_partition_latest(database_url: str) -> None:

@@ -101,7 +101,7 @@ def test_every_statement_fits_the_schema(module_database_url: str, name: str) ->
 def test_groups_are_sorted_with_the_worst_first(history: PostgresHistory) -> None:
     """Trouble, then what could not be read or judged, then what is fine; the larger lag first; a pattern selects."""
     taken = manifest()
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     told: dict[str, tuple[str, int | None]] = {
         "idle": ("OK", 1),
         "busy": ("OK", 9),
@@ -168,7 +168,7 @@ def observed(
 ) -> None:
     """A snapshot of one group with these members: identity by member id."""
     taken = manifest(number, cluster)
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     tables = metrics(taken.snapshot_id, {group: [0]}, **columns)
     row = tables["member_metrics"].to_pylist()[0]
     rows = [row | {"member_id": one, "identity": who} for one, who in members.items()]
@@ -245,9 +245,9 @@ def test_churn_keeps_groups_of_one_name_apart_and_the_most_restless_first(
 
 def test_snapshot_health_counts_groups_that_could_not_be_read(history: PostgresHistory) -> None:
     """As the manifest notes it; one from before it was noted leaves it unknown."""
-    history.store_snapshot(manifest(0), {})
-    history.store_snapshot(manifest(1, unreadable_groups=2), {})
-    history.store_snapshot(manifest(2, unreadable_groups=0), {})
+    history.store_snapshot(manifest(0))
+    history.store_snapshot(manifest(1, unreadable_groups=2))
+    history.store_snapshot(manifest(2, unreadable_groups=0))
 
     counted = [row["unreadable_groups"] for row in history.query("snapshot_health")]
     assert counted == [0, 2, None]
@@ -256,7 +256,7 @@ def test_snapshot_health_counts_groups_that_could_not_be_read(history: PostgresH
 def priced(history: PostgresHistory, group: str, **costs: tuple[str, float | None]) -> list[Any]:
     """The newest snapshot of a group whose strategies can or cannot run, at these costs a month; its candidates."""
     taken = manifest(0)
-    history.store_snapshot(taken, {})
+    history.store_snapshot(taken)
     rows = candidates(taken.snapshot_id, group, list(costs)).to_pylist()
     for row in rows:
         row["feasibility"], cost = costs[row["strategy"]]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres.running import find
 from evenkeel.engine.errors import InputError
 
 NOWHERE = PostgresHistory("postgresql://nobody@127.0.0.1:1/nothing")
@@ -19,7 +21,7 @@ def test_an_unknown_query_lists_the_known_ones() -> None:
 def test_an_unknown_statement_lists_the_known_ones() -> None:
     """The same holds for internal statements; a query is not one."""
     with pytest.raises(InputError, match=r"no statement 'groups'.*record_step"):
-        NOWHERE.execute("groups")
+        find("statement", sql.statements(), "groups")
 
 
 def test_a_missing_parameter_is_named_with_all_the_others() -> None:

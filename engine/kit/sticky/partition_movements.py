@@ -14,7 +14,7 @@ from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
 
 
-class Movements:
+class PartitionMovements:
     """The movements of one plan."""
 
     def __init__(self, group: GroupSpec) -> None:
@@ -24,7 +24,7 @@ class Movements:
         self._moved: dict[int, tuple[int, int]] = {}
         self._routes: dict[tuple[int, int, int], JavaSet] = {}
 
-    def instead_of(self, partition: int, source: int, target: int) -> int:
+    def actual_partition_to_move(self, partition: int, source: int, target: int) -> int:
         """The partition to move, when this one is to go from *source* to *target*."""
         first, _ = self._moved.get(partition, (source, target))
         back = self._routes.get((int(self._topic[partition]), target, first))

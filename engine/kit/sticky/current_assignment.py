@@ -1,8 +1,9 @@
 """
 Who holds what while a general plan is made, and in which order each list came about.
 
-A kept partition is handed out a second time when it sorts behind one that has vanished (`plan.unassigned`). Then the
-copy that was kept stays where it is, in the list and in its length, and only the other one moves.
+A kept partition is handed out a second time when it sorts behind one that has vanished
+(`plan.unassigned_partitions`). Then the copy that was kept stays where it is, in the list and in its length, and only
+the other one moves.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.kit.orders import stable_order
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
 from evenkeel.engine.model import NONE, Indices, Ints
 
 
-class Holdings:
+class CurrentAssignment:
     """
     The state of a general plan, changed as it goes on.
 
@@ -24,23 +25,25 @@ class Holdings:
         copies: Partition handed out though it was kept -> who kept it.
     """
 
-    def __init__(self, past: Past, member: Ints, partition: Ints, free: Ints) -> None:
+    def __init__(
+        self, owned: OwnedPartitions, member: Ints, partition: Ints, unassigned: Ints
+    ) -> None:
         """
         Args:
-            past: What members say they own.
-            member, partition: (kept) the claims members keep, each member's in the order of its list.
-            free: What will be handed out.
+            owned: What members say they own.
+            member, partition: (kept) the partitions members keep, each member's in the order of its list.
+            unassigned: What will be handed out.
         """
-        self.size: Ints = np.bincount(member, minlength=len(past.walk))
-        self.owner: Indices = np.full(past.size, NONE, np.int32)
-        self._since: Ints = np.zeros(past.size, np.int64)
+        self.size: Ints = np.bincount(member, minlength=len(owned.hash_order))
+        self.owner: Indices = np.full(owned.size, NONE, np.int32)
+        self._since: Ints = np.zeros(owned.size, np.int64)
         self._clock = len(partition)
         arrived = np.arange(len(partition))
-        gone = partition >= past.size
+        gone = partition >= owned.size
         self._gone = member[gone], partition[gone], arrived[gone]
         self.owner[partition[~gone]] = member[~gone]
         self._since[partition[~gone]] = arrived[~gone]
-        twice = free[self.owner[free] != NONE]
+        twice = unassigned[self.owner[unassigned] != NONE]
         self.copies: dict[int, int] = dict(
             zip(twice.tolist(), self.owner[twice].tolist(), strict=True)
         )

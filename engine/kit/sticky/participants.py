@@ -10,68 +10,71 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.subscriptions import Potential
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
+from evenkeel.engine.kit.sticky.potential_consumers import PotentialConsumers
 from evenkeel.engine.model import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scope:
+class Participants:
     """
-    S topics and their partitions, in the order in which they are dealt.
+    S topics and their partitions, in the order in which Kafka assigns them.
 
     Attributes:
         place: (T) the place of each topic among the S, S for one that does not take part.
         start: (S + 1) where each one's subscribers begin.
         subscriber: (pairs) the distinct subscribers, by id.
         partitions: The partitions of these topics.
-        aside: (M) members that hold all they could, and nothing of these topics.
-        strained: (S) topics with a subscriber that is set aside all the same; only partitions that have vanished
-            bring that about.
+        fixed: (M) members that hold all they could, and nothing of these topics (Kafka's fixedAssignments).
+        has_fixed_subscriber: (S) topics with a fixed subscriber all the same; only partitions that have vanished bring
+            that about.
     """
 
     place: Ints
     start: Ints
     subscriber: Ints
     partitions: Ints
-    aside: Flags
-    strained: Flags
+    fixed: Flags
+    has_fixed_subscriber: Flags
 
     def among(self, place: int) -> Ints:
         """The subscribers of a topic."""
         return self.subscriber[self.start[place] : self.start[place + 1]]
 
-    def within(self, partitions: Ints, past: Past) -> Ints:
+    def within(self, partitions: Ints, owned: OwnedPartitions) -> Ints:
         """Those of the partitions that take part."""
-        return partitions[self.place[past.topic[partitions]] < len(self.strained)]
+        return partitions[self.place[owned.topic[partitions]] < len(self.has_fixed_subscriber)]
 
 
-def scope_of(past: Past, potential: Potential, member: Ints, partition: Ints) -> Scope:
+def participants_of(
+    owned: OwnedPartitions, potential: PotentialConsumers, member: Ints, partition: Ints
+) -> Participants:
     """
     Narrow a group down.
 
     Args:
-        past: What members say they own.
+        owned: What members say they own.
         potential: Who could have what.
         member, partition: All lists as they are.
     """
     takes_part = potential.mentions >= 2
-    place = np.full(len(past.in_play), takes_part.sum())
+    place = np.full(len(owned.assignable), takes_part.sum())
     place[potential.topics[takes_part]] = np.arange(takes_part.sum())
     sizes = np.diff(potential.start)
     start = np.append(0, np.cumsum(sizes[takes_part]))
     subscriber = potential.subscriber[np.repeat(takes_part, sizes)]
-    movable = place[past.topic[partition]] < len(start) - 1
-    aside = np.bincount(member, minlength=len(past.walk)) >= potential.most
-    aside[member[movable]] = False
-    strained = np.zeros(len(start) - 1, np.bool_)
-    strained[np.repeat(np.arange(len(strained)), sizes[takes_part])[aside[subscriber]]] = True
+    movable = place[owned.topic[partition]] < len(start) - 1
+    fixed = np.bincount(member, minlength=len(owned.hash_order)) >= potential.max_assignment_size
+    fixed[member[movable]] = False
+    has_fixed_subscriber = np.zeros(len(start) - 1, np.bool_)
+    place_of = np.repeat(np.arange(len(has_fixed_subscriber)), sizes[takes_part])
+    has_fixed_subscriber[place_of[fixed[subscriber]]] = True
     wanted = potential.partitions
-    return Scope(
+    return Participants(
         place=place,
         start=start,
         subscriber=subscriber,
-        partitions=wanted[place[past.topic[wanted]] < len(strained)],
-        aside=aside,
-        strained=strained,
+        partitions=wanted[place[owned.topic[wanted]] < len(has_fixed_subscriber)],
+        fixed=fixed,
+        has_fixed_subscriber=has_fixed_subscriber,
     )

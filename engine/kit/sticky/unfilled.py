@@ -1,5 +1,5 @@
 """
-Who can still take partitions while a constrained plan is made, and how partitions are dealt to them.
+Who can still take partitions while a constrained plan is made, and how partitions are assigned to them.
 
 Source: `assignRackAwareRoundRobin` and `assignRoundRobin` of Kafka 4.3.
 """
@@ -14,65 +14,67 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.sticky.racks import StickyRacks
+from evenkeel.engine.kit.sticky.rack_info import RackInfo
 from evenkeel.engine.model import NONE, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Openings:
+class UnfilledMembers:
     """
-    Members with room.
+    Members with room for more partitions; the quotas are Kafka's minQuota and maxQuota = minQuota + 1.
 
     Attributes:
-        short: Members with less than the least everybody is to have, in their turn.
+        under_min: Members below the minimum quota, in their turn.
         need: How many each of these lacks.
-        exact: Members with exactly the least that may have one more, in their turn.
-        extras: How many members may still come to have one more.
+        exactly_min: Members with exactly the minimum quota that may have one more, in their turn.
+        over_min_left: How many members may still come to have the maximum quota.
     """
 
-    short: Ints
+    under_min: Ints
     need: Ints
-    exact: Ints
-    extras: int
+    exactly_min: Ints
+    over_min_left: int
 
 
-def deal_by_rack(free: Ints, racks: StickyRacks, openings: Openings) -> tuple[Ints, Openings]:
+def assign_rack_aware_round_robin(
+    unassigned: Ints, racks: RackInfo, unfilled: UnfilledMembers
+) -> tuple[Ints, UnfilledMembers]:
     """
-    Give partitions to members on their racks: round those who are short, else to the first with just enough.
+    Give partitions to members on their racks: round those under the minimum, else to the first with exactly that.
 
     Args:
-        free: Partitions in the order in which they are dealt.
+        unassigned: Partitions in the order in which they are assigned.
         racks: The group's racks.
-        openings: Who has room.
+        unfilled: Who has room.
 
     Returns:
-        (free) the member that gets each, NONE where nobody fits; and who has room then.
+        (unassigned) the member that gets each, NONE where nobody fits; and who has room then.
     """
     rack_of = racks.member.tolist()
-    ring, queue = _Ring(openings, rack_of), _Queue(openings, rack_of)
+    ring, queue = _Ring(unfilled, rack_of), _Queue(unfilled, rack_of)
     start, rack = racks.replicas.start.tolist(), racks.replicas.rack.tolist()
-    takers = [NONE] * len(free)
-    for turn, partition in enumerate(free.tolist()):
+    takers = [NONE] * len(unassigned)
+    for turn, partition in enumerate(unassigned.tolist()):
         fitting = rack[start[partition] : start[partition + 1]]
         place = ring.next(fitting)
         if place == NONE:
             takers[turn] = queue.take(fitting)
             continue
-        takers[turn] = ring.short[place]
+        takers[turn] = ring.under_min[place]
         if ring.give(place):
-            queue.append(ring.short[place])
+            queue.append(ring.under_min[place])
     left = [place for place, need in enumerate(ring.need) if need]
-    return np.array(takers, np.int64), Openings(
-        short=np.array([ring.short[place] for place in left], np.int64),
+    return np.array(takers, np.int64), UnfilledMembers(
+        under_min=np.array([ring.under_min[place] for place in left], np.int64),
         need=np.array([ring.need[place] for place in left], np.int64),
-        exact=np.array(queue.left(), np.int64),
-        extras=queue.extras,
+        exactly_min=np.array(queue.left(), np.int64),
+        over_min_left=queue.over_min_left,
     )
 
 
-def deal_round(count: int, openings: Openings) -> Ints:
+def assign_round_robin(count: int, unfilled: UnfilledMembers) -> Ints:
     """
-    Give out *count* partitions round those who are short, then one each to those with just enough.
+    Give out *count* partitions round those under the minimum, then one each to those with exactly that.
 
     Returns:
         (count) the member that gets each.
@@ -81,19 +83,20 @@ def deal_round(count: int, openings: Openings) -> Ints:
         Infeasible: There are too many partitions or too few, where Kafka's class throws; only a kept partition that
             has vanished brings that about.
 
-    >>> openings = Openings(short=np.array([4, 7]), need=np.array([1, 2]), exact=np.array([5]), extras=2)
-    >>> deal_round(5, openings).tolist()
+    >>> unfilled = UnfilledMembers(
+    ...     under_min=np.array([4, 7]), need=np.array([1, 2]), exactly_min=np.array([5]), over_min_left=2)
+    >>> assign_round_robin(5, unfilled).tolist()
     [4, 7, 7, 5, 4]
     """
     turns, done = [np.zeros(0, np.int64)], 0
-    for level in np.unique(openings.need).tolist():
-        turns.append(np.tile(openings.short[openings.need >= level], level - done))
+    for level in np.unique(unfilled.need).tolist():
+        turns.append(np.tile(unfilled.under_min[unfilled.need >= level], level - done))
         done = level
-    filled = openings.short[np.argsort(openings.need, kind="stable")]
-    line = np.concatenate([*turns, openings.exact, filled])
-    if not openings.need.sum() <= count <= len(line):
+    filled = unfilled.under_min[np.argsort(unfilled.need, kind="stable")]
+    line = np.concatenate([*turns, unfilled.exactly_min, filled])
+    if not unfilled.need.sum() <= count <= len(line):
         raise Infeasible(
-            f"{count:,} partitions are to be dealt to members that lack {openings.need.sum():,} and can take"
+            f"{count:,} partitions are to be dealt to members that lack {unfilled.need.sum():,} and can take"
             f" {len(line):,} (Kafka: IllegalStateException).",
             fix="Let members forget partitions that no longer exist: restart them.",
         )
@@ -101,11 +104,11 @@ def deal_round(count: int, openings: Openings) -> Ints:
 
 
 class _Ring:
-    """Members who are short: a turn goes to the next one, from a cursor on, whose rack fits."""
+    """Members under the minimum: a turn goes to the next one, from a cursor on, whose rack fits."""
 
-    def __init__(self, openings: Openings, rack_of: Sequence[int]) -> None:
-        self.short, self.need = openings.short.tolist(), openings.need.tolist()
-        self._racks = [rack_of[member] for member in self.short]
+    def __init__(self, unfilled: UnfilledMembers, rack_of: Sequence[int]) -> None:
+        self.under_min, self.need = unfilled.under_min.tolist(), unfilled.need.tolist()
+        self._racks = [rack_of[member] for member in self.under_min]
         self._cursor = 0
         self._places: dict[int, list[int]] = {}
         for place, rack in enumerate(self._racks):
@@ -113,7 +116,7 @@ class _Ring:
 
     def next(self, fitting: Sequence[int]) -> int:
         """The place of the next member on one of these racks, NONE without one."""
-        size = len(self.short)
+        size = len(self.under_min)
         best = 2 * size
         for rack in fitting:
             if places := self._places.get(rack):
@@ -134,27 +137,27 @@ class _Ring:
 
 
 class _Queue:
-    """Members with just enough: the first whose rack fits may have one more, until no more extras are left."""
+    """Members with exactly the minimum: the first whose rack fits may have one more, until no more extras are left."""
 
-    def __init__(self, openings: Openings, rack_of: Sequence[int]) -> None:
-        self.extras = openings.extras
+    def __init__(self, unfilled: UnfilledMembers, rack_of: Sequence[int]) -> None:
+        self.over_min_left = unfilled.over_min_left
         self._rack_of = rack_of
         self._members: list[int] = []
         self._taken: list[bool] = []
         self._turns: dict[int, deque[int]] = {}
-        for member in openings.exact.tolist():
+        for member in unfilled.exactly_min.tolist():
             self.append(member)
 
     def append(self, member: int) -> None:
         """Let a member queue up, if there are extras at all."""
-        if self.extras:
+        if self.over_min_left:
             self._turns.setdefault(self._rack_of[member], deque()).append(len(self._members))
             self._members.append(member)
             self._taken.append(False)
 
     def take(self, fitting: Sequence[int]) -> int:
         """The first member on one of these racks, which leaves the queue; NONE without one."""
-        if not self.extras:
+        if not self.over_min_left:
             return NONE
         heads = [(turns[0], turns) for rack in fitting if (turns := self._turns.get(rack))]
         if not heads:
@@ -162,10 +165,10 @@ class _Queue:
         turn, turns = min(heads, key=lambda head: head[0])
         turns.popleft()
         self._taken[turn] = True
-        self.extras -= 1
+        self.over_min_left -= 1
         return self._members[turn]
 
     def left(self) -> list[int]:
         """Who still queues, in turn; nobody when no extras are left."""
         waiting = zip(self._members, self._taken, strict=True)
-        return [member for member, taken in waiting if not taken] if self.extras else []
+        return [member for member, taken in waiting if not taken] if self.over_min_left else []

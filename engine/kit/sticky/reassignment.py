@@ -16,11 +16,11 @@ from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.orders import places
 from evenkeel.engine.kit.sticky.balance import FAR, Balance
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.movements import Movements
-from evenkeel.engine.kit.sticky.past import Past, previous_owners
-from evenkeel.engine.kit.sticky.racks import StickyRacks
-from evenkeel.engine.kit.sticky.scope import Scope
+from evenkeel.engine.kit.sticky.current_assignment import CurrentAssignment
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions, previous_owners
+from evenkeel.engine.kit.sticky.participants import Participants
+from evenkeel.engine.kit.sticky.partition_movements import PartitionMovements
+from evenkeel.engine.kit.sticky.rack_info import RackInfo
 from evenkeel.engine.model import NONE, Flags, Ints
 
 
@@ -30,30 +30,30 @@ class Reassignment:
     def __init__(
         self,
         group: GroupSpec,
-        past: Past,
-        holdings: Holdings,
-        scope: Scope,
+        owned: OwnedPartitions,
+        current: CurrentAssignment,
+        participants: Participants,
         balance: Balance,
-        racks: StickyRacks | None,
+        racks: RackInfo | None,
     ) -> None:
         """
         Args:
             group: The group.
-            past: What members say they own.
-            holdings: Who holds what; changed.
-            scope: What takes part.
-            balance: Of these holdings.
+            owned: What members say they own.
+            current: Who holds what; changed.
+            participants: What takes part.
+            balance: Whether it is balanced.
             racks: The group's racks where they matter.
         """
-        self._group, self._past, self._holdings = group, past, holdings
-        self._scope, self._balance, self._racks = scope, balance, racks
-        self._movements = Movements(group)
-        previous = previous_owners(past)
+        self._group, self._owned, self._current = group, owned, current
+        self._participants, self._balance, self._racks = participants, balance, racks
+        self._movements = PartitionMovements(group)
+        previous = previous_owners(owned)
         self._previous = previous if (previous != NONE).any() else None
 
     def run(self, partitions: Ints) -> bool:
         """
-        Go through the partitions, in the order they are dealt, until no move is left.
+        Go through the partitions, in the order they are assigned, until no move is left.
 
         Returns:
             Whether anything was moved.
@@ -61,11 +61,11 @@ class Reassignment:
         Raises:
             Infeasible: Kafka's class throws, or never comes to an end.
         """
-        topic = self._scope.place[self._past.topic[partitions]]
+        topic = self._participants.place[self._owned.topic[partitions]]
         passes, mark = 0, None
         while self._pass(partitions, topic):
             passes += 1
-            state = self._holdings.owner.tobytes(), self._movements.state()
+            state = self._current.owner.tobytes(), self._movements.state()
             if state == mark:
                 raise Infeasible(
                     f"after pass {passes:,} over {len(partitions):,} partitions all is as it was before, so Kafka's"
@@ -81,13 +81,13 @@ class Reassignment:
         moved, at = False, 0
         while (at := self._next(partitions, topic, at)) < len(partitions):
             place, partition = int(topic[at]), int(partitions[at])
-            subscribers = self._scope.among(place)
-            sizes = self._holdings.size[subscribers]
-            if self._scope.strained[place]:
-                sizes = np.where(self._scope.aside[subscribers], FAR, sizes)
+            subscribers = self._participants.among(place)
+            sizes = self._current.size[subscribers]
+            if self._participants.has_fixed_subscriber[place]:
+                sizes = np.where(self._participants.fixed[subscribers], FAR, sizes)
             first = int(sizes.argmin())  # of equal ones the first by id
             target = int(subscribers[first])
-            if self._balance.reached(target, partition):
+            if self._balance.is_balanced(target, partition):
                 break
             moved |= self._visit(partition, place, target)
             at += 1
@@ -95,30 +95,30 @@ class Reassignment:
 
     def _next(self, partitions: Ints, topic: Ints, at: int) -> int:
         """The first partition from *at* on that may move or make Kafka throw; their number when there is none."""
-        topics, width = len(self._scope.strained), 1
+        topics, width = len(self._participants.has_fixed_subscriber), 1
         while at < len(partitions):
             first = int(topic[at])
             last = min(first + width, topics)
             end = int(np.searchsorted(topic, last))
-            found = self._movable(partitions[at:end], topic[at:end] - first, first, last)
-            where = int(found.argmax())
-            if found[where]:
+            movable = self._movable(partitions[at:end], topic[at:end] - first, first, last)
+            where = int(movable.argmax())
+            if movable[where]:
                 return at + where
             at, width = end, 2 * width
         return at
 
     def _movable(self, partitions: Ints, topic: Ints, first: int, last: int) -> Flags:
         """Which of the partitions of the topics from *first* to before *last* may move."""
-        size, scope = self._holdings.size, self._scope
-        span = slice(scope.start[first], scope.start[last])
-        starts = scope.start[first:last] - scope.start[first]
-        least = np.minimum.reduceat(size[scope.subscriber[span]], starts)
-        least[scope.strained[first:last]] = -FAR
-        held = size[self._holdings.owner[partitions]]
+        size, participants = self._current.size, self._participants
+        span = slice(participants.start[first], participants.start[last])
+        starts = participants.start[first:last] - participants.start[first]
+        least = np.minimum.reduceat(size[participants.subscriber[span]], starts)
+        least[participants.has_fixed_subscriber[first:last]] = -FAR
+        held = size[self._current.owner[partitions]]
         movable: Flags = held > least[topic] + 1
         if self._previous is not None:
             before = self._previous[partitions]
-            known = np.where(scope.aside[before], -FAR, size[before])
+            known = np.where(participants.fixed[before], -FAR, size[before])
             movable |= (before != NONE) & (held > known + 1)
         return movable
 
@@ -131,50 +131,52 @@ class Reassignment:
             place: Of its topic.
             target: The subscriber with least.
         """
-        size = self._holdings.size
-        most = size[self._holdings.owner[partition]]
+        size = self._current.size
+        held = size[self._current.owner[partition]]
         before = NONE if self._previous is None else int(self._previous[partition])
         if before != NONE:
-            if self._scope.aside[before]:
+            if self._participants.fixed[before]:
                 raise self._no_list(before, partition)
-            if most > size[before] + 1:
+            if held > size[before] + 1:
                 self._move(partition, before)
                 return True
-        if self._scope.strained[place] and not self._found(partition, place):
+        if self._participants.has_fixed_subscriber[place] and not self._somebody_has_less(
+            partition, place
+        ):
             return False
-        if most <= size[target] + 1:
+        if held <= size[target] + 1:
             return False
         self._move(partition, target)
         return True
 
-    def _found(self, partition: int, place: int) -> bool:
-        """Whether Kafka, looking one by one, finds somebody with less before it comes upon a member set aside."""
-        size, racks = self._holdings.size, self._racks
-        owner = int(self._holdings.owner[partition])
-        walked = places(self._past.walk)
-        others = np.array(sorted(self._scope.among(place), key=walked.__getitem__))
+    def _somebody_has_less(self, partition: int, place: int) -> bool:
+        """Whether Kafka, looking one by one, finds somebody with less before it comes upon a fixed member."""
+        size, racks = self._current.size, self._racks
+        owner = int(self._current.owner[partition])
+        hash_place = places(self._owned.hash_order)
+        others = np.array(sorted(self._participants.among(place), key=hash_place.__getitem__))
         if racks is not None and racks.shared(np.array([owner]), np.array([partition]))[0]:
             near = racks.shared(others, np.full(len(others), partition))
             others = np.concatenate([others[near], others])
         for other in others.tolist():
-            if self._scope.aside[other]:
+            if self._participants.fixed[other]:
                 raise self._no_list(other, partition)
             if size[owner] > size[other] + 1:
                 return True
         return False
 
     def _move(self, partition: int, target: int) -> None:
-        owner = int(self._holdings.owner[partition])
-        partition = self._movements.instead_of(partition, owner, target)
-        self._movements.record(partition, int(self._holdings.owner[partition]), target)
-        self._holdings.move(partition, target)
+        owner = int(self._current.owner[partition])
+        partition = self._movements.actual_partition_to_move(partition, owner, target)
+        self._movements.record(partition, int(self._current.owner[partition]), target)
+        self._current.move(partition, target)
 
     def _no_list(self, member: int, partition: int) -> Infeasible:
         """Kafka's class asks for the list of a member that it has set aside, and has none."""
-        group, past = self._group, self._past
-        name = f"{group.topics[past.topic[partition]]}-{past.number[partition]}"
+        group, owned = self._group, self._owned
+        name = f"{group.topics[owned.topic[partition]]}-{owned.number[partition]}"
         return Infeasible(
             f"{name} could go to member {group.members[member]}, which takes no part in balancing with its"
-            f" {self._holdings.size[member]:,} partitions (Kafka: NullPointerException).",
+            f" {self._current.size[member]:,} partitions (Kafka: NullPointerException).",
             fix="Let it forget what it owned: restart it.",
         )

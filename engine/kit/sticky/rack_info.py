@@ -12,24 +12,24 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.racks import ReplicaRacks, replica_racks
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StickyRacks:
+class RackInfo:
     """
     The racks of a group in which they make a difference.
 
     Attributes:
         member: (M) each member's rack, NONE without.
         replicas: The distinct racks of each partition, ascending.
-        crowd: (P) how many members live on the racks of each partition.
+        nearby_members: (P) how many members live on the racks of each partition.
     """
 
     member: Indices
     replicas: ReplicaRacks
-    crowd: Ints
+    nearby_members: Ints
 
     def mismatch(self, members: Ints, partitions: Ints) -> Flags:
         """
@@ -43,7 +43,7 @@ class StickyRacks:
     def shared(self, members: Ints, partitions: Ints) -> Flags:
         """Pair by pair, whether the member has a rack and the partition is on it."""
         rack = self.member[members]
-        there = np.minimum(partitions, len(self.crowd))
+        there = np.minimum(partitions, len(self.nearby_members))
         first, last = self.replicas.start[there], np.append(self.replicas.start[1:], 0)[there]
         shared = np.zeros(len(rack), np.bool_)
         for turn in range(int(np.diff(self.replicas.start).max(initial=0))):
@@ -52,33 +52,35 @@ class StickyRacks:
         return shared
 
 
-def sticky_racks(group: GroupSpec, past: Past) -> StickyRacks | None:
+def rack_info(group: GroupSpec, owned: OwnedPartitions) -> RackInfo | None:
     """
     What to know of racks; None where they make no difference.
 
     They do when a member's rack is among the partitions', and not every partition is on all of these.
 
     >>> from evenkeel.engine.assignor import spec
-    >>> from evenkeel.engine.kit.sticky.past import Claims, read_past
+    >>> from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, racks={"a": "x"}, replicas={"t": [["x", "y"], ["y"]]})
-    >>> nothing = Claims(start=np.zeros(3, np.int64), topic=group.owned_topic,
+    >>> nothing = MemberData(start=np.zeros(3, np.int64), topic=group.owned_topic,
     ...                  partition=group.owned_partition, generation=group.generation)
-    >>> racks = sticky_racks(group, read_past(group, nothing))
-    >>> racks.crowd.tolist(), racks.mismatch(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
+    >>> racks = rack_info(group, owned_partitions(group, nothing))
+    >>> racks.nearby_members.tolist(), racks.mismatch(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
     ([1, 0], [False, True, False])
     """
     known = group.member_rack[group.member_rack != NONE]
     if not len(known):
         return None
     replicas = replica_racks(group)
-    in_play = past.in_play[group.topic_of]
+    assignable = owned.assignable[group.topic_of]
     offered = np.zeros(len(group.racks), np.bool_)
-    offered[replicas.rack[in_play[replicas.partition]]] = True
+    offered[replicas.rack[assignable[replicas.partition]]] = True
     partial = np.diff(replicas.start) != offered.sum()
-    if not offered[known].any() or not (partial & in_play).any():
+    if not offered[known].any() or not (partial & assignable).any():
         return None
     living = np.bincount(known, minlength=len(group.racks))
-    crowd = np.bincount(
+    nearby_members = np.bincount(
         replicas.partition, weights=living[replicas.rack], minlength=group.partition_count
     )
-    return StickyRacks(member=group.member_rack, replicas=replicas, crowd=crowd.astype(np.int64))
+    return RackInfo(
+        member=group.member_rack, replicas=replicas, nearby_members=nearby_members.astype(np.int64)
+    )

@@ -13,27 +13,27 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.kit.java_order import string_order, string_places
 from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.sticky.past import Past
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
 from evenkeel.engine.kit.subscribers import subscribers_in_order
 from evenkeel.engine.model import Ints, ragged_entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Potential:
+class PotentialConsumers:
     """
-    The topics in play in the order Kafka deals them, by (mentions, name), and who subscribes to them. N topics in play.
+    N assignable topics in the order in which Kafka assigns them, by (mentions, name), and who subscribes to them.
 
     A subscription that names a topic twice mentions it twice.
 
     Attributes:
         by_id: (M) the members by id.
-        topics: (N) the topics in play, in order.
-        place: (T) the place of each topic among them, N for one not in play.
+        topics: (N) the assignable topics, in order.
+        place: (T) the place of each topic among them, N for one that is not assignable.
         mentions: (N) how often members name each.
         start: (N + 1) where each one's subscribers begin.
         subscriber: (pairs) the distinct subscribers, by id.
-        partitions: (all in play) the partitions, by (topic in order, number).
-        most: (M) how many partitions Kafka takes for the most a member can have.
+        partitions: (all of these) the partitions, by (topic in order, number).
+        max_assignment_size: (M) how many partitions Kafka takes for the most a member can have.
     """
 
     by_id: Ints
@@ -43,36 +43,36 @@ class Potential:
     start: Ints
     subscriber: Ints
     partitions: Ints
-    most: Ints
+    max_assignment_size: Ints
 
     def among(self, topic: int) -> Ints:
         """The subscribers of the topic at that place of the order, by id."""
         return self.subscriber[self.start[topic] : self.start[topic + 1]]
 
 
-def potential_of(group: GroupSpec, past: Past) -> Potential:
+def potential_consumers(group: GroupSpec, owned: OwnedPartitions) -> PotentialConsumers:
     """Work out who could have what."""
     by_id = string_order(group.members)
-    counts = np.bincount(group.subscription_topic, minlength=len(group.topics))
-    in_play = np.flatnonzero(past.in_play)
-    topics = in_play[np.lexsort((string_places(group.topics)[in_play], counts[in_play]))]
+    mentions = np.bincount(group.subscription_topic, minlength=len(group.topics))
+    assignable = np.flatnonzero(owned.assignable)
+    topics = assignable[np.lexsort((string_places(group.topics)[assignable], mentions[assignable]))]
     place = np.full(len(group.topics), len(topics))
     place[topics] = np.arange(len(topics))
     subscribers = subscribers_in_order(group, by_id.astype(np.int32))
     start, entries = ragged_entries(subscribers.start, topics)
-    return Potential(
+    return PotentialConsumers(
         by_id=by_id,
         topics=topics,
         place=place,
-        mentions=counts[topics],
+        mentions=mentions[topics],
         start=start,
         subscriber=subscribers.member[entries].astype(np.int64),
         partitions=partition_order(group, topics),
-        most=_most(group, past),
+        max_assignment_size=_max_assignment_size(group, owned),
     )
 
 
-def _most(group: GroupSpec, past: Past) -> Ints:
+def _max_assignment_size(group: GroupSpec, owned: OwnedPartitions) -> Ints:
     """
     (M) the most partitions each member could have, as Kafka counts.
 
@@ -81,8 +81,8 @@ def _most(group: GroupSpec, past: Past) -> Ints:
     members = len(group.members)
     sizes = np.diff(group.topic_start)
     member = np.repeat(np.arange(members), np.diff(group.subscription_start))
-    useful = past.in_play[group.subscription_topic]
+    useful = owned.assignable[group.subscription_topic]
     named = np.bincount(member[useful], minlength=members)
     of_named = sizes[group.subscription_topic[useful]]
-    most = np.bincount(member[useful], weights=of_named, minlength=members).astype(np.int64)
-    return np.where(named == past.in_play.sum(), sizes[past.in_play].sum(), most)
+    total = np.bincount(member[useful], weights=of_named, minlength=members).astype(np.int64)
+    return np.where(named == owned.assignable.sum(), sizes[owned.assignable].sum(), total)

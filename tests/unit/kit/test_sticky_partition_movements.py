@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.kit.java_order import JavaSet, string_hashes, topic_partition_hashes
-from evenkeel.engine.kit.sticky.movements import Movements
+from evenkeel.engine.kit.sticky.partition_movements import PartitionMovements
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "java_set.json").read_text())
 """
@@ -51,19 +51,19 @@ def test_the_first_of_a_set_is_as_recorded(case):
 @pytest.fixture
 def movements():
     """Of two topics with three partitions each: t-0 is 0, u-0 is 3."""
-    return Movements(spec({"a": ["t", "u"]}, {"t": 3, "u": 3}))
+    return PartitionMovements(spec({"a": ["t", "u"]}, {"t": 3, "u": 3}))
 
 
 def test_without_movements_a_partition_moves_itself(movements):
     """Nothing has to go back first."""
-    assert movements.instead_of(0, A, B) == 0
+    assert movements.actual_partition_to_move(0, A, B) == 0
 
 
 def test_what_came_goes_back_first(movements):
     """After t-1 went from b to a, it goes back to b in place of t-0."""
     movements.record(1, B, A)
 
-    assert movements.instead_of(0, A, B) == 1
+    assert movements.actual_partition_to_move(0, A, B) == 1
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_came_stays_when_it_is_about(situation, partition, source, target, 
     """Only the reverse of the same movement within the same topic counts."""
     movements.record(1, B, A)
 
-    assert movements.instead_of(partition, source, target) == partition
+    assert movements.actual_partition_to_move(partition, source, target) == partition
 
 
 def test_several_moves_count_as_one_from_the_first_source(movements):
@@ -82,8 +82,8 @@ def test_several_moves_count_as_one_from_the_first_source(movements):
     movements.record(1, B, C)
     movements.record(1, C, A)
 
-    assert movements.instead_of(0, A, B) == 1
-    assert movements.instead_of(0, A, C) == 0
+    assert movements.actual_partition_to_move(0, A, B) == 1
+    assert movements.actual_partition_to_move(0, A, C) == 0
 
 
 def test_a_partition_that_moved_is_looked_at_from_its_first_source(movements):
@@ -91,7 +91,7 @@ def test_a_partition_that_moved_is_looked_at_from_its_first_source(movements):
     movements.record(0, A, C)
     movements.record(1, B, A)
 
-    assert movements.instead_of(0, C, B) == 1
+    assert movements.actual_partition_to_move(0, C, B) == 1
 
 
 def test_a_return_leaves_no_trace(movements):
@@ -99,5 +99,5 @@ def test_a_return_leaves_no_trace(movements):
     movements.record(1, B, A)
     movements.record(1, A, B)
 
-    assert movements.instead_of(0, A, B) == 0
-    assert movements.state() == Movements(spec({}, {})).state()
+    assert movements.actual_partition_to_move(0, A, B) == 0
+    assert movements.state() == PartitionMovements(spec({}, {})).state()

@@ -1,5 +1,5 @@
 """
-Handing out free partitions, one by one, each to the subscriber with least.
+Handing out unassigned partitions, one by one, each to the subscriber with least.
 
 Of several with least it is the first by member id. Source: `GeneralAssignmentBuilder` of Kafka 4.3, the beginning of
 `balance`.
@@ -14,31 +14,35 @@ from itertools import pairwise
 import numpy as np
 
 from evenkeel.engine.kit.orders import places, stable_order
-from evenkeel.engine.kit.sticky.holdings import Holdings
-from evenkeel.engine.kit.sticky.past import Past
-from evenkeel.engine.kit.sticky.racks import StickyRacks
-from evenkeel.engine.kit.sticky.subscriptions import Potential
+from evenkeel.engine.kit.sticky.current_assignment import CurrentAssignment
+from evenkeel.engine.kit.sticky.owned import OwnedPartitions
+from evenkeel.engine.kit.sticky.potential_consumers import PotentialConsumers
+from evenkeel.engine.kit.sticky.rack_info import RackInfo
 from evenkeel.engine.model import NONE, Ints
 
 
-def allot(
-    free: Ints, holdings: Holdings, past: Past, potential: Potential, racks: StickyRacks | None
+def assign_unassigned(
+    unassigned: Ints,
+    current: CurrentAssignment,
+    owned: OwnedPartitions,
+    potential: PotentialConsumers,
+    racks: RackInfo | None,
 ) -> None:
     """
-    Hand out *free* (in the order of the topics), at first to members on the partition's racks where racks matter.
+    Hand out *unassigned* (in the order of the topics), where racks matter at first to members on a partition's racks.
 
     Members without a rack are on every rack.
     """
     if racks is not None:
-        free = _allot_on_racks(free, holdings, past, potential, racks)
-    size = holdings.size.copy()
+        unassigned = _assign_rack_aware(unassigned, current, owned, potential, racks)
+    size = current.size.copy()
     takers = [np.zeros(0, np.int64)]
-    for topic, first, last in _by_topic(free, past, potential):
+    for topic, first, last in _by_topic(unassigned, owned, potential):
         subscribers = potential.among(topic)
         chosen = subscribers[least_first(size[subscribers], last - first)]
         size += np.bincount(chosen, minlength=len(size))
         takers.append(chosen)
-    holdings.give(np.concatenate(takers), free)
+    current.give(np.concatenate(takers), unassigned)
 
 
 def least_first(sizes: Ints, count: int) -> Ints:
@@ -61,15 +65,19 @@ def least_first(sizes: Ints, count: int) -> Ints:
     return np.concatenate([member[order], np.flatnonzero(sizes <= level)[:rest]])
 
 
-def _allot_on_racks(
-    free: Ints, holdings: Holdings, past: Past, potential: Potential, racks: StickyRacks
+def _assign_rack_aware(
+    unassigned: Ints,
+    current: CurrentAssignment,
+    owned: OwnedPartitions,
+    potential: PotentialConsumers,
+    racks: RackInfo,
 ) -> Ints:
     """Hand out what finds a subscriber on its racks; returns the rest."""
     place, rack_of = places(potential.by_id), racks.member.tolist()
     start, rack = racks.replicas.start.tolist(), racks.replicas.rack.tolist()
-    size = holdings.size.copy()
+    size = current.size.copy()
     takers = [np.zeros(0, np.int64)]
-    for topic, first, last in _by_topic(free, past, potential):
+    for topic, first, last in _by_topic(unassigned, owned, potential):
         subscribers = potential.among(topic)
         keys = size[subscribers] * len(place) + place[subscribers]
         queues: dict[int, list[int]] = {}
@@ -77,14 +85,14 @@ def _allot_on_racks(
             queues.setdefault(rack_of[member], []).append(key)
         for queue in queues.values():
             heapify(queue)
-        fitting = (rack[start[p] : start[p + 1]] for p in free[first:last].tolist())
+        fitting = (rack[start[p] : start[p + 1]] for p in unassigned[first:last].tolist())
         chosen = _least_on_racks(queues, fitting, len(place))
         found = chosen[chosen != NONE]
         takers.append(np.where(chosen == NONE, NONE, potential.by_id[chosen]))
         size += np.bincount(potential.by_id[found], minlength=len(size))
     members = np.concatenate(takers)
-    holdings.give(members[members != NONE], free[members != NONE])
-    rest: Ints = free[members == NONE]
+    current.give(members[members != NONE], unassigned[members != NONE])
+    rest: Ints = unassigned[members == NONE]
     return rest
 
 
@@ -116,9 +124,11 @@ def _least_on_racks(queues: dict[int, list[int]], fitting: Iterable[list[int]], 
     return np.array(chosen, np.int64)
 
 
-def _by_topic(free: Ints, past: Past, potential: Potential) -> Iterator[tuple[int, int, int]]:
+def _by_topic(
+    unassigned: Ints, owned: OwnedPartitions, potential: PotentialConsumers
+) -> Iterator[tuple[int, int, int]]:
     """(place of the topic, first, behind last) of each run of partitions of one topic."""
-    topic = potential.place[past.topic[free]]
+    topic = potential.place[owned.topic[unassigned]]
     cuts = np.flatnonzero(np.diff(topic, prepend=-1, append=-1)).tolist()
     for first, last in pairwise(cuts):
         yield int(topic[first]), first, last

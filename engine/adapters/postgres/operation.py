@@ -1,0 +1,79 @@
+"""How the pipeline runs: ports `StepRuns`, `PipelineHistory`, `Locks` and `Queries`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy.exc import DBAPIError
+
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres.connecting import translated
+from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
+from evenkeel.engine.errors import ClusterBusy
+from evenkeel.engine.ports import ClusterFacts, FailingStep, StepRun
+
+
+class StepTables(Database):
+    """The ports `StepRuns` and `PipelineHistory`."""
+
+    def record_step(self, run: StepRun) -> None:
+        """Insert a row."""
+        self._execute("record_step", **asdict(run))
+
+    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+        """What the three statements `watch_*` say of each cluster."""
+        names = list(clusters)
+        with self._transaction() as connection:
+            steps = execute(connection, "watch_steps", clusters=names)
+            waiting = execute(connection, "watch_alerts", clusters=names)
+            snapshots = execute(connection, "watch_snapshots", clusters=names)
+        failing: dict[str, list[FailingStep]] = {}
+        for row in steps:
+            failing.setdefault(row.pop("cluster"), []).append(FailingStep(**row))
+        unsent = {row["cluster"]: row for row in waiting}
+        known = {row["cluster"]: row for row in snapshots}
+        return [_facts(known[n], failing.get(n, ()), unsent.get(n, {})) for n in names]
+
+
+def _facts(
+    snapshots: dict[str, Any], failing: Sequence[FailingStep], unsent: dict[str, Any]
+) -> ClusterFacts:
+    alerts = unsent | {"unsent_channels": tuple(unsent.get("unsent_channels", ()))}
+    return ClusterFacts(**snapshots | alerts, failing=tuple(failing))
+
+
+class NamedLocks(Database):
+    """The port `Locks`. A lock belongs to a session of the server: a pooler between must not share sessions."""
+
+    @contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """Hold an advisory lock for as long as this process and its connection live."""
+        with self._session() as connection:
+            with translated(self._engine.url):
+                got = execute(connection, "try_lock", key=key)[0]["got"]
+            if not got:
+                raise ClusterBusy(
+                    f"{key} is still running.", fix="Let it finish; the next run takes its turn."
+                )
+            try:
+                yield
+            finally:
+                # a connection that is gone has let go of its lock
+                with suppress(DBAPIError):
+                    execute(connection, "unlock", key=key)
+
+
+class NamedQueries(Database):
+    """The port `Queries`."""
+
+    def query(self, name: str, **parameters: Any) -> Rows:
+        """Run a named query of `sql/queries`, in a transaction that cannot write."""
+        statement = find("query", sql.queries(), name)
+        values = arguments(statement, parameters)
+        with translated(self._engine.url, name), self._engine.connect() as connection:
+            connection.execution_options(postgresql_readonly=True)
+            return run(connection, statement, values)

@@ -1,0 +1,101 @@
+"""Snapshots, and what the steps found in them: ports `SnapshotHistory` and `ResultHistory`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+
+from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.loading import as_json, stage
+from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.errors import ClusterChanged
+from evenkeel.engine.ports import Manifest, Row, WaitingSnapshot
+
+_METRICS = (
+    ("group_metrics", "group_metrics", "replace_group_metrics"),
+    ("member_metrics", "member_metrics", "replace_member_metrics"),
+    ("partition_metrics", "partition_latest", "replace_partition_metrics"),
+)
+"""Each dataset of the metrics, the table whose columns it has, and the statement that moves it there."""
+
+
+class SnapshotTables(Database):
+    """The port `SnapshotHistory`."""
+
+    def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
+        """Upsert the cluster and the row of its snapshot."""
+        facts = manifest.facts
+        kafka_id = facts.get("kafka_cluster_id")
+        with self._transaction() as connection:
+            known = execute(
+                connection,
+                "store_cluster",
+                cluster=manifest.cluster,
+                kafka_cluster_id=kafka_id,
+                started_at=facts["started_at"],
+            )[0]["kafka_cluster_id"]
+            if kafka_id is not None and known != kafka_id:
+                raise ClusterChanged(
+                    f"cluster {manifest.cluster!r} was Kafka cluster {known}, now {kafka_id} answers.",
+                    fix="Correct its bootstrap address, or configure the other cluster under a name of its own.",
+                )
+            execute(
+                connection,
+                "store_snapshot",
+                snapshot_id=manifest.snapshot_id,
+                cluster=manifest.cluster,
+                started_at=facts["started_at"],
+                finished_at=facts["finished_at"],
+                problems=list(facts.get("problems", ())),
+                requests=dict(facts.get("requests", {})),
+                bytes_sent=facts.get("bytes_sent"),
+                bytes_received=facts.get("bytes_received"),
+                group_count=manifest.rows.get("groups"),
+                unreadable_groups=facts.get("unreadable_groups"),
+                schema_version=manifest.schema_version,
+                config_version=config_version,
+                written_at=manifest.written_at,
+            )
+
+    def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
+        """Those that have no row, in the order given."""
+        rows = self._execute("missing_snapshots", snapshot_ids=list(snapshot_ids))
+        return [row["snapshot_id"] for row in rows]
+
+    def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
+        """Those written longer ago, not rejected, without advice; oldest first."""
+        rows = self._execute(
+            "snapshots_without_advice", older_than_seconds=older_than.total_seconds()
+        )
+        return [WaitingSnapshot(**row) for row in rows]
+
+    def expire(self, before: datetime) -> list[str]:
+        """Delete what began before; the ids of the snapshots among it."""
+        return [row["snapshot_id"] for row in self._execute("expire", before=before)]
+
+
+class ResultTables(Database):
+    """The port `ResultHistory`."""
+
+    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[Row]) -> None:
+        """Replace the rows of one stage, and note in the snapshot whether it is rejected."""
+        with self._writing(snapshot_id) as (connection, _):
+            given = as_json([dict(row) for row in rows])
+            execute(
+                connection, "replace_validation", snapshot_id=snapshot_id, stage=stage, rows=given
+            )
+
+    def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
+        """Replace groups and members; partitions by rank, and all while no newer snapshot has been measured."""
+        with self._writing(snapshot_id) as (connection, _):
+            for dataset, target, replace in _METRICS:
+                stage(connection, dataset, tables[dataset], target)
+                execute(connection, replace, snapshot_id=snapshot_id)
+
+    def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
+        """Replace the candidates of a snapshot."""
+        with self._writing(snapshot_id) as (connection, _):
+            stage(connection, "candidates", candidates, "candidate")
+            execute(connection, "replace_candidates", snapshot_id=snapshot_id)

@@ -1,0 +1,73 @@
+"""
+What lies outside, one small Protocol for each thing that is asked of it.
+
+* Kafka: `Cluster`. Snapshot files: `Lake`. Where people read messages: `Notifier`.
+* The history in Postgres, one port per use: `SnapshotHistory` (which snapshots there are), `ResultHistory` (what the
+  steps found in them), `AdviceHistory` (what was advised), `Outbox` (alerts on their way), `Incidents`, `StepRuns` (how
+  steps ended), `PipelineHistory` (how each cluster's pipeline fares), `Locks`, `Queries` (the user's questions).
+  `History` is all of them: one database, one address.
+
+A function asks for the ports it uses. `adapters/` holds the real ones, `tests/helpers/memory/` those of unit tests; the
+same tests hold both to what is promised here.
+"""
+
+from evenkeel.engine.ports.alerts import (
+    Delivered,
+    Incident,
+    Incidents,
+    NewAlert,
+    NewIncident,
+    Notifier,
+    Outbox,
+    PendingAlert,
+)
+from evenkeel.engine.ports.cluster import Cluster
+from evenkeel.engine.ports.history import (
+    AdviceHistory,
+    AdvisedSnapshot,
+    PreviousAdvice,
+    ResultHistory,
+    Row,
+    SnapshotHistory,
+    WaitingSnapshot,
+)
+from evenkeel.engine.ports.lake import Lake, Manifest
+from evenkeel.engine.ports.operation import (
+    ClusterFacts,
+    FailingStep,
+    History,
+    Locks,
+    PipelineHistory,
+    Queries,
+    StepRun,
+    StepRuns,
+)
+
+__all__ = [
+    "AdviceHistory",
+    "AdvisedSnapshot",
+    "Cluster",
+    "ClusterFacts",
+    "Delivered",
+    "FailingStep",
+    "History",
+    "Incident",
+    "Incidents",
+    "Lake",
+    "Locks",
+    "Manifest",
+    "NewAlert",
+    "NewIncident",
+    "Notifier",
+    "Outbox",
+    "PendingAlert",
+    "PipelineHistory",
+    "PreviousAdvice",
+    "Queries",
+    "ResultHistory",
+    "Row",
+    "SnapshotHistory",
+    "StepRun",
+    "StepRuns",
+    "WaitingSnapshot",
+]

@@ -1,0 +1,137 @@
+"""
+What the steps leave in the history and read back: snapshots, results, advice.
+
+Each method is one transaction; writing what an earlier try has written replaces it, but for advice, which is never
+rewritten. Whatever cannot be reached raises HistoryUnreachable; a write for a snapshot that the history does not know
+raises HistoryError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports.lake import Manifest
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingSnapshot:
+    """A snapshot that should have advice and has none."""
+
+    snapshot_id: str
+    cluster: str
+    started_at: datetime
+
+
+class SnapshotHistory(Protocol):
+    """Which snapshots there are."""
+
+    def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
+        """
+        Note a snapshot and its cluster; what later steps have noted about it stays.
+
+        Args:
+            manifest: That of the step `snapshot`.
+            config_version: Hash of the configuration; None leaves the one that is stored.
+
+        Raises:
+            ClusterChanged: Another Kafka cluster id is stored under this name; nothing is written.
+        """
+
+    def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
+        """Those of these snapshots that the history does not have, in the order given."""
+
+    def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
+        """Snapshots written longer ago than that, not rejected, without advice; oldest first."""
+
+    def expire(self, before: datetime) -> list[str]:
+        """
+        Forget what began before a moment: snapshots with all that belongs to them, runs of steps, incidents that are
+        over, alerts that no longer wait.
+
+        Returns:
+            The ids of the snapshots that went.
+        """
+
+
+class ResultHistory(Protocol):
+    """What the steps found in a snapshot; found again, it replaces what was found before."""
+
+    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[Row]) -> None:
+        """Replace the `validation` rows of one stage (`snapshot` or `candidates`), and note the verdict."""
+
+    def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
+        """
+        Replace the metrics of a snapshot: the tables of `datasets.METRICS`.
+
+        Each group's 20 worst partitions are kept, and all of them while the snapshot is its cluster's newest.
+        """
+
+    def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
+        """Replace the candidates of a snapshot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviousAdvice:
+    """What the advice before a snapshot preferred for a group, and in how many snapshots in a row."""
+
+    group_id: str
+    strategy: str | None
+    seen: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvisedSnapshot:
+    """
+    A snapshot whose advice is to be told.
+
+    Attributes:
+        snapshot_id: The snapshot.
+        cluster: Its cluster.
+        started_at: When its reading began.
+        finished_at: When its reading ended.
+        partial: Whether something could not be read.
+        problems: What that was.
+        newest_advised_id: The newest snapshot of the cluster that has advice; None while there is none.
+        newest_started_at: When the newest snapshot of the cluster was begun, with or without advice.
+    """
+
+    snapshot_id: str
+    cluster: str
+    started_at: datetime
+    finished_at: datetime
+    partial: bool
+    problems: Sequence[str]
+    newest_advised_id: str | None
+    newest_started_at: datetime
+
+
+class AdviceHistory(Protocol):
+    """What was advised. It is added to and never rewritten."""
+
+    def store_advice(self, snapshot_id: str, rows: Sequence[Row]) -> bool:
+        """
+        Add the advice of a snapshot with its moves; no rows are an advice too, that of a snapshot without groups.
+
+        Returns:
+            False when the snapshot has its advice already, which then stays.
+        """
+
+    def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
+        """The advice of the cluster's newest advised snapshot before this one, which may be unknown; by group."""
+
+    def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
+        """The snapshot and how new its advice is; None when the history does not know it."""
+
+    def advice_with_scores(self, snapshot_id: str) -> list[Row]:
+        """The advice of a snapshot and the scores it rests on, by group."""
+
+    def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
+        """At most so many moves of each advice, in order of topic and partition; none: no entry."""

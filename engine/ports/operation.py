@@ -1,0 +1,140 @@
+"""How the pipeline itself runs: its steps, its locks, what it says about itself; and the user's questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from evenkeel.engine.ports.alerts import Incidents, Outbox
+from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRun:
+    """
+    How a run of a step ended.
+
+    Attributes:
+        cluster: Configured name of the cluster; None when the step serves all.
+        snapshot_id: The snapshot; None when there is none.
+        step: Name of the step.
+        started_at: When it began.
+        finished_at: When it ended.
+        outcome: `ok` or `failed`.
+        error: Why it failed; None when it did not.
+    """
+
+    cluster: str | None
+    snapshot_id: str | None
+    step: str
+    started_at: datetime
+    finished_at: datetime
+    outcome: str
+    error: str | None
+
+
+class StepRuns(Protocol):
+    """How the runs of steps ended."""
+
+    def record_step(self, run: StepRun) -> None:
+        """Note one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingStep:
+    """A step whose last runs failed: how many in a row, since when, and what the last one said."""
+
+    step: str
+    failures: int
+    failing_since: datetime
+    last_failed_at: datetime
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """
+    How the pipeline of one configured cluster fares.
+
+    Attributes:
+        cluster: Configured name of the cluster.
+        watched_since: The first trace of this pipeline; None when there is none yet.
+        newest_snapshot_id: None when the cluster was never read.
+        newest_finished_at: When its reading ended.
+        rejected_snapshot_id: The newest snapshot validation has looked at, if it rejected it.
+        rejected_at: When its reading ended.
+        rejection: Why it was rejected.
+        unadvised: Snapshots newer than the newest advice that should have some.
+        oldest_unadvised_id: The oldest of them.
+        oldest_unadvised_at: When its reading ended.
+        failing: Steps whose last run failed, longest first; one that serves all clusters stands with the first.
+        unsent: Alerts that are still pending, but for those about unsent alerts.
+        oldest_unsent_at: When the oldest of them was made.
+        unsent_channels: Where they should go.
+        unsent_error: What the last attempt at the oldest that was attempted said.
+    """
+
+    cluster: str
+    watched_since: datetime | None = None
+    newest_snapshot_id: str | None = None
+    newest_finished_at: datetime | None = None
+    rejected_snapshot_id: str | None = None
+    rejected_at: datetime | None = None
+    rejection: str | None = None
+    unadvised: int = 0
+    oldest_unadvised_id: str | None = None
+    oldest_unadvised_at: datetime | None = None
+    failing: tuple[FailingStep, ...] = ()
+    unsent: int = 0
+    oldest_unsent_at: datetime | None = None
+    unsent_channels: tuple[str, ...] = ()
+    unsent_error: str | None = None
+
+
+class PipelineHistory(Protocol):
+    """How the pipeline of each cluster fares."""
+
+    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+        """The facts of these clusters, in their order; of one the history has never heard of, empty ones."""
+
+
+class Locks(Protocol):
+    """What only one process may do at a time."""
+
+    def lock(self, key: str) -> AbstractContextManager[None]:
+        """
+        Hold the lock of a name, for as long as this process lives.
+
+        Raises:
+            ClusterBusy: Somebody else holds it.
+        """
+
+
+class Queries(Protocol):
+    """The user's questions: the named queries of `sql/queries`."""
+
+    def query(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """
+        The rows of a query, in a transaction that cannot write.
+
+        Raises:
+            InputError: There is no query of that name, or a parameter is missing, unknown or not of its type.
+        """
+
+
+class History(
+    SnapshotHistory,
+    ResultHistory,
+    AdviceHistory,
+    StepRuns,
+    PipelineHistory,
+    Outbox,
+    Incidents,
+    Locks,
+    Queries,
+    Protocol,
+):
+    """All that is asked of the history in Postgres."""

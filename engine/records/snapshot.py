@@ -1,0 +1,98 @@
+"""A cluster, and a reading of it as the history knows it: how it went, and how far the steps after it came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from evenkeel.engine.columns import Int32, Unit, column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRow:
+    """A Kafka cluster that has a snapshot."""
+
+    cluster: str = field(metadata=column("Configured name."))
+    kafka_cluster_id: str | None = field(
+        metadata=column("The id Kafka gave itself. Another one under the same name is an error.")
+    )
+    first_seen_at: datetime = field(
+        metadata=column("When the reading of its first snapshot began.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotRow:
+    """A reading of a cluster, and how far it came: a step that is done leaves its moment."""
+
+    snapshot_id: str = field(metadata=column("<cluster>-<UTC second>-<6 random>."))
+    cluster: str = field(metadata=column("Which cluster was read."))
+    started_at: datetime = field(metadata=column("When the reading began."))
+    finished_at: datetime = field(metadata=column("When the reading ended."))
+    first_read_at: datetime | None = field(
+        metadata=column(
+            "When the first of its committed offsets was read (log starts before it); null before it is measured."
+        )
+    )
+    last_read_at: datetime | None = field(
+        metadata=column(
+            "When the last of its measured offsets was read; null before it is measured."
+        )
+    )
+    partial: bool = field(
+        metadata=column("Whether something that belongs in it could not be read.")
+    )
+    problems: tuple[str, ...] = field(
+        metadata=column("What could not be read, each with its cause.")
+    )
+    requests: Mapping[str, Any] = field(
+        metadata=column("Number of protocol requests by API name.", unit=Unit.REQUESTS)
+    )
+    bytes_sent: int | None = field(
+        metadata=column(
+            "Bytes of the requests it took, without what TLS adds; null when not noted.",
+            unit=Unit.BYTES,
+            at_least=0,
+        )
+    )
+    bytes_received: int | None = field(
+        metadata=column(
+            "Bytes of the responses, without what TLS adds; null when not noted.",
+            unit=Unit.BYTES,
+            at_least=0,
+        )
+    )
+    group_count: Int32 | None = field(
+        metadata=column("Number of groups in it.", unit=Unit.GROUPS, at_least=0)
+    )
+    unreadable_groups: Int32 | None = field(
+        metadata=column(
+            "Number of its groups that could not be read, in whole or in part; null when that was not noted.",
+            unit=Unit.GROUPS,
+            at_least=0,
+        )
+    )
+    schema_version: Int32 = field(metadata=column("Version of its tables in the lake."))
+    config_version: str | None = field(
+        metadata=column("Hash of the configuration it was taken with.")
+    )
+    written_at: datetime = field(metadata=column("When the lake had it, whole."))
+    validated_at: datetime | None = field(
+        metadata=column("When its first validation was stored; null before.")
+    )
+    rejected: bool | None = field(
+        metadata=column("Whether a validation rejected it as a whole; null before the first one.")
+    )
+    measured_at: datetime | None = field(
+        metadata=column("When its metrics were first stored; null before.")
+    )
+    proposed_at: datetime | None = field(
+        metadata=column("When its candidates were first stored; null before.")
+    )
+    advised_at: datetime | None = field(
+        metadata=column(
+            "When its advice was stored, also if there was no group to advise; null before."
+        )
+    )

@@ -1,0 +1,8 @@
+-- Which of some snapshots the history does not have, in the order given.
+--
+-- Parameters:
+--   :snapshot_ids text[]  The snapshots.
+SELECT given.snapshot_id
+FROM unnest(CAST(:snapshot_ids AS text[])) WITH ORDINALITY AS given (snapshot_id, place)
+WHERE NOT EXISTS (SELECT 1 FROM snapshot AS s WHERE s.snapshot_id = given.snapshot_id)
+ORDER BY given.place;

@@ -1,0 +1,211 @@
+"""
+The tables of the READMEs that are made from the code: `python -m tests.helpers.made_tables` writes them anew.
+
+A README says where one belongs by a comment, and the table stands between it and the next:
+
+    <!-- made: configuration -->
+    <!-- end -->
+
+What a configuration key means is its line under `Attributes:` in the docstring of its model; what a table, a view or
+a query of the history is, its comment there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from evenkeel import sql
+from evenkeel.engine.cli.running import EXIT_CODES
+from evenkeel.engine.cli.verbs import VERBS
+from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings, StreamsSettings
+
+ROOT = Path(__file__).parents[2]
+
+MODELS: Mapping[str, type[BaseModel]] = {
+    "settings": Settings,
+    "clusters": ClusterSettings,
+    "filter": Filter,
+    "rules": Rule,
+    "policy": Policy,
+    "streams": StreamsSettings,
+}
+"""The models of the configuration by the name of their table."""
+
+_LONGEST = 30
+"""Characters of a default beyond which its key's meaning has to say it."""
+
+_MADE = re.compile(r"(<!-- made: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def written() -> list[Path]:
+    """The README at the top, CONTRIBUTING.md, CHANGELOG.md, and the README of every room."""
+    folders = [each for each in ROOT.glob("[!._]*") if each.is_dir()]
+    rooms = [page for folder in folders for page in folder.rglob("README.md")]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(rooms)]
+
+
+def renewed(text: str) -> str:
+    """A README with its tables as the code has them now."""
+    return _MADE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}", text)
+
+
+def meanings(model: type[BaseModel]) -> dict[str, str]:
+    """
+    What each key of a model means, from the `Attributes:` of its docstring, as one line of Markdown.
+
+    >>> meanings(Filter)["deny"]
+    'Shell patterns of names to leave out; it beats `allow`.'
+    """
+    _, _, attributes = (inspect.getdoc(model) or "").partition("Attributes:\n")
+    lines = re.findall(r"^ {4}([\w, ]+): (.*(?:\n {8}.*)*)", attributes, re.MULTILINE)
+    return {
+        name: re.sub(r"\*(\w+)\*", r"`\1`", " ".join(text.split()))
+        for names, text in lines
+        for name in names.split(", ")
+    }
+
+
+def kind(field: FieldInfo) -> str:
+    """
+    The type of a key and its range, in words.
+
+    >>> kind(Policy.model_fields["confirmations"]), kind(Policy.model_fields["lag_gain"])
+    ('whole number, at least 1', 'number, at least 0, at most 1')
+    """
+    said = [_word(field.annotation)]
+    for limit in field.metadata:
+        for name, words in (("ge", "at least"), ("gt", "above"), ("le", "at most")):
+            if hasattr(limit, name):
+                said.append(f"{words} {getattr(limit, name)}")
+    return ", ".join(said)
+
+
+_WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
+
+
+def _word(annotation: Any) -> str:
+    inside = typing.get_args(annotation)
+    match typing.get_origin(annotation):
+        case typing.Annotated:
+            return _word(inside[0])
+        case types.UnionType | typing.Union:
+            several = [each for each in inside if each is not type(None)]
+            if set(several) <= _WORDS.keys() and len(several) > 1:
+                return "text, number, `true` or `false`"
+            return ", or ".join(map(_word, several))
+        case typing.Literal:
+            *most, last = (f"`{each}`" for each in inside)
+            return f"{', '.join(most)} or {last}" if most else last
+        case origin if origin is tuple:
+            return f"list of {_plural(_word(inside[0]))}"
+        case origin if origin is dict:
+            return f"table of {_plural(_word(inside[1]))}"
+    if annotation is SecretStr:
+        return "secret text"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "table"
+    return _WORDS[annotation]
+
+
+def _plural(word: str) -> str:
+    head, space, rest = word.partition(" ")
+    if word == "text" or word.startswith("`"):
+        return "texts" if word == "text" else word
+    return f"{head}s{space}{rest}" if head in ("list", "table") else word
+
+
+def default(field: FieldInfo) -> str:
+    """A key's default as it would be written, or that there is none."""
+    if field.is_required():
+        return "must be given"
+    value = field.get_default(call_default_factory=True)
+    if value is None or value is PydanticUndefined:
+        return "none"
+    if isinstance(value, BaseModel):
+        value = {key: getattr(value, key) for key in sorted(value.model_fields_set)}
+    text = json.dumps(value)
+    return "see right" if len(text) > _LONGEST else f"`{text}`"
+
+
+def _keys(model: type[BaseModel]) -> str:
+    meaning = meanings(model)
+    return grid(
+        ("key", "type", "default", "what"),
+        [
+            (f"`{name}`", kind(field), default(field), meaning[name])
+            for name, field in model.model_fields.items()
+        ],
+    )
+
+
+def grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def _queries() -> str:
+    return grid(
+        ("query", "answers", "parameters"),
+        [
+            (f"`{q.name}`", _question(q.summary), ", ".join(map(_parameter, q.parameters)))
+            for q in sql.queries().values()
+        ],
+    )
+
+
+def _question(summary: str) -> str:
+    """The first sentence of a summary."""
+    return re.split(r"(?<=[?.])\s", summary, maxsplit=1)[0]
+
+
+def _parameter(one: sql.Parameter) -> str:
+    if one.required:
+        return f"`{one.name}` (must be given)"
+    return f"`{one.name}`" if one.default is None else f"`{one.name}={one.default}`"
+
+
+def _relations() -> str:
+    found = re.findall(r"COMMENT ON TABLE (\w+) IS\s+'((?:[^']|'')*)'", sql.schema())
+    return grid(
+        ("table", "a row is"), [(f"`{name}`", text.replace("''", "'")) for name, text in found]
+    )
+
+
+def _verbs() -> str:
+    codes = "".join(f"* {code}: {meaning}\n" for code, meaning in EXIT_CODES.items())
+    rows = [(f"`{verb}`", purpose) for verb, purpose in VERBS.items()]
+    return f"{grid(('verb', 'what it does'), rows)}\nExit codes:\n\n{codes}"
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
+    "queries": _queries,
+    "tables": _relations,
+    "verbs": _verbs,
+}
+"""What makes each table, by its name."""
+
+
+def main() -> None:
+    """Write the tables of all READMEs anew."""
+    for page in written():
+        text = page.read_text(encoding="utf-8")
+        if (new := renewed(text)) != text:
+            page.write_text(new, encoding="utf-8")
+            print(page.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Runs of steps, how the pipelines fare, locks and queries in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from evenkeel import sql
+from evenkeel.engine.adapters.postgres.running import arguments, find
+from evenkeel.engine.errors import ClusterBusy
+from evenkeel.engine.ports import ClusterFacts, FailingStep, StepRun
+from tests.helpers.memory.alerts import MemoryIncidents
+from tests.helpers.memory.results import MemoryResults
+from tests.helpers.memory.tables import Memory
+
+
+class MemoryStepRuns(Memory):
+    """The port `StepRuns`."""
+
+    def record_step(self, run: StepRun) -> None:
+        """Keep it."""
+        self.tables.steps.append(run)
+
+
+class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
+    """The port `PipelineHistory`: read from what the other ports were given."""
+
+    def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
+        """The facts of each cluster."""
+        began = min((run.started_at for run in self.tables.steps), default=None)
+        return [
+            ClusterFacts(
+                cluster=name,
+                watched_since=began,
+                failing=self._failing(name, first=name == clusters[0]),
+                **self._snapshots(name),
+                **self._unsent(name),
+            )
+            for name in clusters
+        ]
+
+    def _failing(self, cluster: str, *, first: bool) -> tuple[FailingStep, ...]:
+        served = (cluster, None) if first else (cluster,)
+        own = [run for run in self.tables.steps if run.cluster in served]
+        found = []
+        for of, step in {(run.cluster, run.step) for run in own}:
+            runs = sorted(
+                (run for run in own if (run.cluster, run.step) == (of, step)),
+                key=lambda run: run.started_at,
+            )
+            good = [run.started_at for run in runs if run.outcome == "ok"]
+            bad = [
+                run
+                for run in runs
+                if run.outcome == "failed" and not (good and run.started_at <= good[-1])
+            ]
+            if bad:
+                ends = [run.finished_at for run in bad]
+                found.append(
+                    FailingStep(
+                        step=step,
+                        failures=len(bad),
+                        failing_since=min(ends),
+                        last_failed_at=max(ends),
+                        error=bad[-1].error,
+                    )
+                )
+        return tuple(sorted(found, key=lambda one: (one.failing_since, one.step)))
+
+    def _snapshots(self, cluster: str) -> dict[str, Any]:
+        own = self.tables.of_cluster(cluster)
+        judged = [one for one in own if one.rejected is not None]
+        rejected = judged[-1] if judged and judged[-1].rejected else None
+        advised = [one.started_at for one in own if one.advised]
+        waiting = [
+            one
+            for one in own
+            if not one.advised
+            and not one.rejected
+            and not (advised and one.started_at <= advised[-1])
+        ]
+        return {
+            "newest_snapshot_id": own[-1].manifest.snapshot_id if own else None,
+            "newest_finished_at": own[-1].finished_at if own else None,
+            "rejected_snapshot_id": rejected and rejected.manifest.snapshot_id,
+            "rejected_at": rejected and rejected.finished_at,
+            "rejection": rejected
+            and "; ".join(
+                f"{row['expectation']}: {row['reason'] or 'failed'}"
+                for row in self.rejections(rejected.manifest.snapshot_id)
+            ),
+            "unadvised": len(waiting),
+            "oldest_unadvised_id": waiting[0].manifest.snapshot_id if waiting else None,
+            "oldest_unadvised_at": min((one.finished_at for one in waiting), default=None),
+        }
+
+    def _unsent(self, cluster: str) -> dict[str, Any]:
+        kinds = {i.incident_id: i.kind for i in self.tables.incidents}
+        waiting = [
+            alert
+            for alert in self.tables.alerts
+            if (alert.cluster, alert.state) == (cluster, "pending")
+            and kinds.get(alert.incident_id or 0) != "alerts unsent"
+        ]
+        return {
+            "unsent": len(waiting),
+            "oldest_unsent_at": min((alert.created_at for alert in waiting), default=None),
+            "unsent_channels": tuple(sorted({alert.channel for alert in waiting})),
+            "unsent_error": next((a.last_error for a in waiting if a.last_error), None),
+        }
+
+
+class MemoryLocks(Memory):
+    """The port `Locks`."""
+
+    @contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """Hold the lock, unless somebody does."""
+        if key in self.tables.locks:
+            raise ClusterBusy(f"{key} is still running.", fix="Let it finish.")
+        self._tables.locks.add(key)
+        try:
+            yield
+        finally:
+            self._tables.locks.discard(key)
+
+
+class MemoryQueries(Memory):
+    """The port `Queries`: every question of `sql/queries` is known; the test says the rows."""
+
+    def query(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """The rows; a question that could not be asked of Postgres cannot be asked here."""
+        arguments(find("query", sql.queries(), name), parameters)
+        return [dict(row) for row in self.tables.answers.get(name, ())]

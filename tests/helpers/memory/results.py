@@ -1,0 +1,197 @@
+"""Snapshots, results and advice in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.errors import ClusterChanged
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import AdvisedSnapshot, Manifest, PreviousAdvice, Row, WaitingSnapshot
+from tests.helpers.memory.tables import Memory, StoredSnapshot
+
+
+class MemorySnapshots(Memory):
+    """The port `SnapshotHistory`."""
+
+    def store_snapshot(self, manifest: Manifest, config_version: str | None = None) -> None:
+        """Keep the manifest."""
+        known = self.tables.clusters.get(manifest.cluster)
+        given = manifest.facts.get("kafka_cluster_id")
+        if None not in (known, given) and known != given:
+            raise ClusterChanged(
+                f"cluster {manifest.cluster!r} was Kafka cluster {known}, now {given} answers."
+            )
+        self.tables.clusters[manifest.cluster] = known or given
+        stored = self.tables.snapshots.setdefault(
+            manifest.snapshot_id, StoredSnapshot(manifest=manifest)
+        )
+        stored.manifest = manifest
+        stored.config_version = config_version or stored.config_version
+
+    def missing_snapshots(self, snapshot_ids: Sequence[str]) -> list[str]:
+        """Those that were not stored."""
+        return [one for one in snapshot_ids if one not in self.tables.snapshots]
+
+    def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
+        """Those that wait, oldest first."""
+        return [
+            WaitingSnapshot(
+                snapshot_id=one.manifest.snapshot_id,
+                cluster=one.cluster,
+                started_at=one.started_at,
+            )
+            for one in sorted(self.tables.snapshots.values(), key=lambda s: s.age)
+            if not one.advised
+            and not one.rejected
+            and one.manifest.written_at < self._clock() - older_than
+        ]
+
+    def expire(self, before: datetime) -> list[str]:
+        """Forget what began before."""
+        tables = self.tables
+        old = [name for name, one in tables.snapshots.items() if one.started_at < before]
+        over = {i.incident_id for i in tables.incidents if i.closed_at and i.closed_at < before}
+        for name in old:
+            for by_snapshot in (tables.snapshots, tables.metrics, tables.candidates):
+                by_snapshot.pop(name, None)
+        tables.validation = {k: v for k, v in tables.validation.items() if k[0] not in old}
+        tables.advice = [a for a in tables.advice if a["snapshot_id"] not in old]
+        tables.steps = [s for s in tables.steps if s.started_at >= before]
+        tables.incidents = [i for i in tables.incidents if i.incident_id not in over]
+        tables.alerts = [
+            a
+            for a in tables.alerts
+            if a.snapshot_id not in old
+            and a.incident_id not in over
+            and (a.state == "pending" or a.created_at >= before)
+        ]
+        return old
+
+
+class MemoryResults(Memory):
+    """The port `ResultHistory`."""
+
+    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[Row]) -> None:
+        """Keep the rows of a stage."""
+        stored = self._known(snapshot_id)
+        self.tables.validation[snapshot_id, stage] = [dict(row) for row in rows]
+        stored.rejected = bool(self.rejections(snapshot_id))
+
+    def rejections(self, snapshot_id: str) -> list[Row]:
+        """The failures that reject a snapshot as a whole."""
+        return [
+            row
+            for (name, _), rows in self.tables.validation.items()
+            for row in rows
+            if (name, row["group_id"], row["severity"]) == (snapshot_id, None, "critical")
+            and not row["success"]
+        ]
+
+    def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
+        """Keep the tables."""
+        self._known(snapshot_id)
+        self.tables.metrics[snapshot_id] = dict(tables)
+
+    def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
+        """Keep the table."""
+        self._known(snapshot_id)
+        self.tables.candidates[snapshot_id] = candidates
+
+
+class MemoryAdvice(Memory):
+    """The port `AdviceHistory`."""
+
+    def store_advice(self, snapshot_id: str, rows: Sequence[Row]) -> bool:
+        """Keep the rows, the first time."""
+        stored = self._known(snapshot_id)
+        if stored.advised:
+            return False
+        stored.advised = True
+        for row in rows:
+            number = len(self.tables.advice) + 1
+            self.tables.advice.append({**row, "snapshot_id": snapshot_id, "advice_id": number})
+        return True
+
+    def _advice_of(self, snapshot_id: str) -> list[dict[str, Any]]:
+        own = (row for row in self.tables.advice if row["snapshot_id"] == snapshot_id)
+        return sorted(own, key=lambda row: row["group_id"])
+
+    def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
+        """The advice of the newest advised snapshot before."""
+        cluster, _ = split_snapshot_id(snapshot_id)
+        before = [
+            one.manifest.snapshot_id
+            for one in self.tables.of_cluster(cluster)
+            if one.advised and one.manifest.snapshot_id < snapshot_id
+        ]
+        return [
+            PreviousAdvice(group_id=row["group_id"], strategy=row["strategy"], seen=row["seen"])
+            for row in (self._advice_of(before[-1]) if before else [])
+        ]
+
+    def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
+        """The snapshot beside the newest ones."""
+        stored = self.tables.snapshots.get(snapshot_id)
+        if stored is None:
+            return None
+        own = self.tables.of_cluster(stored.cluster)
+        ids = [one.manifest.snapshot_id for one in own]
+        advised = [one for one in ids if self._advice_of(one)]
+        problems = list(stored.manifest.facts.get("problems", ()))
+        return AdvisedSnapshot(
+            snapshot_id=snapshot_id,
+            cluster=stored.cluster,
+            started_at=stored.started_at,
+            finished_at=stored.finished_at,
+            partial=bool(problems),
+            problems=problems,
+            newest_advised_id=advised[-1] if advised else None,
+            newest_started_at=own[-1].started_at,
+        )
+
+    def advice_with_scores(self, snapshot_id: str) -> list[Row]:
+        """Advice joined with candidates and metrics."""
+        candidates = self.tables.candidates.get(snapshot_id)
+        rows = candidates.drop_columns("moved").to_pylist() if candidates else []
+        scores = {(row["group_id"], row["strategy"]): row for row in rows}
+        measured = self.tables.metrics.get(snapshot_id)
+        groups = measured["group_metrics"].to_pylist() if measured else []
+        metrics = {row["group_id"]: row for row in groups}
+        names = "advice_id group_id verdict strategy reason how yardstick yardstick_reason seen"
+        return [
+            {name: row.get(name) for name in names.split()}
+            | {
+                "seen_since": self._seen_since(row),
+                "live": scores.get((row["group_id"], "live")),
+                "proposed": scores.get((row["group_id"], row["strategy"])),
+                "metrics": metrics.get(row["group_id"]),
+            }
+            for row in self._advice_of(snapshot_id)
+        ]
+
+    def _seen_since(self, row: Row) -> datetime | None:
+        this = self.tables.snapshots[row["snapshot_id"]]
+        advised = [a["snapshot_id"] for a in self.tables.advice if a["group_id"] == row["group_id"]]
+        began = [
+            one.started_at
+            for one in self.tables.of_cluster(this.cluster)
+            if one.manifest.snapshot_id in advised and one.started_at <= this.started_at
+        ]
+        return began[-row["seen"]] if 0 < row["seen"] <= len(began) else None
+
+    def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
+        """The first moves of each advice."""
+        moves = {
+            row["advice_id"]: sorted(
+                (Move(**move) for move in row.get("moves", ())),
+                key=lambda move: (move.topic, move.partition),
+            )[:most]
+            for row in self.tables.advice
+            if row["advice_id"] in advice_ids
+        }
+        return {number: some for number, some in moves.items() if some}

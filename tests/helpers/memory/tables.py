@@ -1,0 +1,114 @@
+"""What the history holds, in memory; a test may look at it and put things into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from evenkeel.engine.errors import HistoryError, HistoryUnreachable
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Incident, Manifest, Row, StepRun
+
+
+@dataclass
+class StoredSnapshot:
+    """A snapshot and what the steps noted about it."""
+
+    manifest: Manifest
+    config_version: str | None = None
+    rejected: bool | None = None
+    advised: bool = False
+
+    @property
+    def cluster(self) -> str:
+        """Its cluster."""
+        return self.manifest.cluster
+
+    @property
+    def started_at(self) -> datetime:
+        """When its reading began."""
+        return datetime.fromisoformat(self.manifest.facts["started_at"])
+
+    @property
+    def finished_at(self) -> datetime:
+        """When its reading ended."""
+        return datetime.fromisoformat(self.manifest.facts["finished_at"])
+
+    @property
+    def age(self) -> tuple[datetime, str]:
+        """What orders the snapshots of a cluster."""
+        return (self.started_at, self.manifest.snapshot_id)
+
+
+@dataclass
+class StoredAlert:
+    """An alert; *state* is pending, sent or superseded."""
+
+    alert_id: int
+    key: str
+    cluster: str
+    snapshot_id: str | None
+    incident_id: int | None
+    channel: str
+    message: Mapping[str, Any]
+    created_at: datetime
+    state: str = "pending"
+    attempts: int = 0
+    attempted_at: datetime | None = None
+    last_error: str | None = None
+    sent_timestamp: str | None = None
+
+
+@dataclass
+class Tables:
+    """
+    The rows, by their keys.
+
+    *clusters* holds Kafka's ids, *advice* and *alerts* are in the order of their numbers, *answers* are the rows of the
+    user's queries.
+    """
+
+    clusters: dict[str, str | None] = field(default_factory=dict)
+    snapshots: dict[str, StoredSnapshot] = field(default_factory=dict)
+    validation: dict[tuple[str, str], list[Row]] = field(default_factory=dict)
+    metrics: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
+    candidates: dict[str, pa.Table] = field(default_factory=dict)
+    advice: list[dict[str, Any]] = field(default_factory=list)
+    alerts: list[StoredAlert] = field(default_factory=list)
+    incidents: list[Incident] = field(default_factory=list)
+    steps: list[StepRun] = field(default_factory=list)
+    locks: set[str] = field(default_factory=set)
+    answers: dict[str, list[Row]] = field(default_factory=dict)
+
+    def of_cluster(self, cluster: str) -> list[StoredSnapshot]:
+        """The snapshots of a cluster, oldest first."""
+        own = (s for s in self.snapshots.values() if s.cluster == cluster)
+        return sorted(own, key=lambda s: s.age)
+
+
+class Memory:
+    """A history in memory; while it is *down*, every use of it fails."""
+
+    def __init__(self, clock: Callable[[], datetime] = utc_now) -> None:
+        self.down = False
+        self._clock = clock
+        self._tables = Tables()
+
+    @property
+    def tables(self) -> Tables:
+        """The rows."""
+        if self.down:
+            raise HistoryUnreachable("no answer from db.")
+        return self._tables
+
+    def _known(self, snapshot_id: str) -> StoredSnapshot:
+        if snapshot_id not in self.tables.snapshots:
+            raise HistoryError(
+                f"the history has no snapshot {snapshot_id}.",
+                fix="Run `validate_snapshot` for it again, which stores it from the lake.",
+            )
+        return self.tables.snapshots[snapshot_id]

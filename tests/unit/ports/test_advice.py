@@ -1,0 +1,162 @@
+"""What the ports `ResultHistory` and `AdviceHistory` promise, of the fake and of Postgres."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.engine.errors import HistoryError
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import History, PreviousAdvice
+from tests.helpers.history_rows import (
+    FIRST,
+    advice,
+    candidates,
+    fill,
+    manifest,
+    metrics,
+    validation,
+)
+
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
+
+MOVE = {"topic": "orders", "partition": 0, "from_member": None, "to_member": "m-1"}
+
+
+def test_advice_is_never_rewritten(history: History) -> None:
+    """The first advice of a snapshot stays; an advice without groups counts, too."""
+    taken, empty = manifest(0), manifest(1)
+    for each in (taken, empty):
+        history.store_snapshot(each)
+    snapshot_id = taken.snapshot_id
+    assert history.store_advice(snapshot_id, [advice(snapshot_id, "a")])
+    assert not history.store_advice(snapshot_id, [advice(snapshot_id, "a", reason="no")])
+    assert history.store_advice(empty.snapshot_id, [])
+    assert not history.store_advice(empty.snapshot_id, [advice(empty.snapshot_id, "a")])
+    assert [row["reason"] for row in history.advice_with_scores(snapshot_id)] == ["it is better"]
+    assert history.advice_with_scores(empty.snapshot_id) == []
+
+
+def test_previous_advice_is_that_of_the_advised_snapshot_before(history: History) -> None:
+    """What was said after this snapshot or a later one, or about another cluster, was not said before."""
+    first, second, third = (fill(history, number) for number in range(3))
+    fill(history, 0, "other")
+    unknown, waiting = manifest(9).snapshot_id, manifest(8)
+    history.store_snapshot(waiting)
+    said = [PreviousAdvice(group_id="orders-app", strategy="range", seen=2)]
+    assert history.previous_advice(first) == []
+    assert [history.previous_advice(one) for one in (second, third, unknown)] == [said] * 3
+
+
+def test_a_snapshot_says_how_new_its_advice_is(history: History) -> None:
+    """The newest of its cluster that has advice for a group, and when the newest of all was begun."""
+    first = fill(history, 0)
+    fill(history, 9, "other")
+    later, broken = manifest(1), manifest(2, problems=["group 'x': not authorised"])
+    for taken in (later, broken):
+        history.store_snapshot(taken)
+    history.store_advice(later.snapshot_id, [])
+    found = history.advised_snapshot(first)
+    assert found is not None
+    assert (found.snapshot_id, found.cluster, found.started_at) == (first, "demo", FIRST)
+    assert (found.finished_at, found.partial, list(found.problems)) == (
+        FIRST + timedelta(seconds=3),
+        False,
+        [],
+    )
+    assert found.newest_advised_id == first
+    assert found.newest_started_at == FIRST + timedelta(minutes=2)
+    partial = history.advised_snapshot(broken.snapshot_id)
+    assert partial is not None
+    assert (partial.partial, list(partial.problems)) == (True, ["group 'x': not authorised"])
+    assert history.advised_snapshot(manifest(7).snapshot_id) is None
+
+
+def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
+    """The live and the advised candidate and the group's metrics, as written last; unknown where there are none."""
+    snapshot_id = fill(history)
+    history.store_candidates(
+        snapshot_id, candidates(snapshot_id, "orders-app", largest_member_lag=77)
+    )
+    history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [4, None]}))
+    (row,) = history.advice_with_scores(snapshot_id)
+    assert (row["group_id"], row["verdict"], row["strategy"]) == ("orders-app", "switch", "range")
+    assert (row["live"]["strategy"], row["proposed"]["strategy"]) == ("live", "range")
+    assert row["live"]["largest_member_lag"] == row["proposed"]["largest_member_lag"] == 77
+    assert (row["metrics"]["assignor"], row["metrics"]["total_lag"]) == ("range", None)
+    bare = manifest(1)
+    history.store_snapshot(bare)
+    stay = advice(bare.snapshot_id, "b", strategy=None, seen=0)
+    history.store_advice(bare.snapshot_id, [stay, advice(bare.snapshot_id, "a")])
+    first, second = history.advice_with_scores(bare.snapshot_id)
+    assert (first["group_id"], second["group_id"]) == ("a", "b")
+    assert [second[name] for name in ("live", "proposed", "metrics", "seen_since")] == [None] * 4
+
+
+def test_a_streak_began_with_its_first_snapshot(history: History) -> None:
+    """Seen so many times in a row: since the snapshot that many back with advice for the group."""
+    for number, seen in enumerate((1, 2, 3)):
+        taken = manifest(number)
+        history.store_snapshot(taken)
+        history.store_advice(taken.snapshot_id, [advice(taken.snapshot_id, "a", seen=seen)])
+        (row,) = history.advice_with_scores(taken.snapshot_id)
+        assert row["seen_since"] == FIRST
+
+
+def test_the_first_moves_stand_in_order(history: History) -> None:
+    """By topic and partition, at most so many of each advice; one without moves has no entry."""
+    taken = manifest()
+    history.store_snapshot(taken)
+    moves = [MOVE | {"topic": topic, "partition": p} for topic in "ba" for p in (2, 10)]
+    rows = [
+        advice(taken.snapshot_id, "g", moves=moves),
+        advice(taken.snapshot_id, "h", moves=[]),
+        advice(taken.snapshot_id, "i"),
+    ]
+    history.store_advice(taken.snapshot_id, rows)
+    stored = history.advice_with_scores(taken.snapshot_id)
+    g, h, i = (row["advice_id"] for row in stored)
+    found = history.first_moves([g, h], 3)
+    assert {*found} == {g}
+    assert [(move.topic, move.partition) for move in found[g]] == [("a", 2), ("a", 10), ("b", 2)]
+    assert history.first_moves([i], 5) == {i: [Move(**MOVE)]}
+    assert history.first_moves([], 5) == {}
+
+
+@pytest.mark.parametrize(
+    "write", ["store_validation", "store_metrics", "store_candidates", "store_advice"]
+)
+def test_rows_of_an_unknown_snapshot_are_refused(history: History, write: str) -> None:
+    """Nothing is written for a snapshot the history does not know; the error names it and what to do."""
+    unknown = manifest().snapshot_id
+    arguments = {
+        "store_validation": ("snapshot", [validation(None, success=False)]),
+        "store_metrics": (metrics(unknown, {}),),
+        "store_candidates": (candidates(unknown, "g"),),
+        "store_advice": ([],),
+    }[write]
+    with pytest.raises(HistoryError, match=rf"has no snapshot {unknown}\. Run `validate_snapshot`"):
+        getattr(history, write)(unknown, *arguments)
+
+
+def test_a_rejection_at_one_stage_is_not_undone_by_the_other(history: History) -> None:
+    """A critical failure without a group rejects; written again without it, the snapshot is accepted."""
+    taken = manifest()
+    history.store_snapshot(taken)
+
+    def rejection() -> str | None:
+        (facts,) = history.cluster_facts(["demo"])
+        assert (facts.rejection is None) == (facts.rejected_snapshot_id is None)
+        return facts.rejection
+
+    for stage, group, success, expected in (
+        ("snapshot", "a", False, None),
+        ("snapshot", None, False, "offsets in order: an end before a begin"),
+        ("candidates", "a", False, "offsets in order: an end before a begin"),
+        ("snapshot", None, True, None),
+        ("candidates", None, False, "offsets in order: an end before a begin"),
+    ):
+        row = validation(group, success=success)
+        history.store_validation(taken.snapshot_id, stage, [row])
+        assert rejection() == expected

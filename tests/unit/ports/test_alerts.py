@@ -1,0 +1,165 @@
+"""What the ports `Outbox` and `Incidents` promise, of the fake and of Postgres."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Told
+from evenkeel.engine.ports import Delivered, History, Incident, NewAlert, NewIncident
+from tests.helpers.history_rows import FIRST, manifest
+
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
+
+LEASE = timedelta(minutes=10)
+NO_LEASE = timedelta(0)
+SENT = Delivered(channel="C1", timestamp="17.5")
+
+
+def message(*told: Told, kind: MessageKind = MessageKind.ADVICE) -> AlertMessage:
+    """A message that tells so much of some groups."""
+    return AlertMessage(
+        kind=kind, severity=Severity.INFO, at=FIRST, title="t", summary="s", told=told
+    )
+
+
+def alert(key: str, *told: Told, cluster: str = "demo", channel: str = "#kafka") -> NewAlert:
+    """An alert about advice."""
+    return NewAlert(
+        key=key, cluster=cluster, snapshot_id=None, channel=channel, message=message(*told)
+    )
+
+
+def told(group: str, strategy: str | None = "range") -> Told:
+    """A switch, or with None that one was withdrawn."""
+    verdict = "switch" if strategy else "stay"
+    return Told(group_id=group, verdict=verdict, strategy=strategy)
+
+
+def incident(kind: str = "snapshot late", group: str | None = None) -> NewIncident:
+    """An incident that is noticed at the beginning."""
+    return NewIncident(
+        cluster="demo",
+        group_id=group,
+        kind=kind,
+        severity="warning",
+        opened_at=FIRST,
+        facts={"since": "then"},
+    )
+
+
+OPENED = message(kind=MessageKind.INCIDENT_OPENED)
+CLOSED = message(kind=MessageKind.INCIDENT_CLOSED)
+
+
+def test_an_alert_waits_once_under_its_key(history: History) -> None:
+    """The first message of a key stays; they wait in the order in which they came."""
+    taken = manifest()
+    history.store_snapshot(taken)
+    assert history.enqueue(replace(alert("b", told("g")), snapshot_id=taken.snapshot_id))
+    assert history.enqueue(alert("a", channel="#team"))
+    assert not history.enqueue(alert("b"))
+    first, second = history.pending_alerts()
+    assert (first.key, first.channel, first.attempts, first.thread) == ("b", "#kafka", 0, None)
+    assert (second.key, second.channel) == ("a", "#team")
+    assert AlertMessage.from_json(first.message) == message(told("g"))
+    assert first.alert_id < second.alert_id
+
+
+def test_an_attempt_keeps_others_away_until_it_ends_or_its_lease_does(history: History) -> None:
+    """One at a time claims an alert; after a failure it may be tried at once, after a success never."""
+    history.enqueue(alert("a"))
+    (waiting,) = history.pending_alerts()
+    number = waiting.alert_id
+    assert history.claim_alert(number, LEASE)
+    assert not history.claim_alert(number, LEASE)
+    assert history.claim_alert(number, NO_LEASE)
+    history.mark_alert_failed(number, "channel_not_found")
+    (waiting,) = history.pending_alerts()
+    assert waiting.attempts == 2
+    assert history.cluster_facts(["demo"])[0].unsent_error == "channel_not_found"
+    assert history.claim_alert(number, LEASE)
+    history.mark_alert_sent(number, SENT)
+    assert history.pending_alerts() == []
+    assert not history.claim_alert(number, NO_LEASE)
+    assert not history.enqueue(alert("a"))
+
+
+def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
+    """Sent or not, of one cluster, from messages about advice only; by group."""
+    history.enqueue(alert("1", told("b"), told("a")))
+    (first,) = history.pending_alerts()
+    history.mark_alert_sent(first.alert_id, SENT)
+    history.enqueue(alert("2", told("a", None)))
+    history.enqueue(alert("3", told("a", "fair"), cluster="other"))
+    history.open_incident(
+        incident(), channel="#kafka", message=replace(OPENED, told=(told("b", None),))
+    )
+    assert history.told_advice("demo") == [told("a", None), told("b")]
+    assert history.told_advice("nobody's") == []
+
+
+def test_one_incident_of_a_kind_is_open(history: History) -> None:
+    """Of one cluster and group; opened again it stays as it is, and adds no alert."""
+    assert history.open_incident(incident(), channel="#kafka", message=OPENED)
+    again = replace(incident(), facts={"since": "now"})
+    assert not history.open_incident(again, channel="#kafka", message=OPENED)
+    assert not history.open_incident(incident(group="g"), channel="#kafka", message=None)
+    first, second = history.open_incidents()
+    assert first == Incident(
+        incident_id=first.incident_id,
+        cluster="demo",
+        group_id=None,
+        kind="snapshot late",
+        severity="warning",
+        opened_at=FIRST,
+        last_seen_at=FIRST,
+        facts={"since": "then"},
+    )
+    assert second.group_id == "g"
+    (queued,) = history.pending_alerts()
+    assert queued.key == f"incident {first.incident_id} opened"
+    assert AlertMessage.from_json(queued.message) == OPENED
+
+
+def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: History) -> None:
+    """Seen again, it moves on; once it is over nothing changes it."""
+    later = FIRST + timedelta(minutes=3)
+    history.open_incident(incident(), channel="#kafka", message=None)
+    (one,) = history.open_incidents()
+    history.touch_incident(one.incident_id, now=later, facts={"since": "then", "n": 2})
+    (seen,) = history.open_incidents()
+    assert (seen.opened_at, seen.last_seen_at) == (FIRST, later)
+    assert seen.facts == {"since": "then", "n": 2}
+    assert history.close_incident(one.incident_id, now=later, channel="#kafka", message=CLOSED)
+    history.touch_incident(one.incident_id, now=later, facts={})
+    assert history.open_incidents() == []
+    assert not history.close_incident(one.incident_id, now=later, channel="#kafka", message=CLOSED)
+    assert history.open_incident(incident(), channel="#kafka", message=None) is False
+    (anew,) = history.open_incidents()
+    assert anew.incident_id > one.incident_id
+
+
+def test_an_end_stands_in_the_thread_of_its_opening(history: History) -> None:
+    """When that was sent to the same channel; in another channel there is no such thread."""
+    for kind, channel in (("snapshot late", "#kafka"), ("advice stuck", "#moved")):
+        history.open_incident(incident(kind), channel="#kafka", message=OPENED)
+        (opening,) = history.pending_alerts()
+        history.mark_alert_sent(opening.alert_id, SENT)
+        (one,) = history.open_incidents()
+        history.close_incident(one.incident_id, now=FIRST, channel=channel, message=CLOSED)
+        (ending,) = history.pending_alerts()
+        assert ending.key == f"incident {one.incident_id} closed"
+        assert ending.thread == ("17.5" if channel == "#kafka" else None)
+        history.mark_alert_sent(ending.alert_id, SENT)
+
+
+def test_an_end_takes_the_place_of_an_opening_that_was_never_sent(history: History) -> None:
+    """One message tells all of it; other alerts stay."""
+    history.enqueue(alert("a"))
+    history.open_incident(incident(), channel="#kafka", message=OPENED)
+    (one,) = history.open_incidents()
+    history.close_incident(one.incident_id, now=FIRST, channel="#kafka", message=CLOSED)
+    keys = [waiting.key for waiting in history.pending_alerts()]
+    assert keys == ["a", f"incident {one.incident_id} closed"]
+    assert [waiting.thread for waiting in history.pending_alerts()] == [None, None]

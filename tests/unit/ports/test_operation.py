@@ -1,0 +1,175 @@
+"""What the ports `StepRuns`, `PipelineHistory`, `Locks` and `Queries` promise, of the fake and of Postgres."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from evenkeel.engine.errors import ClusterBusy, InputError
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.ports import ClusterFacts, FailingStep, History, NewAlert, NewIncident, StepRun
+from tests.helpers.history_rows import FIRST, fill, manifest, validation
+
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
+
+
+def later(minutes: float) -> datetime:
+    """That many minutes after the beginning."""
+    return FIRST + timedelta(minutes=minutes)
+
+
+def run(
+    history: History,
+    minutes: float,
+    error: str | None = None,
+    cluster: str | None = "demo",
+    step: str = "advise",
+) -> None:
+    """Note a run of a step that took a minute."""
+    history.record_step(
+        StepRun(
+            cluster=cluster,
+            snapshot_id=None,
+            step=step,
+            started_at=later(minutes),
+            finished_at=later(minutes + 1),
+            outcome="failed" if error else "ok",
+            error=error,
+        )
+    )
+
+
+def test_a_cluster_nobody_has_heard_of_has_empty_facts(history: History) -> None:
+    """In the order asked for, beside one that is known."""
+    taken = manifest()
+    history.store_snapshot(taken)
+    unknown, known = history.cluster_facts(["eu", "demo"])
+    assert unknown == ClusterFacts(cluster="eu")
+    assert (known.cluster, known.newest_snapshot_id) == ("demo", taken.snapshot_id)
+    assert history.cluster_facts([]) == []
+
+
+def test_a_step_fails_since_its_last_success(history: History) -> None:
+    """Failures before it are past; those after it count, with the newest error, longest failing first."""
+    for minutes, error in ((0, "old"), (2, None), (4, "x"), (6, "new")):
+        run(history, minutes, error)
+    run(history, 3, "no broker", step="take_snapshot")
+    run(history, 9, "elsewhere", cluster="eu")
+    run(history, 1, "past", step="alert")
+    run(history, 2, step="alert")
+    facts, other = history.cluster_facts(["demo", "eu"])
+    assert facts.failing == (
+        FailingStep(
+            step="take_snapshot",
+            failures=1,
+            failing_since=later(4),
+            last_failed_at=later(4),
+            error="no broker",
+        ),
+        FailingStep(
+            step="advise",
+            failures=2,
+            failing_since=later(5),
+            last_failed_at=later(7),
+            error="new",
+        ),
+    )
+    assert [step.error for step in other.failing] == ["elsewhere"]
+    assert {facts.watched_since, other.watched_since} == {FIRST}
+
+
+def test_a_step_that_serves_all_clusters_stands_with_the_first(history: History) -> None:
+    """So that it is told, and once; its success ends it."""
+    run(history, 1, "disk full", cluster=None, step="upkeep")
+    first, second = history.cluster_facts(["eu", "demo"])
+    assert [step.step for step in first.failing] == ["upkeep"]
+    assert second.failing == ()
+    run(history, 2, cluster=None, step="upkeep")
+    assert [facts.failing for facts in history.cluster_facts(["eu", "demo"])] == [(), ()]
+
+
+def test_snapshots_newer_than_the_newest_advice_wait(history: History) -> None:
+    """But for rejected ones; all of them wait where there is no advice yet."""
+    waiting = manifest(-1)
+    history.store_snapshot(waiting)
+    (before,) = history.cluster_facts(["demo"])
+    assert (before.unadvised, before.oldest_unadvised_id) == (1, waiting.snapshot_id)
+    fill(history, 0)
+    taken = [manifest(number) for number in (2, 1, 3)]
+    for one in taken:
+        history.store_snapshot(one)
+    rejected = taken[2].snapshot_id
+    history.store_validation(rejected, "snapshot", [validation(None, success=False)])
+    (facts,) = history.cluster_facts(["demo"])
+    assert (facts.unadvised, facts.oldest_unadvised_id) == (2, taken[1].snapshot_id)
+    assert facts.oldest_unadvised_at == later(1) + timedelta(seconds=3)
+    assert facts.newest_snapshot_id == facts.rejected_snapshot_id == rejected
+    assert facts.newest_finished_at == facts.rejected_at == later(3) + timedelta(seconds=3)
+
+
+def test_only_the_newest_verdict_counts(history: History) -> None:
+    """A snapshot that was accepted after a rejected one ends the rejection; one not yet judged does not."""
+    for number, failed in ((0, True), (1, False), (2, None)):
+        taken = manifest(number)
+        history.store_snapshot(taken)
+        if failed is not None:
+            check = validation(None, success=not failed)
+            history.store_validation(taken.snapshot_id, "snapshot", [check])
+        (facts,) = history.cluster_facts(["demo"])
+        assert (facts.rejected_at is None) == (number > 0)
+
+
+MESSAGE = AlertMessage(
+    kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s"
+)
+
+
+def test_unsent_alerts_are_counted_but_for_those_about_unsent_alerts(history: History) -> None:
+    """How many, for which channels, and the error of the oldest that failed."""
+    for key, channel in (("a", "#team"), ("b", "#kafka"), ("c", "#team"), ("d", "#kafka")):
+        history.enqueue(
+            NewAlert(key=key, cluster="demo", snapshot_id=None, channel=channel, message=MESSAGE)
+        )
+    for kind, channel in (("alerts unsent", "#x"), ("advice stuck", "#y")):
+        incident = NewIncident(
+            cluster="demo", group_id=None, kind=kind, severity="warning", opened_at=FIRST, facts={}
+        )
+        history.open_incident(incident, channel=channel, message=MESSAGE)
+    waiting = {alert.key: alert for alert in history.pending_alerts()}
+    for key in "cb":
+        history.mark_alert_failed(waiting[key].alert_id, f"no {key}")
+    (facts,) = history.cluster_facts(["demo"])
+    assert (facts.unsent, facts.unsent_channels) == (5, ("#kafka", "#team", "#y"))
+    assert facts.unsent_error == "no b"
+    created = [alert.created_at for key, alert in waiting.items() if key in "abcd"]
+    assert facts.oldest_unsent_at is not None
+    assert facts.oldest_unsent_at <= min(created)
+
+
+def test_a_lock_is_held_by_one_at_a_time(history: History) -> None:
+    """A second holder is turned away until the first lets go, also when it fails; another name is free."""
+
+    def fail() -> None:
+        with history.lock("take_snapshot of demo"):
+            with pytest.raises(ClusterBusy, match="take_snapshot of demo is still running"):
+                history.lock("take_snapshot of demo").__enter__()
+            with history.lock("take_snapshot of eu"):
+                raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    with history.lock("take_snapshot of demo"), history.lock("take_snapshot of eu"):
+        pass
+
+
+def test_only_a_known_question_is_answered(history: History) -> None:
+    """By its name and its parameters; without rows the answer is empty."""
+    assert history.query("groups") == []
+    assert history.query("lag_history", group="g", hours=3) == []
+    with pytest.raises(InputError, match=r"no query 'lags'.*lag_history"):
+        history.query("lags")
+    with pytest.raises(InputError, match="lag_history needs group"):
+        history.query("lag_history")
+    with pytest.raises(InputError, match=r"groups has no clutser\."):
+        history.query("groups", clutser="demo")
