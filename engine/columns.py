@@ -127,6 +127,11 @@ def column(
     return {_MEANING: meaning}
 
 
+def as_in(record: type, name: str) -> Mapping[str, Meaning]:
+    """The metadata of a column that another record has too: what it means is written there."""
+    return {_MEANING: next(spec.meaning for spec in columns_of(record) if spec.name == name)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """
@@ -217,6 +222,7 @@ __all__ = [
     "Meaning",
     "Part",
     "Unit",
+    "as_in",
     "column",
     "columns_of",
     "parts_of",
