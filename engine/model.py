@@ -566,12 +566,17 @@ class Feasibility(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """One strategy's answer for one group: its assignment and score, or why there is none."""
+    """
+    One strategy's answer for one group: its assignment and score, or why there is none.
+
+    *is_running* is whether the group runs the strategy as far as can be seen, None unknown.
+    """
 
     strategy: str
     reach: Reach
     feasibility: Feasibility
     reason: str
+    is_running: bool | None = None
     replay: str | None = None
     assignment: Assignment | None = None
     score: Score | None = None

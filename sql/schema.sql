@@ -461,6 +461,7 @@ CREATE TABLE candidate (
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
     currency text,
+    is_running boolean,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -510,6 +511,8 @@ COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS
 COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
     'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN candidate.is_running IS
+    'Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.';
 
 
 -- What was said

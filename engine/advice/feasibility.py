@@ -15,7 +15,8 @@ import numpy as np
 
 from evenkeel.engine.advice.bounce import in_short, plan_server
 from evenkeel.engine.advice.listed import Listed, election_of, lists_of
-from evenkeel.engine.assignors import every
+from evenkeel.engine.assignors import ASSIGNORS, every
+from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Assignors
 from evenkeel.engine.kit.distinct import distinct
 from evenkeel.engine.kit.election import Election
@@ -26,6 +27,7 @@ from evenkeel.engine.kit.protocol_names import (
     wire_name,
 )
 from evenkeel.engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.text import listed
 
 NAMED = 3
@@ -171,11 +173,23 @@ def feasibility(
     return _other(group, strategy, reach, lists)
 
 
-def runs(group: GroupSnapshot, strategy: str) -> bool:
-    """Whether this is the strategy the group has elected; `range` on the wire of a KIP-848 group is `range-server`."""
-    if group.assignor is None:
+def runs(group: GroupSnapshot, strategy: str) -> bool | None:
+    """
+    Whether this is the strategy the group has elected, by our name; None unknown.
+
+    Which rack strategy a Kafka Streams application of the classic protocol runs is not on the wire. A custom strategy
+    may have another name there, which only its class knows.
+    """
+    if strategy == Live.name:
         return False
-    return strategy == (strategy_of(group.type, group.assignor) or group.assignor)
+    if group.places_tasks:
+        may_run = group.type is GroupType.CLASSIC and strategy in set(RackStrategy)
+        return None if may_run else False
+    if group.assignor is None:
+        return None
+    elected = strategy_of(group.type, group.assignor) or group.assignor
+    own = strategy not in ASSIGNORS and elected not in every()
+    return strategy == elected or (None if own else False)
 
 
 def _present(group: GroupSnapshot) -> str:

@@ -6,8 +6,6 @@ import fnmatch
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from evenkeel.engine.cli.running import NothingFound
-
 
 def is_pattern(text: str) -> bool:
     """
@@ -17,27 +15,16 @@ def is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def matching(pattern: str, groups: Collection[str], place: str) -> list[str]:
+def matching(pattern: str, groups: Collection[str]) -> list[str]:
     """
-    The groups of that name or pattern, sorted. A group of exactly that name is meant alone, whatever signs are in it.
+    The groups of that name or shell pattern, sorted. One of exactly that name is meant alone, whatever signs are in it.
 
-    Args:
-        pattern: A group id or shell pattern.
-        groups: Those there are.
-        place: Where these are from, for the error.
-
-    Raises:
-        NothingFound: None matches; near names are offered.
-
-    >>> matching("orders-*", ["pay", "orders-b", "orders-a"], "the lake")
-    ['orders-a', 'orders-b']
+    >>> matching("orders-*", ["pay", "orders-b", "orders-a"]), matching("a*", ["a*", "ab"])
+    (['orders-a', 'orders-b'], ['a*'])
     """
     if pattern in groups:
         return [pattern]
-    found = sorted(group for group in groups if fnmatch.fnmatchcase(group, pattern))
-    if not found:
-        raise NothingFound(f"no group of {place} matches {pattern!r}.", fix=meant(pattern, groups))
-    return found
+    return sorted(group for group in groups if fnmatch.fnmatchcase(group, pattern))
 
 
 def meant(name: str, known: Iterable[str]) -> str | None:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import glob
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from evenkeel.engine import wiring
+from evenkeel.engine.cli.patterns import matching, meant
 from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.errors import InputError
+from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.ports import Lake, Manifest
 
 if TYPE_CHECKING:
     from evenkeel.engine.steps.reading import GroupWithPast
 
 spare_pandas()
+
+T = TypeVar("T")
 
 SHORTEST = 1.1
 """Seconds between two snapshots at least: their ids tell seconds apart, no less."""
@@ -211,39 +214,92 @@ def problems(source: Source) -> list[str]:
     return [line for line in told if not line.startswith(tuple(unread))]
 
 
-def one_group(source: Source, name: str) -> GroupWithPast:
+def select(source: Source, pattern: str) -> str:
     """
-    One group of the newest snapshot, with its past.
+    The shell pattern by which steps find the groups of the newest snapshot that somebody means.
+
+    Args:
+        source: The snapshots.
+        pattern: A shell pattern; a group of exactly that name is meant alone, whatever signs are in it.
 
     Raises:
-        NothingFound: There is no group of this name.
+        NothingFound: No group of the snapshot matches; near names are offered.
+    """
+    found = among(source, pattern, group_ids(source, source.newest))
+    return glob.escape(pattern) if found == [pattern] else pattern
+
+
+def among(source: Source, pattern: str, ids: Collection[str]) -> list[str]:
+    """
+    The ids that a name or shell pattern means; an id that is exactly the pattern is meant alone.
+
+    Raises:
+        NothingFound: There is none; near names are offered.
+    """
+    found = matching(pattern, ids)
+    if not found:
+        raise _no_match(source, pattern, ids)
+    return found
+
+
+def selected(source: Source, pattern: str) -> list[GroupWithPast]:
+    """
+    The groups of the newest snapshot that a name or shell pattern means, each with its past, by group id.
+
+    Raises:
+        NothingFound: There is none.
     """
     from evenkeel.engine.steps.reading import groups_with_past
 
-    found = list(groups_with_past(source.lake, source.settings, source.newest, glob.escape(name)))
-    matching(source, name, len(found))
-    return found[0]
+    wanted = select(source, pattern)
+    found = groups_with_past(source.lake, source.settings, source.newest, wanted)
+    return sorted(found, key=lambda each: each.group.group)
 
 
-def matching(source: Source, pattern: str, found: int) -> None:
+def group_ids(source: Source, snapshot_id: str) -> list[str]:
+    """The ids of the groups of a snapshot, sorted."""
+    ids: list[str] = source.lake.read("groups", [snapshot_id])["group_id"].to_pylist()
+    return sorted(ids)
+
+
+def each_of(groups: Sequence[T], act: Callable[[T], None], *, apart: bool) -> None:
     """
+    Do the same for each group; of several, one that it cannot be done for is told on standard error.
+
+    Args:
+        groups: At least one.
+        act: What to do.
+        apart: Print an empty line between two.
+
     Raises:
-        NothingFound: No group of the snapshot matches the pattern.
+        Infeasible: It could not be done for any.
     """
-    if found:
-        return
-    count = source.manifest.rows.get("groups", 0)
+    done = 0
+    for group in groups:
+        try:
+            if apart and done:
+                print()
+            act(group)
+            done += 1
+        except Infeasible as problem:
+            if len(groups) == 1:
+                raise
+            complain(f"left out: {problem}")
+    if not done:
+        raise Infeasible(f"none of {len(groups):,} matching groups could be shown.")
+
+
+def _no_match(source: Source, pattern: str, names: Collection[str]) -> NothingFound:
     _, moment = split_snapshot_id(source.newest)
     told = (
         f"no group of cluster {source.cluster} matches {pattern!r} "
-        f"({count:,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC)"
+        f"({len(names):,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC)"
     )
     denied = source.groups and source.groups.denying(pattern)
     if denied:
-        raise NothingFound(
+        return NothingFound(
             f"{told}: the cluster's filter leaves out {denied!r}.",
             fix=f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
         )
-    raise NothingFound(
-        f"{told}.", fix="`evenkeel lag` without --group lists them." if count else None
-    )
+    listing = "`evenkeel lag` without --group lists them." if names else None
+    return NothingFound(f"{told}.", fix=meant(pattern, names) or listing)

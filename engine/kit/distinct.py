@@ -37,12 +37,12 @@ def numbered(keys: Ints, cells: int) -> tuple[Ints, Ints]:
     >>> [array.tolist() for array in numbered(np.array([7, 3, 7]), 8)]
     [[3, 7], [1, 0, 1]]
     """
-    found = distinct(keys, cells)
+    names = distinct(keys, cells)
     if cells > _CELLS_PER_KEY * len(keys):
-        return found, np.searchsorted(found, keys).astype(np.int64)
+        return names, np.searchsorted(names, keys).astype(np.int64)
     place = np.zeros(cells, np.int64)
-    place[found] = np.arange(len(found))
-    return found, place[keys]
+    place[names] = np.arange(len(names))
+    return names, place[keys]
 
 
 def row_keys(rows: Ints) -> tuple[Ints, int]:

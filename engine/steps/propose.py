@@ -84,7 +84,7 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     reason = found.withheld or blocked(group)
     if reason is not None or measured is None:
         return [
-            candidate_row(keys, position, _never(strategy, reason or NOT_MEASURED), None, [])
+            candidate_row(keys, position, _never(group, strategy, reason or NOT_MEASURED), None, [])
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
@@ -155,14 +155,15 @@ def _replay(
     try:
         settled = settle(_asked(strategy), fresh(spec, forgetful))
     except Infeasible as problem:
-        return _never(strategy, str(problem))
+        return _never(group, strategy, str(problem))
     except NoAnswer as problem:
-        return _never(strategy, f"failed: {problem.message}")
+        return _never(group, strategy, f"failed: {problem.message}")
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
+        is_running=runs(group, strategy.name),
         replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
@@ -208,5 +209,5 @@ def _replayed(continues: bool, settled: Settled) -> str:
     return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
 
 
-def _never(strategy: Assignor, reason: str) -> Candidate:
-    return infeasible(strategy.name, strategy.reach, reason)
+def _never(group: GroupSnapshot, strategy: Assignor, reason: str) -> Candidate:
+    return infeasible(strategy.name, strategy.reach, reason, runs(group, strategy.name))

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
+from evenkeel.engine.records import ValidationRow, records_of
 
 STEP_OF_STAGE = {"snapshot": "validation", "candidates": "candidate_validation"}
 """Under which step a validation stage lies in the lake; its one dataset has the same name."""
@@ -38,7 +39,7 @@ def record_validation(
         return rejected
     if stage == "snapshot":
         history.store_snapshot(lake.manifest("snapshot", snapshot_id))
-    history.store_validation(snapshot_id, stage, results.to_pylist())
+    history.store_validation(snapshot_id, stage, records_of(ValidationRow, results))
     if stage == "candidates":
         failed = pa.array(list(_failed(results)), pa.string())
         candidates = lake.read("candidates", [snapshot_id])
@@ -51,9 +52,9 @@ def record_validation(
 def rejection(results: pa.Table) -> str | None:
     """Why a whole snapshot is rejected: its critical failures that concern no single group."""
     reasons = [
-        row["reason"]
-        for row in results.to_pylist()
-        if row["group_id"] is None and not row["success"] and row["severity"] == "critical"
+        row.reason or row.expectation
+        for row in records_of(ValidationRow, results)
+        if row.group_id is None and row.withholds
     ]
     return "; ".join(reasons) or None
 
@@ -89,7 +90,7 @@ def _results(lake: Lake, snapshot_id: str, stage: str) -> pa.Table | None:
 
 def _failed(results: pa.Table) -> dict[str, str]:
     reasons: dict[str, list[str]] = {}
-    for row in results.to_pylist():
-        if row["group_id"] is not None and not row["success"] and row["severity"] == "critical":
-            reasons.setdefault(row["group_id"], []).append(row["reason"])
+    for row in records_of(ValidationRow, results):
+        if row.group_id is not None and row.withholds:
+            reasons.setdefault(row.group_id, []).append(row.reason or row.expectation)
     return {group: "; ".join(why) for group, why in reasons.items()}

@@ -43,7 +43,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.kit.rack_flow import Places, Problem, solve
+from evenkeel.engine.kit.rack_flow import LayerLimits, RackProblem, solve
 from evenkeel.engine.model import NONE, Indices, Ints
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import Costs, RackStrategy
@@ -101,7 +101,7 @@ def problem_of(
     costs: Costs,
     strategy: RackStrategy,
     overlap: Indices | None = None,
-) -> Problem:
+) -> RackProblem:
     """
     The rack problem of *tasks* in their order; arguments as for `optimise`.
 
@@ -116,23 +116,23 @@ def problem_of(
     count = np.bincount(owner[tasks], minlength=len(app.clients))
     cross = cross_rack(app, app.source_start, app.source)[tasks]
     everywhere = np.diff(app.source_start)[tasks]
-    places = None
+    limits = None
     layer = np.zeros(0, np.int64)
     if strategy is RackStrategy.BALANCE_SUBTOPOLOGY:
         layer = np.unique(app.subtopology[tasks], return_inverse=True)[1].astype(np.int64)
-        places = _limits(count, np.bincount(layer))
-    return Problem(
+        limits = _limits(count, np.bincount(layer))
+    return RackProblem(
         cost=costs.traffic * np.column_stack([cross, everywhere]),
-        away=costs.non_overlap,
-        home=(owner if overlap is None else overlap)[tasks],
+        move_cost=costs.non_overlap,
+        previous_owner=(owner if overlap is None else overlap)[tasks],
         rack=np.where(app.client_rack == NONE, cross.shape[1], app.client_rack),
         count=count,
         layer=layer,
-        places=places,
+        limits=limits,
     )
 
 
-def _limits(count: Ints, size: Ints) -> Places:
+def _limits(count: Ints, size: Ints) -> LayerLimits:
     """
     How many tasks of each sub-topology a client may have.
 
@@ -145,4 +145,4 @@ def _limits(count: Ints, size: Ints) -> Places:
     share = count.astype(np.float64) / int(count.sum())
     most = np.ceil(share * size[:, None]).astype(np.int64)
     layer, client = np.nonzero(most)
-    return Places(layer=layer, client=client, most=most[layer, client])
+    return LayerLimits(layer=layer, client=client, most=most[layer, client])

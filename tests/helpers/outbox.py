@@ -51,6 +51,7 @@ def advice(
         "live": score(largest_member_lag=900, lag_floor=300),
         "proposed": score(largest_member_lag=300, moves=4) if verdict == "switch" else None,
         "metrics": {"assignor": "range", "group_type": "classic", "partitions": 12},
+        "running": {"live": False, "range": True, "sticky": False, "fair": False},
     }
     return row | more
 
@@ -84,15 +85,23 @@ def take(
     )
     history.store_metrics(snapshot_id, measured)
     scores = [
-        keys | {"group_id": row["group_id"], "strategy": strategy} | (row[which] or {})
+        keys | {"group_id": row["group_id"], "strategy": strategy} | known
         for row in rows
-        for which, strategy in (("live", "live"), ("proposed", row["strategy"]))
-        if row[which]
+        for strategy, known in _candidates(row).items()
     ]
     history.store_candidates(snapshot_id, rows_to_table(scores, CANDIDATES["candidates"]))
     if advised:
         history.store_advice(snapshot_id, [keys | {"created_at": at} | row for row in rows])
     return snapshot_id
+
+
+def _candidates(row: Row) -> dict[str, Row]:
+    """Strategy -> what is known of it, of the group of a row made by `advice`."""
+    known = {name: {"is_running": so} for name, so in row["running"].items()}
+    for strategy, scored in (("live", row["live"]), (row["strategy"], row["proposed"])):
+        if scored:
+            known[strategy] = known.get(strategy, {}) | scored
+    return known
 
 
 class Recorder:

@@ -47,8 +47,7 @@ def advise(
     from evenkeel.engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
-    found = judge(source, group)
-    sources.matching(source, group, len(found))
+    found = judge(source, sources.select(source, group))
     complain(_told(source, len(found)))
     if as_json:
         emit(one.to_json() for one in found)

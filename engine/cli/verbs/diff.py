@@ -58,7 +58,7 @@ _WORDS = {
 
 
 def diff(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
     stored: Annotated[
         str | None,
         typer.Option(
@@ -81,17 +81,24 @@ def diff(
     """Show what changed for one group between two stored snapshots."""
     from evenkeel.engine import wiring
     from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views.tables import emit, show, tell
-    from evenkeel.engine.steps.compare import compare
-    from evenkeel.engine.steps.reading import taken_at
 
     settings = wiring.settings()
     lake = wiring.lake(settings) if stored is None else wiring.recorded(stored)
     source = sources.from_lake(settings, lake, cluster, stored or settings.lake)
     earlier = earlier_id(source, since)
+    ids = {*sources.group_ids(source, earlier), *sources.group_ids(source, source.newest)}
+    for place, name in enumerate(sources.among(source, group, ids)):
+        if place and not as_json:
+            print()
+        _print(source, earlier, name, as_json=as_json)
+
+
+def _print(source: Source, earlier: str, group: str, *, as_json: bool) -> None:
+    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.steps.compare import compare
+    from evenkeel.engine.steps.reading import taken_at
+
     found = compare(source.lake, source.settings, earlier, source.newest, group)
-    if not any(found.present):
-        sources.matching(source, group, 0)
     if as_json:
         key = {"group": group, "cluster": source.cluster, "from": earlier, "to": source.newest}
         emit(key | row for row in rows(found))

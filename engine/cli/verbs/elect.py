@@ -83,9 +83,9 @@ def _groups(
     from evenkeel.engine.steps.reading import groups_at
 
     source = sources.open_source(*place)
-    groups = groups_at(source.lake, source.settings, source.newest, pattern)
+    wanted = sources.select(source, pattern)
+    groups = groups_at(source.lake, source.settings, source.newest, wanted)
     found = sorted(groups, key=lambda one: one.group)
-    sources.matching(source, pattern, len(found))
     for problem in sources.problems(source):
         complain(f"not read: {problem}")
     return [electing.held_by(one, source.settings, assignors, to) for one in found]

@@ -37,7 +37,7 @@ STREAMS_DEFAULT = 10
 
 
 def frontier(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
@@ -53,14 +53,34 @@ def frontier(
 ) -> None:
     """Show cross-rack traffic against moves for one group, as the two are weighed differently."""
     from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views.frontier_picture import check_kind, draw
-    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.cli.views.frontier_picture import check_kind
     from evenkeel.engine.errors import InputError
 
     if picture is not None:
         check_kind(picture)
     source = sources.open_source(bootstrap, cluster, stored)
-    found = sources.one_group(source, group)
+    found = sources.selected(source, group)
+    if picture is not None and len(found) > 1:
+        raise InputError(
+            f"--picture takes one group, {group!r} matches {len(found):,}.",
+            fix="Name one; without --picture each gets a picture of its own.",
+        )
+    sources.each_of(
+        found, lambda each: _print(source, each, picture, as_json=as_json), apart=not as_json
+    )
+
+
+def _print(source: Source, found: GroupWithPast, picture: Path | None, *, as_json: bool) -> None:
+    """
+    Raises:
+        Infeasible: The group has no frontier.
+        InputError: The picture that was asked for cannot be written.
+    """
+    from evenkeel.engine.cli.views.frontier_picture import draw
+    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.errors import InputError
+
+    group = found.group.group
     now, swept = _swept(source, found)
     if as_json:
         emit(_rows(group, now, swept))

@@ -74,8 +74,7 @@ def lag(
     from evenkeel.engine.cli.views.tables import emit, show
 
     source = sources.open_source(bootstrap, cluster, stored)
-    groups, rows = measured(source, group)
-    sources.matching(source, group, len(groups))
+    groups, rows = measured(source, sources.select(source, group))
     if as_json:
         emit(rows)
     else:

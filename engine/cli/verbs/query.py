@@ -77,7 +77,7 @@ def _rows(
         NothingFound: There is no such group.
     """
     from evenkeel.engine import wiring
-    from evenkeel.engine.cli.patterns import is_pattern, matching
+    from evenkeel.engine.cli.patterns import is_pattern, matching, meant
 
     history = wiring.history(settings)
     pattern = values.get("group")
@@ -88,7 +88,12 @@ def _rows(
             return rows
     of_cluster = {key: values[key] for key in values.keys() & {"cluster"}}
     known = {row["group_id"] for row in history.query("groups", **of_cluster)}
-    for group in matching(pattern, known, "the newest snapshots"):
+    groups = matching(pattern, known)
+    if not groups:
+        raise NothingFound(
+            f"no group of the newest snapshots matches {pattern!r}.", fix=meant(pattern, known)
+        )
+    for group in groups:
         found = history.query(asked.name, **{**values, "group": group})
         rows += [{"group_id": group} | row for row in found]
     return rows

@@ -12,8 +12,10 @@ import typer
 from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 
 if TYPE_CHECKING:
+    from evenkeel.engine.cli.sources import Source
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.model import GroupSnapshot
+    from evenkeel.engine.steps.reading import GroupWithPast
     from evenkeel.engine.streams.compare import Outcome
     from evenkeel.engine.streams.live import Running
 
@@ -36,22 +38,37 @@ NOW = "now"
 
 
 def tasks(
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id: the application.id.")],
+    group: Annotated[
+        str, typer.Argument(metavar="GROUP", help="A group id (the application.id) or pattern.")
+    ],
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
     stored: Stored = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy."""
-    from evenkeel.engine.advice import blocked
     from evenkeel.engine.cli import sources
+
+    source = sources.open_source(bootstrap, cluster, stored)
+    sources.each_of(
+        sources.selected(source, group),
+        lambda found: _print(source, found, as_json=as_json),
+        apart=not as_json,
+    )
+
+
+def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
+    """
+    Raises:
+        Infeasible: The group has no tasks, or none that can be shown.
+    """
+    from evenkeel.engine.advice import blocked
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.compare import outcomes, present, presumed
     from evenkeel.engine.streams.live import running
 
-    source = sources.open_source(bootstrap, cluster, stored)
-    found = sources.one_group(source, group)
+    group = found.group.group
     if not found.group.places_tasks:
         raise Infeasible(
             f"group {group} is no Kafka Streams application: its members are assigned partitions.",

@@ -16,11 +16,11 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.min_cost.reading import PlainGroup, plain_group
-from evenkeel.engine.kit.rack_flow import Places, Problem, solve
+from evenkeel.engine.kit.min_cost.group import PlainGroup, plain_group
+from evenkeel.engine.kit.rack_flow import LayerLimits, RackProblem, solve
 from evenkeel.engine.model import NONE, Assignment, Indices
 
-MOST_PLACES = 4_000_000
+MOST_LIMITS = 4_000_000
 """More (topic, subscriber) pairs than this are not tried: they take half a kilobyte each."""
 
 
@@ -94,84 +94,84 @@ def min_cost(
         group: The group.
         weights: What things cost.
         balance_topics: Whether to limit how many partitions of a topic a member gets.
-        read: The group as `plain` reads it, where that is at hand.
+        read: The group as `plain_group` reads it, where that is at hand.
 
     Raises:
-        Infeasible: A rack is missing, or there are more than `MOST_PLACES` limits on topics.
+        Infeasible: A rack is missing, or there are more than `MOST_LIMITS` limits on topics.
         InputError: The weights are beyond 64-bit arithmetic.
     """
-    asked = read or plain_group(group)
+    plain = read or plain_group(group)
     owner = np.full(group.partition_count, NONE, np.int32)
-    problem = _problem(asked, weights)
+    problem = _problem(plain, weights)
     client, raised = np.zeros(0, np.int32), 0
-    if len(asked.partition) and balance_topics:
-        client, raised = _balanced(asked, problem)
-    elif len(asked.partition):
-        client = _cheapest(asked, problem)
-    owner[asked.partition] = asked.member[client]
-    crossing = asked.crosses[np.arange(len(client)), asked.rack[client]]
+    if len(plain.partition) and balance_topics:
+        client, raised = _balanced(plain, problem)
+    elif len(plain.partition):
+        client = _cheapest(plain, problem)
+    owner[plain.partition] = plain.member[client]
+    crossing = plain.crosses[np.arange(len(client)), plain.rack[client]]
     return MinCost(
         owner=owner,
         cost=problem.total(client),
         partitions=len(client),
         crossing=int(crossing.sum()),
-        moved=int((client != asked.home).sum()),
+        moved=int((client != plain.previous_owner).sum()),
         raised=raised,
-        racks_matter=_racks_matter(asked),
+        racks_matter=_racks_matter(plain),
     )
 
 
-def _problem(asked: PlainGroup, weights: Weights) -> Problem:
-    return Problem(
-        cost=weights.traffic * asked.crosses.astype(np.int64),
-        away=weights.move,
-        home=asked.home.astype(np.int32),
-        rack=asked.rack,
-        count=asked.count,
+def _problem(plain: PlainGroup, weights: Weights) -> RackProblem:
+    return RackProblem(
+        cost=weights.traffic * plain.crosses.astype(np.int64),
+        move_cost=weights.move,
+        previous_owner=plain.previous_owner.astype(np.int32),
+        rack=plain.rack,
+        count=plain.count,
     )
 
 
-def _cheapest(asked: PlainGroup, problem: Problem) -> Indices:
+def _cheapest(plain: PlainGroup, problem: RackProblem) -> Indices:
     """Without limits, topics with the same subscribers need not be told apart."""
-    if not asked.alike.any():
+    if not plain.same_subscribers.any():
         return solve(problem)
-    _, sample = np.unique(asked.alike, return_index=True)
-    spans = [asked.able[asked.start[t] : asked.start[t + 1]] for t in sample.tolist()]
+    _, sample = np.unique(plain.same_subscribers, return_index=True)
+    spans = [plain.subscriber[plain.start[t] : plain.start[t + 1]] for t in sample.tolist()]
     client = np.concatenate(spans)
-    places = Places(
+    limits = LayerLimits(
         layer=np.repeat(np.arange(len(spans)), [len(span) for span in spans]),
         client=client,
-        most=np.maximum(asked.count[client], 1),
+        most=np.maximum(plain.count[client], 1),
     )
-    return solve(replace(problem, layer=asked.alike[asked.topic], places=places))
+    return solve(replace(problem, layer=plain.same_subscribers[plain.topic], limits=limits))
 
 
-def _balanced(asked: PlainGroup, problem: Problem) -> tuple[Indices, int]:
+def _balanced(plain: PlainGroup, problem: RackProblem) -> tuple[Indices, int]:
     """
     The cheapest within limits per topic, and by how much these had to be raised.
 
     Raises:
         Infeasible: There are too many limits.
     """
-    if len(asked.able) > MOST_PLACES:
+    if len(plain.subscriber) > MOST_LIMITS:
         raise Infeasible(
-            f"{len(asked.start) - 1:,} topics and {len(asked.member):,} members make {len(asked.able):,} limits, "
-            f"more than {MOST_PLACES:,}.",
+            f"{len(plain.start) - 1:,} topics and {len(plain.member):,} members make {len(plain.subscriber):,} limits, "
+            f"more than {MOST_LIMITS:,}.",
             fix="Look at min_traffic, which has none.",
         )
-    layer = np.repeat(np.arange(len(asked.start) - 1), np.diff(asked.start))
-    client, size = asked.able, np.bincount(asked.topic)
-    reach = np.zeros(len(asked.member), np.int64)
+    layer = np.repeat(np.arange(len(plain.start) - 1), np.diff(plain.start))
+    client, size = plain.subscriber, np.bincount(plain.topic)
+    reach = np.zeros(len(plain.member), np.int64)
     np.add.at(reach, client, size[layer])
     # In Kafka's order of evaluation: rounding up shows the last bit of the product.
-    share = asked.count.astype(np.float64) / reach
+    share = plain.count.astype(np.float64) / reach
     most = np.ceil(share[client] * size[layer]).astype(np.int64)
 
     def within(raised: int) -> Indices | None:
         some = most + raised > 0
-        places = Places(layer=layer[some], client=client[some], most=most[some] + raised)
+        limits = LayerLimits(layer=layer[some], client=client[some], most=most[some] + raised)
         try:
-            return solve(replace(problem, layer=asked.topic, places=places))
+            return solve(replace(problem, layer=plain.topic, limits=limits))
         except Infeasible:
             return None
 
@@ -180,27 +180,27 @@ def _balanced(asked: PlainGroup, problem: Problem) -> tuple[Indices, int]:
 
 def _least(within: Callable[[int], Indices | None]) -> tuple[Indices, int]:
     """The first answer there is: 0, else somewhere up to the first power of two with one."""
-    found, high = within(0), 0
-    if found is not None:
-        return found, 0
-    while found is None:
+    client, high = within(0), 0
+    if client is not None:
+        return client, 0
+    while client is None:
         low, high = high, max(1, 2 * high)
-        found = within(high)
+        client = within(high)
     while high - low > 1:
         middle = (low + high) // 2
         other = within(middle)
         if other is None:
             low = middle
         else:
-            found, high = other, middle
-    return found, high
+            client, high = other, middle
+    return client, high
 
 
-def _racks_matter(asked: PlainGroup) -> bool:
+def _racks_matter(plain: PlainGroup) -> bool:
     """Whether any partition is nearer to one of its subscribers than to another."""
-    racks = asked.crosses.shape[1]
-    topic = np.repeat(np.arange(len(asked.start) - 1), np.diff(asked.start))
-    has = np.zeros((len(asked.start) - 1, racks), np.bool_)
-    has[topic, asked.rack[asked.able]] = True
-    here = has[asked.topic]
-    return bool(((here & asked.crosses).any(axis=1) & (here & ~asked.crosses).any(axis=1)).any())
+    racks = plain.crosses.shape[1]
+    topic = np.repeat(np.arange(len(plain.start) - 1), np.diff(plain.start))
+    has = np.zeros((len(plain.start) - 1, racks), np.bool_)
+    has[topic, plain.rack[plain.subscriber]] = True
+    here = has[plain.topic]
+    return bool(((here & plain.crosses).any(axis=1) & (here & ~plain.crosses).any(axis=1)).any())

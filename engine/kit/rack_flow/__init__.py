@@ -3,11 +3,11 @@ Tasks to clients in racks at least total cost, each client getting a given numbe
 
 `solve` is KIP-925's min-cost flow on a compressed network; Streams tasks and the partitions of plain
 groups both go through it. Read it in this order: `problem` (what is asked), `classes` and `sites`
-(what need not be told apart), `network` (arcs), `primal_dual` (the optimum from
-prices), `deal` (from flow to owners).
+(what need not be told apart), `network` (arcs), `primal_dual` (the optimum from prices), `deal`
+(from flow to owners).
 """
 
-from evenkeel.engine.kit.rack_flow.problem import Places, Problem
+from evenkeel.engine.kit.rack_flow.problem import LayerLimits, RackProblem
 from evenkeel.engine.kit.rack_flow.solve import solve
 
-__all__ = ["Places", "Problem", "solve"]
+__all__ = ["LayerLimits", "RackProblem", "solve"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenkeel.engine.kit.distinct import numbered, row_keys
 from evenkeel.engine.kit.flow import outweighing
-from evenkeel.engine.kit.rack_flow.problem import Problem
+from evenkeel.engine.kit.rack_flow.problem import RackProblem
 from evenkeel.engine.model import Ints
 
 
@@ -22,17 +22,17 @@ class Classes:
         layer: (K) its layer; 0 for all where layers play no part.
         layers: Number of layers.
         cost: (K, R) what its tasks cost in each rack more than in their cheapest, in weights.
-        away: The same for leaving home, and 1 for the move itself: of equal costs the fewest moves win.
+        move_cost: The same for moving, and 1 for the move itself: of equal costs the fewest moves win.
     """
 
     of_task: Ints
     layer: Ints
     layers: int
     cost: Ints
-    away: int
+    move_cost: int
 
 
-def classes_of(problem: Problem) -> Classes:
+def classes_of(problem: RackProblem) -> Classes:
     """
     Args:
         problem: At least one task, one client and one rack.
@@ -41,20 +41,20 @@ def classes_of(problem: Problem) -> Classes:
     more = problem.cost - problem.cost.min(axis=1, keepdims=True)
     key, cells = row_keys(more)
     layers = 1
-    if problem.places is not None:
+    if problem.limits is not None:
         layer = problem.layers
-        layers = 1 + max(int(layer.max()), int(problem.places.layer.max(initial=0)))
+        layers = 1 + max(int(layer.max()), int(problem.limits.layer.max(initial=0)))
         key = layer * cells + key
-    found, of_task = numbered(key, layers * cells)
-    sample = np.zeros(len(found), np.int64)
+    keys, of_task = numbered(key, layers * cells)
+    sample = np.zeros(len(keys), np.int64)
     sample[of_task] = np.arange(tasks)
     cost = more[sample]
-    unit = int(np.gcd.reduce(cost, axis=None, initial=problem.away)) or 1
+    unit = int(np.gcd.reduce(cost, axis=None, initial=problem.move_cost)) or 1
     weight = outweighing(tasks)  # every task moves at most
     return Classes(
         of_task=of_task,
-        layer=found // cells,
+        layer=keys // cells,
         layers=layers,
         cost=cost // unit * weight,
-        away=problem.away // unit * weight + 1,
+        move_cost=problem.move_cost // unit * weight + 1,
     )

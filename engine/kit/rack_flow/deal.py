@@ -6,13 +6,13 @@ import numpy as np
 
 from evenkeel.engine.kit.rack_flow.classes import Classes
 from evenkeel.engine.kit.rack_flow.network import COME, GO, LEAVE, SPREAD, RackNetwork
-from evenkeel.engine.kit.rack_flow.problem import Problem
+from evenkeel.engine.kit.rack_flow.problem import RackProblem
 from evenkeel.engine.kit.rack_flow.sites import Sites
 from evenkeel.engine.model import NONE, Indices, Ints
 
 
 def owners(
-    problem: Problem, classes: Classes, sites: Sites, net: RackNetwork, flow: Ints
+    problem: RackProblem, classes: Classes, sites: Sites, net: RackNetwork, flow: Ints
 ) -> Indices:
     """
     (N) the client of each task.
@@ -27,20 +27,20 @@ def owners(
     over = node < net.nodes.racks
     node[over] = _forward(node[over], net, flow, SPREAD)
     node = _forward(node, net, flow, COME)
-    owner = problem.home.astype(np.int32)
+    owner = problem.previous_owner.astype(np.int32)
     owner[movers] = NONE
     kept = np.bincount(owner[owner != NONE], minlength=len(problem.count))
     owner[movers] = _seats(sites.site[node], sites, problem.count - kept)
     return owner
 
 
-def _movers(problem: Problem, net: RackNetwork, flow: Ints) -> Ints:
-    """The tasks that do not stay at home, ascending."""
+def _movers(problem: RackProblem, net: RackNetwork, flow: Ints) -> Ints:
+    """The tasks that leave their previous owner, or have none; ascending."""
     leave = flow[net.span(LEAVE)]
     sizes = np.diff(net.leaving_start, append=len(net.leaving))
     place = np.arange(len(net.leaving)) - np.repeat(net.leaving_start, sizes)
     staying = net.leaving[place < np.repeat(sizes - leave, sizes)]
-    moves = np.ones(len(problem.home), np.bool_)
+    moves = np.ones(len(problem.previous_owner), np.bool_)
     moves[staying] = False
     return np.flatnonzero(moves)
 

@@ -1,7 +1,7 @@
 """
 The flow network of a rack problem, with as few arcs as keep it exact.
 
-Everybody starts at home, so what flows is what moves:
+Every task starts with its previous owner, so what flows is what moves:
 
     held (layer, site) -> class -> [anywhere in the layer ->] rack -> held (layer, site) -> site
 
@@ -62,7 +62,7 @@ class RackNetwork:
         supply: (nodes) tasks held there, or there for being nobody's; less what a site is to have.
         arcs: What flows over one is a number of tasks.
         kinds: Where the arcs of each kind begin, and the end: 6 numbers.
-        leaving: (tasks with a home) by the arc they would leave over, then in their order.
+        leaving: (tasks with a previous owner) by the arc they would leave over, then in their order.
         leaving_start: (arcs of `LEAVE`) where the tasks of each begin in *leaving*.
     """
 
@@ -78,19 +78,19 @@ class RackNetwork:
         return slice(int(self.kinds[kind]), int(self.kinds[kind + 1]))
 
 
-def network(classes: Classes, sites: Sites, home: Indices) -> RackNetwork:
+def network(classes: Classes, sites: Sites, previous_owner: Indices) -> RackNetwork:
     """
     Args:
         classes: The tasks.
         sites: The clients.
-        home: (N) the client that holds each task, NONE for nobody.
+        previous_owner: (N) the client that holds each task, NONE for nobody.
     """
     pairs, racks = len(sites.layer), classes.cost.shape[1]
     reached, rack_of_pair = numbered(
         sites.layer * racks + sites.rack[sites.site], classes.layers * racks
     )
     nodes = _numbering(classes, sites, reached)
-    held = _held(classes, sites, home)
+    held = _held(classes, sites, previous_owner)
     at_home = np.flatnonzero(held != NONE)
     over = classes.of_task[at_home] * pairs + held[at_home]
     order = np.argsort(over, kind="stable")
@@ -98,7 +98,7 @@ def network(classes: Classes, sites: Sites, home: Indices) -> RackNetwork:
     from_class, from_pair = np.divmod(over[order][leaving_start], pairs)
     saved = classes.cost[from_class, sites.rack[sites.site[from_pair]]]
     how_many = np.diff(leaving_start, append=len(order))
-    leave = (from_pair, nodes.classes + from_class, how_many, classes.away - saved)
+    leave = (from_pair, nodes.classes + from_class, how_many, classes.move_cost - saved)
     parts = [leave, *_ways(classes, nodes), *_into(classes, sites, nodes, rack_of_pair)]
     supply = np.zeros(nodes.count, np.int64)
     supply[:pairs] = np.bincount(held[at_home], minlength=pairs)
@@ -128,13 +128,13 @@ def _numbering(classes: Classes, sites: Sites, reached: Ints) -> Nodes:
     )
 
 
-def _held(classes: Classes, sites: Sites, home: Indices) -> Ints:
-    """(N) the (layer, site) pair that holds a task; NONE without home, or where it may not be."""
+def _held(classes: Classes, sites: Sites, previous_owner: Indices) -> Ints:
+    """(N) the (layer, site) pair that holds a task; NONE without previous owner, or where it may not be."""
     pair_of = np.full(classes.layers * len(sites), NONE, np.int64)
     pair_of[sites.layer * len(sites) + sites.site] = np.arange(len(sites.layer))
-    site = np.append(sites.of_client, 0)[home]  # what NONE reads
+    site = np.append(sites.of_client, 0)[previous_owner]  # what NONE reads
     pair = pair_of[classes.layer[classes.of_task] * len(sites) + site]
-    return np.where(home == NONE, NONE, pair)
+    return np.where(previous_owner == NONE, NONE, pair)
 
 
 def _ways(classes: Classes, nodes: Nodes) -> tuple[Kind, Kind]:

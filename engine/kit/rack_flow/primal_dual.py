@@ -46,12 +46,12 @@ def from_prices(net: RackNetwork, price: Ints) -> Ints:
         if not (rest > 0).any():
             break
         begin = np.where(rest > 0, 0, _FAR)
-        away = _ways(net, flow, at_price, begin)
-        short = away[rest < 0]
+        move_cost = _ways(net, flow, at_price, begin)
+        short = move_cost[rest < 0]
         short = short[short < _FAR // 2]
         if not len(short):
             raise _too_little_room(net, rest)
-        price = price + np.minimum(away, int(short.max()))
+        price = price + np.minimum(move_cost, int(short.max()))
         at_price = net.arcs.cost + price[net.arcs.tail] - price[net.arcs.head]
     return flow
 
@@ -99,14 +99,14 @@ def _ways(net: RackNetwork, flow: Ints, cost: Ints, begin: Ints) -> Ints:
     start, end, length = start[order], end[order], length[order]
     first = np.flatnonzero(np.diff(end, prepend=-1))
     target = end[first]
-    found = begin.copy()
+    distance = begin.copy()
     while len(first):
-        best = np.minimum.reduceat(found[start] + length, first)
-        better = best < found[target]
+        best = np.minimum.reduceat(distance[start] + length, first)
+        better = best < distance[target]
         if not better.any():
             break
-        found[target[better]] = best[better]
-    return found
+        distance[target[better]] = best[better]
+    return distance
 
 
 def _too_little_room(net: RackNetwork, rest: Ints) -> Infeasible:

@@ -10,7 +10,7 @@ from evenkeel.engine.model import Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Places:
+class LayerLimits:
     """
     How many tasks of a layer (a sub-topology, a topic) a client may take, as parallel arrays.
 
@@ -27,7 +27,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Problem:
+class RackProblem:
     """
     N tasks for C clients in R racks, each client to get a given number of them.
 
@@ -36,28 +36,28 @@ class Problem:
 
     Attributes:
         cost: (N, R) what each task costs in each rack, at least 0.
-        away: What a task costs besides on any client but its home, at least 0.
-        home: (N) the client that holds a task; NONE for nobody, then every client pays *away*.
+        move_cost: What a task costs besides on any client but its previous owner, at least 0.
+        previous_owner: (N) the client that holds a task; NONE for nobody, then every client pays *move_cost*.
         rack: (C) the rack of each client; all are known.
         count: (C) how many tasks each client gets; N in total.
-        layer: (N) layer of each task, from 0. Looked at only where there are *places*.
-        places: Who may take how many of which layer; None: anybody takes anything.
+        layer: (N) layer of each task, from 0. Looked at only where there are *limits*.
+        limits: Who may take how many of which layer; None: anybody takes anything.
     """
 
     cost: Ints
-    away: int
-    home: Indices
+    move_cost: int
+    previous_owner: Indices
     rack: Indices
     count: Ints
     layer: Ints | None = None
-    places: Places | None = None
+    limits: LayerLimits | None = None
 
     @property
     def layers(self) -> Ints:
-        """(N) the layer of each task; all one where there are no places."""
+        """(N) the layer of each task; all one where there are no limits."""
         return np.zeros(len(self.cost), np.int64) if self.layer is None else self.layer
 
     def total(self, owner: Indices) -> int:
         """What an assignment costs: (N) an owner for every task."""
         in_racks = self.cost[np.arange(len(owner)), self.rack[owner]].sum()
-        return int(in_racks) + self.away * int((owner != self.home).sum())
+        return int(in_racks) + self.move_cost * int((owner != self.previous_owner).sum())

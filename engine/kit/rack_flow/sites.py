@@ -1,8 +1,8 @@
 """
 Clients as far as they have to be told apart.
 
-Whoever stays, stays at home, and a client can always keep what it holds unless that is more than its
-number of tasks or more than it may take of a layer. So where no limit on layers binds, all clients
+A task that does not move costs nothing more, and a client can always keep what it holds unless that
+is more than its number of tasks or more than it may take of a layer. So where no limit on layers binds, all clients
 of a rack that may take the same are one *site*; one that holds too much is a site of its own.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenkeel.engine.kit.distinct import numbered
-from evenkeel.engine.kit.rack_flow.problem import Places, Problem
+from evenkeel.engine.kit.rack_flow.problem import LayerLimits, RackProblem
 from evenkeel.engine.model import NONE, Ints
 
 
@@ -40,30 +40,30 @@ class Sites:
         return len(self.rack)
 
 
-def limits_bind(problem: Problem) -> bool:
+def limits_bind(problem: RackProblem) -> bool:
     """Whether anybody may take fewer tasks of a layer than there are, though its count has room."""
-    if problem.places is None:
+    if problem.limits is None:
         return False
-    places = problem.places
-    size = np.bincount(problem.layers, minlength=int(places.layer.max(initial=0)) + 1)
-    room = np.minimum(problem.count[places.client], size[places.layer])
-    return bool((places.most < room).any())
+    limits = problem.limits
+    size = np.bincount(problem.layers, minlength=int(limits.layer.max(initial=0)) + 1)
+    room = np.minimum(problem.count[limits.client], size[limits.layer])
+    return bool((limits.most < room).any())
 
 
-def each_client(problem: Problem) -> Sites:
+def each_client(problem: RackProblem) -> Sites:
     """Every client a site."""
-    places = problem.places or _anything(problem)
+    limits = problem.limits or _anything(problem)
     return Sites(
         of_client=np.arange(len(problem.rack)),
         rack=problem.rack.astype(np.int64),
         count=problem.count,
-        layer=places.layer,
-        site=places.client,
-        most=places.most,
+        layer=limits.layer,
+        site=limits.client,
+        most=limits.most,
     )
 
 
-def alike(problem: Problem, *, keep_full_apart: bool) -> Sites:
+def sites_of(problem: RackProblem, *, keep_full_apart: bool) -> Sites:
     """
     Clients of one rack that may take of the same layers as one site.
 
@@ -74,38 +74,40 @@ def alike(problem: Problem, *, keep_full_apart: bool) -> Sites:
     clients, racks = len(problem.rack), int(problem.rack.max()) + 1
     key = _taking(problem) * racks + problem.rack
     if keep_full_apart:
-        at_home = problem.home[problem.home != NONE]
+        at_home = problem.previous_owner[problem.previous_owner != NONE]
         full = np.bincount(at_home, minlength=clients) > problem.count
         key = key * (clients + 1) + np.where(full, np.arange(clients) + 1, 0)
     cells = int(key.max()) + 1
-    found, of_client = numbered(key, cells)
-    rack = np.zeros(len(found), np.int64)
+    keys, of_client = numbered(key, cells)
+    rack = np.zeros(len(keys), np.int64)
     rack[of_client] = problem.rack
-    count = _sums(problem.count, of_client, len(found))
-    if problem.places is None:
-        nothing = np.zeros(len(found), np.int64)
-        layer, site, most = nothing, np.arange(len(found)), count
+    count = _sums(problem.count, of_client, len(keys))
+    if problem.limits is None:
+        nothing = np.zeros(len(keys), np.int64)
+        layer, site, most = nothing, np.arange(len(keys)), count
     else:
-        places = problem.places
-        pair = places.layer * len(found) + of_client[places.client]
+        limits = problem.limits
+        pair = limits.layer * len(keys) + of_client[limits.client]
         pairs, place = numbered(pair, int(pair.max(initial=0)) + 1)
-        layer, site = np.divmod(pairs, len(found))
-        most = _sums(places.most, place, len(pairs))
+        layer, site = np.divmod(pairs, len(keys))
+        most = _sums(limits.most, place, len(pairs))
     return Sites(of_client=of_client, rack=rack, count=count, layer=layer, site=site, most=most)
 
 
-def _anything(problem: Problem) -> Places:
+def _anything(problem: RackProblem) -> LayerLimits:
     """Everybody may take as much as its count of the one layer there is."""
     clients = len(problem.rack)
-    return Places(layer=np.zeros(clients, np.int64), client=np.arange(clients), most=problem.count)
+    return LayerLimits(
+        layer=np.zeros(clients, np.int64), client=np.arange(clients), most=problem.count
+    )
 
 
-def _taking(problem: Problem) -> Ints:
+def _taking(problem: RackProblem) -> Ints:
     """(C) a number per client, equal for clients that may take of the same layers."""
     clients = len(problem.rack)
-    if problem.places is None:
+    if problem.limits is None:
         return np.zeros(clients, np.int64)
-    layer, client = problem.places.layer, problem.places.client
+    layer, client = problem.limits.layer, problem.limits.client
     by_client = layer[np.argsort(client, kind="stable")]
     ends = np.cumsum(np.bincount(client, minlength=clients))
     sets = [one.tobytes() for one in np.split(by_client, ends[:-1])]

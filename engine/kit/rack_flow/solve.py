@@ -12,12 +12,12 @@ from evenkeel.engine.kit.rack_flow.classes import classes_of
 from evenkeel.engine.kit.rack_flow.deal import owners
 from evenkeel.engine.kit.rack_flow.network import RackNetwork, network
 from evenkeel.engine.kit.rack_flow.primal_dual import from_prices, prices
-from evenkeel.engine.kit.rack_flow.problem import Problem
-from evenkeel.engine.kit.rack_flow.sites import Sites, alike, each_client, limits_bind
+from evenkeel.engine.kit.rack_flow.problem import RackProblem
+from evenkeel.engine.kit.rack_flow.sites import Sites, each_client, limits_bind, sites_of
 from evenkeel.engine.model import Indices, Ints
 
 
-def solve(problem: Problem) -> Indices:
+def solve(problem: RackProblem) -> Indices:
     """
     The assignment of least total cost, (N) an owner for each task.
 
@@ -25,12 +25,12 @@ def solve(problem: Problem) -> Indices:
 
     1. Every client gets its count, and of no layer more than it may take.
     2. No such assignment costs less.
-    3. Among those of equal cost, as many tasks as possible are at home.
+    3. Among those of equal cost, as few tasks as possible move.
     4. What is left open follows from the order of tasks, clients and racks alone, as `deal` says and
        as the solvers walk the network: the same problem always has the same answer.
 
     Raises:
-        Infeasible: The places do not hold all tasks.
+        Infeasible: The limits do not leave room for all tasks.
         InputError: The costs are too large for 64-bit arithmetic.
 
     Cost: an OR-Tools min-cost flow over at most |classes| x |racks| arcs, plus, where limits on
@@ -38,10 +38,10 @@ def solve(problem: Problem) -> Indices:
 
     Two clients, two tasks, each where the other should be:
 
-    >>> crossed = Problem(
-    ...     cost=np.array([[0, 10], [10, 0]]), away=1, home=np.array([1, 0]),
+    >>> crossed = RackProblem(
+    ...     cost=np.array([[0, 10], [10, 0]]), move_cost=1, previous_owner=np.array([1, 0]),
     ...     rack=np.array([0, 1]), count=np.array([1, 1]))
-    >>> crossed.total(crossed.home), solve(crossed).tolist(), crossed.total(solve(crossed))
+    >>> crossed.total(crossed.previous_owner), solve(crossed).tolist(), crossed.total(solve(crossed))
     (20, [0, 1], 2)
     """
     if not len(problem.cost):
@@ -49,14 +49,14 @@ def solve(problem: Problem) -> Indices:
     problem = _of_used_racks(problem)
     apart = limits_bind(problem)
     classes = classes_of(problem)
-    sites = alike(problem, keep_full_apart=not apart)
-    net = network(classes, sites, problem.home)
+    sites = sites_of(problem, keep_full_apart=not apart)
+    net = network(classes, sites, problem.previous_owner)
     solved = cheapest_flow(net.supply, net.arcs)
     flow = None if solved is None else solved[1]
     price = np.zeros(len(net.supply), np.int64) if flow is None else prices(net, flow)
     if apart:
         together, sites = sites, each_client(problem)
-        whole = network(classes, sites, problem.home)
+        whole = network(classes, sites, problem.previous_owner)
         price = _carried_over(price, net, whole, together, sites)
         net, flow = whole, None
     if flow is None:
@@ -64,7 +64,7 @@ def solve(problem: Problem) -> Indices:
     return owners(problem, classes, sites, net, flow)
 
 
-def _of_used_racks(problem: Problem) -> Problem:
+def _of_used_racks(problem: RackProblem) -> RackProblem:
     """The same problem without racks that no client is in: they would only tell tasks apart."""
     used, rack = numbered(problem.rack.astype(np.int64), problem.cost.shape[1])
     return replace(problem, cost=problem.cost[:, used], rack=rack.astype(np.int32))

@@ -18,7 +18,8 @@ from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, Manifest, PendingAlert, StepRun
+from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
+from evenkeel.engine.records import Outcome, StepRun, ValidationRow
 from tests.helpers.outbox import Recorder, refusal
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
@@ -142,7 +143,7 @@ def step(history: PostgresHistory, minutes: float, outcome: str = "failed", **mo
         "step": "take_snapshot",
         "error": "No broker answered.",
     }
-    row |= {"started_at": at, "finished_at": at + timedelta(seconds=9), "outcome": outcome}
+    row |= {"started_at": at, "finished_at": at + timedelta(seconds=9), "outcome": Outcome(outcome)}
     history.record_step(StepRun(**(row | more)))
 
 
@@ -234,9 +235,9 @@ def test_a_claim_of_a_dead_process_lapses(history: PostgresHistory) -> None:
     """A process that died while sending holds its alert only for the time of the lease."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
     [row] = rows_of(history)
-    assert history.claim_alert(row.alert_id, timedelta(minutes=10))
-    assert not history.claim_alert(row.alert_id, timedelta(minutes=10))
-    assert history.claim_alert(row.alert_id, timedelta(0))
+    assert history.claim_alert(row, timedelta(minutes=10))
+    assert not history.claim_alert(row, timedelta(minutes=10))
+    assert history.claim_alert(row, timedelta(0))
 
 
 def test_a_failed_attempt_is_noted_and_may_be_repeated_at_once(history: PostgresHistory) -> None:
@@ -369,18 +370,18 @@ def test_snapshots_without_advice_are_stuck_until_there_is_some(history: Postgre
 def test_a_rejected_snapshot_is_told_with_its_reason(history: PostgresHistory) -> None:
     """Validation's verdict on the whole snapshot is an incident that quotes what failed; stuck it is not."""
     run = manifest_only(history, 0)
-    failed = {
-        "snapshot_id": run,
-        "cluster": CLUSTER,
-        "stage": "snapshot",
-        "group_id": None,
-        "expectation": "brokers are known",
-        "severity": "critical",
-        "success": False,
-        "unexpected_count": 0,
-        "checked_count": 0,
-        "reason": "no broker was read",
-    }
+    failed = ValidationRow(
+        snapshot_id=run,
+        cluster=CLUSTER,
+        stage="snapshot",
+        group_id=None,
+        expectation="brokers are known",
+        severity="critical",
+        success=False,
+        unexpected_count=0,
+        checked_count=0,
+        reason="no broker was read",
+    )
     history.store_validation(run, "snapshot", [failed])
     queue_incidents(history, settings(), later(14))
     [incident] = history.open_incidents()

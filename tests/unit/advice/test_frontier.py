@@ -20,13 +20,15 @@ from tests.helpers.racked_groups import racked_groups
 def everything(group):
     """(moved, crossing) of every assignment that has the group's counts and keeps to subscriptions."""
     read = plain_group(group)
-    able = [set(read.able[slice(*read.start[t : t + 2])].tolist()) for t in read.topic.tolist()]
+    able = [
+        set(read.subscriber[slice(*read.start[t : t + 2])].tolist()) for t in read.topic.tolist()
+    ]
     found = set()
     for owner in itertools.product(range(len(read.member)), repeat=len(read.partition)):
         counts = np.bincount(owner, minlength=len(read.member))
         if (counts == read.count).all() and all(o in a for o, a in zip(owner, able, strict=True)):
             crossing = sum(read.crosses[n, read.rack[o]] for n, o in enumerate(owner))
-            found.add((int((np.array(owner) != read.home).sum()), int(crossing)))
+            found.add((int((np.array(owner) != read.previous_owner).sum()), int(crossing)))
     return found
 
 

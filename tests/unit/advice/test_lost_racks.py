@@ -7,8 +7,8 @@ import pytest
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness
 from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import Column
 from evenkeel.engine.steps.measure import measure_group
 from tests.helpers.measuring import proposed

@@ -14,6 +14,7 @@ from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advic
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.errors import HistoryError, NotifierError
 from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import AlertState
 from tests.helpers.memory import MemoryHistory
 from tests.helpers.outbox import CLUSTER, NOW, Recorder, advice, refusal, take
 
@@ -80,7 +81,7 @@ def test_a_withdrawal_is_told_once(history: FaredHistory) -> None:
 def test_a_superseded_alert_told_nobody(history: FaredHistory) -> None:
     """What was taken back before it was sent is news again."""
     queue_advice(history, settings(), take(history, "s1", advice("a")))
-    history.tables.alerts[0].state = "superseded"
+    history.tables.alerts[0] = replace(history.tables.alerts[0], state=AlertState.SUPERSEDED)
     assert queue_advice(history, settings(), take(history, "s2", advice("a"))) == 1
 
 
@@ -197,7 +198,7 @@ def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistor
 def test_an_alert_under_way_elsewhere_is_left_alone(history: FaredHistory) -> None:
     """Two processes that deliver at the same time do not both send one alert."""
     queue_advice(history, settings(), take(history, "s1", advice("a")))
-    assert history.claim_alert(1, timedelta(minutes=10))
+    assert history.claim_alert(history.tables.alerts[0], timedelta(minutes=10))
     slack = Recorder()
     assert deliver(history, slack, settings()) == DeliveryReport(busy=1)
     assert slack.tried == []

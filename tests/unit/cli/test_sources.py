@@ -11,8 +11,8 @@ from evenkeel.engine.cli.running import NothingFound
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.errors import InputError, LakeError
 from evenkeel.engine.steps.snapshot import take_snapshot
+from tests.helpers.memory import MemoryCluster
 from tests.helpers.snapshots import make_snapshot, store
-from tests.unit.steps.test_flow import FakeCluster
 
 
 def test_a_lake_of_one_cluster_needs_no_name(lake):
@@ -107,7 +107,7 @@ def test_a_recording_knows_what_its_members_list(tmp_path):
     taken = Settings(rules=(rule, Rule(clusters="other", assignors=("roundrobin",))))
     held = FileLake(tmp_path / "lake")
     snapshot = make_snapshot(cluster="prod")
-    take_snapshot(FakeCluster(snapshot), held, None, taken, "prod")
+    take_snapshot(MemoryCluster(snapshot), held, None, taken, "prod")
     reader = Settings(rules=(Rule(groups="orders-b", assignors=("roundrobin",)),))
 
     settings = sources.from_lake(reader, held, None, "lake").settings

@@ -285,9 +285,9 @@ def test_an_unknown_group_is_not_found(shown):
     assert "no group of cluster test matches 'nobody' (1 groups" in result.stderr
 
 
-def test_a_name_is_no_pattern(shown):
-    """An asterisk means itself."""
-    assert shown(name="a*").exit_code == 1
+def test_a_pattern_shows_every_application_that_matches(shown):
+    """As in every verb."""
+    assert shown(name="a*").stdout == shown(name="app").stdout
 
 
 @pytest.mark.parametrize("kip_1071", [False, True])

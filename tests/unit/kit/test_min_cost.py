@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.min_cost import Weights, min_cost, plain_group
-from evenkeel.engine.kit.min_cost.level import level_counts
+from evenkeel.engine.kit.min_cost.even_counts import even_counts
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
 from evenkeel.engine.model import NONE
 from tests.helpers.racked_groups import costs, limits, racked_groups, subscribed
@@ -69,7 +69,7 @@ def test_even_counts_are_kept(group, balance):
     """A complete group in which nobody could relieve anybody keeps its counts, whoever gets what."""
     counts = member_counts(group.owner, len(group.members))
     theirs = plain_group(group)
-    complete = len(theirs.home) and (theirs.home != NONE).all()
+    complete = len(theirs.previous_owner) and (theirs.previous_owner != NONE).all()
     owned = np.where(subscribed(group), group.owner, NONE)
     even = fairly_balanced(counts, group.topic_of, owned, group.subscribers)
     if not complete or not even or (owned != group.owner).any():
@@ -103,7 +103,7 @@ def test_counts_add_up_and_nobody_could_be_relieved(given_classes):
     """All is given out; pouring the result again changes nothing."""
     members, lists, held, size = given_classes
     start = np.cumsum([0, *map(len, lists)])
-    counts = level_counts(
+    counts = even_counts(
         start, np.concatenate(lists), np.concatenate(held), np.array(size), members
     )
 
@@ -115,14 +115,14 @@ def test_counts_add_up_and_nobody_could_be_relieved(given_classes):
 
 def test_what_does_not_divide_goes_to_whoever_keeps_more():
     """Five partitions, and the second member has most of them: it keeps the third."""
-    counts = level_counts(np.array([0, 2]), np.array([0, 1]), np.array([1, 4]), np.array([5]), 2)
+    counts = even_counts(np.array([0, 2]), np.array([0, 1]), np.array([1, 4]), np.array([5]), 2)
 
     assert counts.tolist() == [2, 3]
 
 
 def test_counts_are_levelled_over_chains_of_topics():
     """Member 0 passes on what member 1 may take, who passes on what member 2 may."""
-    counts = level_counts(
+    counts = even_counts(
         np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.array([6, 0, 0, 0]), np.array([6, 3]), 3
     )
 
@@ -233,7 +233,7 @@ def test_limits_are_raised_by_the_least_number(size, raised):
 
 def test_too_many_limits_are_not_tried(monkeypatch):
     """Memory grows with topics times members; the numbers are told, and min_traffic still answers."""
-    monkeypatch.setattr("evenkeel.engine.kit.min_cost.answer.MOST_PLACES", 3)
+    monkeypatch.setattr("evenkeel.engine.kit.min_cost.answer.MOST_LIMITS", 3)
     group = spec(
         {"a": ["t", "u"], "b": ["t", "u"]},
         {"t": 1, "u": 1},

@@ -67,6 +67,30 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("header", "running", "unknown"),
+    [
+        ({"group_type": "classic", "assignor": "range"}, {"range"}, set()),
+        ({"group_type": "consumer", "assignor": "range"}, {"range-server"}, set()),
+        ({"group_type": "consumer", "assignor": "uniform"}, {"uniform"}, set()),
+        ({"group_type": "classic", "assignor": "lag"}, {"lag-aware"}, set()),
+        ({"group_type": "classic", "assignor": "own"}, {"own"}, set()),
+        ({"group_type": "classic", "assignor": "acme"}, set(), {"own"}),
+        ({"group_type": "classic", "assignor": None}, set(), {"range", "own"}),
+    ],
+)
+def test_what_runs_is_told_by_our_names(monkeypatch, header, running, unknown):
+    """A group's wire name leads to one of our strategies; what name a custom one has there, only its class knows."""
+    names = ("live", "range", "range-server", "uniform", "lag-aware", "own")
+    strategies = [Seen(name) for name in names]
+
+    rows = _rows(monkeypatch, *strategies, **header)
+
+    told = {name: row["is_running"] for name, row in rows.items()}
+    assert {name for name, so in told.items() if so} == running
+    assert {name for name, so in told.items() if so is None} >= unknown
+
+
 def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     """Of a KIP-848 member with too many the uniform assignor takes the last ones of its target as brokers list it."""
     walked = [0, 16, 1, 17, 2, 3, 4, 5, 6, 7, 15]

@@ -211,6 +211,36 @@ def test_the_strategy_it_runs_is_replayed_as_the_next_rebalance():
     assert rows["none"]["replay"] == rows["balance_subtopology"]["replay"] == "fresh assignment"
 
 
+NEAR = [
+    Thread(1, "0_2 0_3", rack="a"),
+    Thread(1, "1_0", "1_1", rack="a"),
+    Thread(2, "0_0 0_1", rack="b"),
+    Thread(2, "1_1", "1_0", rack="b"),
+]
+"""What both strategies that look at racks give."""
+
+
+@pytest.mark.parametrize(
+    ("threads", "told", "running"),
+    [
+        (NEAR, None, (False, True, True)),
+        (NEAR, StreamsSettings(rack_aware_assignment_strategy="min_cost"), (False, True, False)),
+        ([Thread(1, "0_0 0_1 0_2 0_3 1_0 1_1"), Thread(2)], None, (None, None, None)),
+    ],
+)
+def test_what_runs_is_told_by_what_it_has(threads, told, running):
+    """The configured strategy, else each that gives exactly this; where none does, it is not known."""
+    rows = _rows(threads, told=told)
+
+    assert tuple(rows[name]["is_running"] for name in TASKS) == running
+    assert rows["live"]["is_running"] is rows["range"]["is_running"] is False
+
+
+def test_no_rack_strategy_runs_where_the_broker_assigns():
+    """A KIP-1071 group has none of them, whatever they would give."""
+    assert {_rows(NEAR, kip_1071=True)[name]["is_running"] for name in TASKS} == {False}
+
+
 def test_a_task_assignor_that_is_not_emulated_gets_no_placement():
     """Nothing is scored, proven or deployable for it; what it has is shown, and why there is no more."""
     rows = _rows(told=StreamsSettings(task_assignor="sticky"))

@@ -33,9 +33,9 @@ def app_of(sources, racks):
 def limits_of(app, owner):
     """Per sub-topology the most tasks of each client, 0 where none."""
     every = np.arange(len(owner))
-    places = problem_of(app, owner, every, STATEFUL, BALANCE).places
+    limits = problem_of(app, owner, every, STATEFUL, BALANCE).limits
     most = np.zeros((int(app.subtopology.max()) + 1, len(app.clients)), np.int64)
-    most[places.layer, places.client] = places.most
+    most[limits.layer, limits.client] = limits.most
     return most.tolist()
 
 

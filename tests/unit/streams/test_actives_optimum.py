@@ -23,12 +23,12 @@ def linear_optimum(case):
     """The least cost of a case, worked out from its names alone."""
     clients = [(c["process_id"], c["rack"]) for c in case["clients"]]
     held = {(p, t) for p, tasks in case["initial"].items() for t in tasks}
-    traffic, away = case["costs"]["traffic"], case["costs"]["non_overlap"]
+    traffic, move_cost = case["costs"]["traffic"], case["costs"]["non_overlap"]
 
     def cost(task, process, rack):
         racks = [case["topics"][t]["partitions"][p] for t, p in task["partitions"]]
         crossing = sum(rack not in near for near in racks)
-        return traffic * crossing + away * ((process, task["id"]) not in held)
+        return traffic * crossing + move_cost * ((process, task["id"]) not in held)
 
     count = [len(case["initial"][process]) for process, _ in clients]
     matrix = [[cost(task, *client) for client in clients] for task in case["tasks"]]

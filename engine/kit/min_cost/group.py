@@ -17,7 +17,7 @@ from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.distinct import numbered
 from evenkeel.engine.kit.member_order import member_order
-from evenkeel.engine.kit.min_cost.level import level_counts
+from evenkeel.engine.kit.min_cost.even_counts import even_counts
 from evenkeel.engine.kit.racks import replica_racks
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged_entries
@@ -30,7 +30,7 @@ _NAMED = 3
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlainGroup:
     """
-    N partitions of subscribed topics, T topics, and the C members that subscribe to any.
+    A plain consumer group: N partitions of subscribed topics, T topics, and the C members that subscribe to any.
 
     Partitions are in the order of (topic name, number), members in Kafka's member order.
 
@@ -38,23 +38,23 @@ class PlainGroup:
         partition: (N) index in the group.
         topic: (N) topic, numbered by name among those here.
         crosses: (N, R) whether the rack has no replica of it.
-        home: (N) the member that owns it now, NONE for nobody; it need not subscribe to the topic.
+        previous_owner: (N) the member that owns it now, NONE for nobody; it need not subscribe to the topic.
         member: (C) index in the group.
         rack: (C) its rack.
-        start, able: Ragged, topic -> the members that subscribe to it, ascending.
-        alike: (T) topics with the same subscribers have the same number.
+        start, subscriber: Ragged, topic -> the members that subscribe to it, ascending.
+        same_subscribers: (T) topics with the same subscribers have the same number.
         count: (C) how many partitions the member gets.
     """
 
     partition: Ints
     topic: Ints
     crosses: Flags
-    home: Ints
+    previous_owner: Ints
     member: Indices
     rack: Indices
     start: Ints
-    able: Ints
-    alike: Ints
+    subscriber: Ints
+    same_subscribers: Ints
     count: Ints
 
 
@@ -70,7 +70,7 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     topics = group.topic_of[partition]
     topics = topics[np.diff(topics, prepend=NONE) != 0]  # those of a topic stand together
     start, place = _places(subscribers, topics)
-    counting, able = numbered(place, len(order))
+    counting, subscriber = numbered(place, len(order))
     member = order[counting]
     _check_racks(group, partition, member)
     number = np.zeros(len(group.topics), np.int64)
@@ -78,19 +78,19 @@ def plain_group(group: GroupSpec) -> PlainGroup:
     topic = number[group.topic_of[partition]]
     client = np.full(len(group.members) + 1, NONE, np.int64)  # the last is what NONE reads
     client[member] = np.arange(len(member))
-    home = client[group.owner[partition]]
-    alike = _alike(start, able)
+    previous_owner = client[group.owner[partition]]
+    same_subscribers = _same_subscribers(start, subscriber)
     return PlainGroup(
         partition=partition,
         topic=topic,
         crosses=_crosses(group)[partition],
-        home=home,
+        previous_owner=previous_owner,
         member=member,
         rack=group.member_rack[member],
         start=start,
-        able=able,
-        alike=alike,
-        count=_counts(topic, home, start, able, alike, len(member)),
+        subscriber=subscriber,
+        same_subscribers=same_subscribers,
+        count=_counts(topic, previous_owner, start, subscriber, same_subscribers, len(member)),
     )
 
 
@@ -100,26 +100,33 @@ def _places(subscribers: Subscribers, topics: Indices) -> tuple[Ints, Ints]:
     return start, subscribers.place[pair]
 
 
-def _alike(start: Ints, able: Ints) -> Ints:
-    sets = [able[a:b].tobytes() for a, b in pairwise(start.tolist())]
+def _same_subscribers(start: Ints, subscriber: Ints) -> Ints:
+    sets = [subscriber[a:b].tobytes() for a, b in pairwise(start.tolist())]
     numbers = {one: number for number, one in enumerate(dict.fromkeys(sets))}
     return np.array([numbers[one] for one in sets], np.int64)
 
 
-def _counts(topic: Ints, home: Ints, start: Ints, able: Ints, alike: Ints, members: int) -> Ints:
+def _counts(
+    topic: Ints,
+    previous_owner: Ints,
+    start: Ints,
+    subscriber: Ints,
+    same_subscribers: Ints,
+    members: int,
+) -> Ints:
     """What each member owns now, evened out where it is not even."""
-    kinds = int(alike.max(initial=-1)) + 1
-    kind = alike[topic]
+    kinds = int(same_subscribers.max(initial=-1)) + 1
+    kind = same_subscribers[topic]
     sample = np.zeros(kinds, np.int64)
-    sample[alike[::-1]] = np.arange(len(alike))[::-1]
-    spans = [able[start[t] : start[t + 1]] for t in sample.tolist()]
+    sample[same_subscribers[::-1]] = np.arange(len(same_subscribers))[::-1]
+    spans = [subscriber[start[t] : start[t + 1]] for t in sample.tolist()]
     at = np.cumsum([0, *(len(span) for span in spans)])
     who = np.concatenate([np.zeros(0, np.int64), *spans])
-    owned = home != NONE
-    held = np.bincount(kind[owned] * members + home[owned], minlength=kinds * members)
+    owned = previous_owner != NONE
+    held = np.bincount(kind[owned] * members + previous_owner[owned], minlength=kinds * members)
     of_pair = np.repeat(np.arange(kinds), np.diff(at)) * members + who
     size = np.bincount(kind, minlength=kinds)
-    return level_counts(at, who, held[of_pair], size, members)
+    return even_counts(at, who, held[of_pair], size, members)
 
 
 def _crosses(group: GroupSpec) -> Flags:
@@ -154,10 +161,10 @@ def _check_racks(group: GroupSpec, partition: Ints, member: Indices) -> None:
             "a replica on a broker without rack",
         ),
     ]
-    told = [reason for reason in reasons if reason]
-    if told:
+    lacking = [reason for reason in reasons if reason]
+    if lacking:
         raise Infeasible(
-            f"a missing rack switches it off (KIP-925): {'; '.join(told)}.",
+            f"a missing rack switches it off (KIP-925): {'; '.join(lacking)}.",
             fix="Set client.rack on every member and broker.rack on every broker.",
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 from evenkeel.engine.model import Ints
 
 
-def level_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int) -> Ints:
+def even_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int) -> Ints:
     """
     (M) how many partitions each member gets.
 
@@ -29,24 +29,24 @@ def level_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int
 
     Two classes of four; member 1 subscribes to both, and the first class is all member 0's:
 
-    >>> level_counts(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([4, 0, 0]), np.array([4, 4]), 2).tolist()
+    >>> even_counts(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([4, 0, 0]), np.array([4, 4]), 2).tolist()
     [4, 4]
     """
     given = held.copy()
     counts = np.zeros(members, np.int64)
     np.add.at(counts, member, given)
     spans = [slice(a, b) for a, b in pairwise(start.tolist())]
-    order = sorted(range(len(size)), key=lambda one: spans[one].stop - spans[one].start)
+    order = sorted(range(len(size)), key=lambda number: spans[number].stop - spans[number].start)
     changed = True
     while changed:
         changed = False
-        for one in order:
-            who, now = member[spans[one]], given[spans[one]]
+        for number in order:
+            who, now = member[spans[number]], given[spans[number]]
             beside = counts[who] - now
-            then = _poured(beside, now, int(size[one]))
-            if int(now.sum()) < size[one] or _uneven(beside + then) < _uneven(beside + now):
+            then = _poured(beside, now, int(size[number]))
+            if int(now.sum()) < size[number] or _uneven(beside + then) < _uneven(beside + now):
                 counts[who] += then - now
-                given[spans[one]] = then
+                given[spans[number]] = then
                 changed = True
     return counts
 
