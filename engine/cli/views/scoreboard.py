@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from evenkeel.engine.cli.views.tables import (
     text,
 )
 from evenkeel.engine.facts import Fact, FactKind, of_kind
-from evenkeel.engine.model import places_tasks
+from evenkeel.engine.model import Reach, places_tasks
 from evenkeel.engine.records import record_of
 from evenkeel.engine.wording import (
     and_more,
@@ -173,7 +174,8 @@ def _strategy_row(row: Mapping[str, Any], total: int | None, *, priced: bool) ->
 def _told(row: Mapping[str, Any]) -> list[str | None]:
     """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
     facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
-    flaws = [f"Flawed: {flaw}" for flaw in row["findings"] or ()]
+    found = () if row["reach"] == Reach.LIVE else row["findings"] or ()
+    flaws = [f"Flawed: {flaw}" for flaw in found]
     open_ends = of_kind(facts, FactKind.WITHIN, FactKind.NOT_PROVEN)
     proof = row["proof"] and f"Proven{':' if open_ends else ''} {row['proof']}"
     several_steps = [
@@ -195,7 +197,9 @@ def advice_lines(one: Judged) -> list[str]:
         lines.append(
             f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"
         )
-    lines += [f"  Finding: {finding}" for finding in one.metrics["findings"] or ()]
+    live = [row["findings"] or () for row in one.candidates if row["reach"] == Reach.LIVE]
+    found = itertools.chain(one.metrics["findings"] or (), *live)
+    lines += [f"  Finding: {finding}" for finding in found]
     return [text(line) for line in lines]
 
 
