@@ -57,14 +57,14 @@ class Judgement:
         feasibility: Whether it could.
         reason: Why, or after what.
         how: What its owner has to do; None where nothing is known to help.
-        forgetful: Ids of the members that would report nothing of what they own at the next rebalance, though they
-            do not restart.
+        reports_nothing: Ids of the members that would report nothing of what they own at the next rebalance, though
+            they do not restart.
     """
 
     feasibility: Feasibility
     reason: str
     how: str | None = None
-    forgetful: frozenset[str] = frozenset()
+    reports_nothing: frozenset[str] = frozenset()
 
 
 NO_FOLLOWER = Judgement(
@@ -238,7 +238,7 @@ def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
         feasibility=Feasibility.CAN_RUN,
         reason=reason,
         how=how + _racks(group, strategy),
-        forgetful=eager,
+        reports_nothing=eager,
     )
 
 

@@ -80,7 +80,7 @@ class MemberCase(BaseModel):
     config: dict[str, Any] | None = None
 
 
-class Past(BaseModel):
+class OwnedInUserData(BaseModel):
     """What a sticky strategy's user data tells of a member; anything else may stand beside it."""
 
     owned: list[Pair] | None = None
@@ -294,7 +294,7 @@ def _user_data(member: MemberCase) -> dict[str, Any] | None:
     if member.user_data is None:
         return None
     try:
-        Past.model_validate(member.user_data)
+        OwnedInUserData.model_validate(member.user_data)
     except ValidationError as problem:
         raise InputError(f"user_data of member {member.id!r}: {_explain(problem)}") from None
     return member.user_data

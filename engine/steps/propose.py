@@ -117,9 +117,9 @@ def _replay(
     judgement: Judgement,
 ) -> Candidate:
     continues = _continues(strategy, group)
-    forgetful = judgement.forgetful if continues else None
+    reports_nothing = judgement.reports_nothing if continues else None
     try:
-        settled = settle(_asked(strategy), fresh(spec, forgetful))
+        settled = settle(_asked(strategy), fresh(spec, reports_nothing))
     except Infeasible as problem:
         return _never(group, strategy, str(problem))
     except NoAnswer as problem:
@@ -130,7 +130,9 @@ def _replay(
         feasibility=judgement.feasibility,
         reason=judgement.reason,
         is_running=runs(group, strategy.name),
-        replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
+        replay=_replayed(
+            continues and len(judgement.reports_nothing) < len(group.members), settled
+        ),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,
