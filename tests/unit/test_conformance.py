@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from evenkeel.engine.assignor import USUAL_PROMISES, Promise, spec
 from evenkeel.engine.assignors import ASSIGNORS
@@ -135,7 +135,6 @@ GROUP = replace(
 
 
 @pytest.mark.parametrize("name", list(ASSIGNORS))
-@settings(max_examples=60)
 @given(group=groups())
 def test_every_strategy_keeps_its_promises(name, group):
     """On any group, whatever a strategy promises holds."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model import Assignment, Reach
 from evenkeel.engine.steps import propose
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
@@ -35,7 +36,7 @@ def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
     rule = Rule(members={"a": {"weight": 3}, "b": {"host": "rack 7"}})
     settings = Settings(rules=(rule,))
 
-    propose.propose_group(settings, found, [])
+    proposed(settings, found)
 
     assert listens.heard[0] == {
         "a": {"client_id": "a", "host": "10.0.0.1", "weight": 3},
