@@ -113,20 +113,15 @@ def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
 
 def _counted(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> Flags:
     table = group.partitions
-    if _subscription(group):
+    if group.topics:
         return table.assignable
     if group.members and group.rebalancing:
         with_members = itertools.takewhile(lambda old: old.members, before)
-        last = next(filter(None, map(_subscription, with_members)), frozenset())
+        last = next((one.topics for one in with_members if one.topics), frozenset())
         known = np.array([topic in last for topic in table.topics], np.bool_)[table.topic]
         if bool((table.exists & known).any()):
             return table.exists & known
     return table.exists
-
-
-def _subscription(group: GroupSnapshot) -> frozenset[str]:
-    """The topics its members tell they subscribe to."""
-    return frozenset(topic for member in group.members for topic in member.subscription or ())
 
 
 def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]:
@@ -135,7 +130,7 @@ def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]
     lost = int(lag.lost.values[lag.lost.known].sum())
     gone = np.flatnonzero(~table.exists & table.committed.known)
     stray = table.exists & ~table.subscribed & table.committed.known
-    told = bool(_subscription(group))
+    told = bool(group.topics)
     found = []
     if group.rebalancing:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")

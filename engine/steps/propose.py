@@ -16,13 +16,14 @@ from evenkeel.engine.conformance.asking import NoAnswer, ask
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.settle import Settled, settle
-from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
+from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Reach
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.steps.member_data import settings_of, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import groups_with_past, with_others
 
@@ -84,8 +85,8 @@ def propose_group(
         return list(task_rows(settings, group, earlier))
     seen = observe_group(settings, group, earlier)
     rule = settings.rule(group.cluster, group.group)
-    told = [_told(rule, member) for member in group.members]
-    shown = spec_of(group, seen.lag.shown, seen.production.per_second, config=told)
+    config = [settings_of(rule, member) for member in group.members]
+    shown = spec_of(group, seen.lag.shown, seen.production.per_second, config=config)
     judged = replace(
         shown,
         lag=seen.lag.for_strategies.take(group.partitions.assignable),
@@ -97,29 +98,25 @@ def propose_group(
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)
         costly = judge.leaders_only and strategy.reach in OF_OURS
         asked = by_leader(judged) if costly else judged
-        candidate = _replay(strategy, group, asked, judge, judgement)
+        candidate = _replay(strategy, group, rule, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
         rows.append(candidate_row(keys, position, candidate, judgement, changed))
     return rows
 
 
-def _told(rule: Rule, member: Member) -> dict[str, Any]:
-    """What custom strategies learn of a member: who and where it is, and what configuration says on top."""
-    wire = {"client_id": member.client_id, "host": member.host.removeprefix("/")}
-    return wire | rule.member_data(member.client_id, member.host, member.instance_id)
-
-
 def _replay(
     strategy: Assignor,
     group: GroupSnapshot,
+    rule: Rule,
     spec: GroupSpec,
     judge: Judge,
     judgement: Judgement,
 ) -> Candidate:
     continues = _continues(strategy, group)
-    forgetful = judgement.forgetful if continues else None
+    reporting_nothing = judgement.reporting_nothing if continues else None
     try:
-        settled = settle(_asked(strategy), fresh(spec, forgetful))
+        joined = with_user_data(strategy, group, rule, fresh(spec, reporting_nothing))
+        settled = settle(_asked(strategy), joined)
     except Infeasible as problem:
         return _never(group, strategy, str(problem))
     except NoAnswer as problem:
@@ -130,7 +127,9 @@ def _replay(
         feasibility=judgement.feasibility,
         reason=judgement.reason,
         is_running=runs(group, strategy.name),
-        replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
+        replay=_replayed(
+            continues and len(judgement.reporting_nothing) < len(group.members), settled
+        ),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,

@@ -12,6 +12,7 @@ a query of the history is, its comment there.
 
 from __future__ import annotations
 
+import enum
 import inspect
 import json
 import re
@@ -94,6 +95,11 @@ def kind(field: FieldInfo) -> str:
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
 
 
+def _one_of(values: Iterable[Any]) -> str:
+    *most, last = (f"`{each}`" for each in values)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def _word(annotation: Any) -> str:
     inside = typing.get_args(annotation)
     match typing.get_origin(annotation):
@@ -115,6 +121,8 @@ def _word(annotation: Any) -> str:
         return "secret text"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "table"
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return _one_of([each.value for each in annotation])
     return _WORDS[annotation]
 
 
