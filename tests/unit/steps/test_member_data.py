@@ -7,6 +7,7 @@ import pytest
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model import Assignment, Reach
 from evenkeel.engine.steps import propose
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
@@ -37,7 +38,7 @@ def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
     rule = Rule(members={"a": {"weight": 3}, "b": {"host": "rack 7"}})
     settings = Settings(rules=(rule,))
 
-    propose.propose_group(settings, found, [])
+    proposed(settings, found)
 
     assert listens.heard[0] == {
         "a": {"client_id": "a", "host": "10.0.0.1", "weight": 3},
@@ -68,7 +69,7 @@ def _row(monkeypatch, strategy, sent=(b"3", b"1"), rule=None, **header):
     ]
     described = group("g", members=members, **{"assignor": "weighs"} | header)
     live = groups(make_snapshot(topics=[topic("t", 2)], groups=[described]))[0]
-    [row] = propose.propose_group(Settings(rules=(rule or Rule(),)), live, [])
+    [row] = proposed(Settings(rules=(rule or Rule(),)), live)
     return row
 
 
