@@ -30,6 +30,7 @@ from evenkeel import sql
 from evenkeel.engine.cli.running import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings, StreamsSettings
+from tests.tiers import TIERS
 
 ROOT = Path(__file__).parents[2]
 
@@ -197,10 +198,17 @@ def _verbs() -> str:
     return f"{grid(('verb', 'what it does'), rows)}\nExit codes:\n\n{codes}"
 
 
+def _tiers() -> str:
+    return grid(
+        ("tier", "needs"), [(f"`{t.name}`", t.purpose.removeprefix("needs ")) for t in TIERS]
+    )
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
     "queries": _queries,
     "tables": _relations,
+    "tiers": _tiers,
     "verbs": _verbs,
 }
 """What makes each table, by its name."""
