@@ -13,8 +13,7 @@ from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.ports import Cluster, History, Lake, Notifier
-from tests.helpers.memory import MemoryCluster, MemoryHistory
-from tests.helpers.outbox import Recorder
+from tests.helpers.memory import MemoryCluster, MemoryHistory, MemoryNotifier
 
 
 def methods(port: type) -> dict[str, list[tuple[str, Any, Any]]]:
@@ -36,7 +35,7 @@ def methods(port: type) -> dict[str, list[tuple[str, Any, Any]]]:
         (Lake, Recording),
         (Notifier, SlackNotifier),
         (Notifier, LogNotifier),
-        (Notifier, Recorder),
+        (Notifier, MemoryNotifier),
     ],
 )
 def test_every_method_of_a_port_is_there_with_its_parameters(
