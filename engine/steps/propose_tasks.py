@@ -33,8 +33,7 @@ from evenkeel.engine.model import (
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
-from evenkeel.engine.steps.judging import judge_of
-from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.steps.measured import Measured, judge_of_measured
 from evenkeel.engine.streams.compare import Outcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
 from evenkeel.engine.streams.settings import RackStrategy
@@ -44,7 +43,7 @@ _Row = tuple[Candidate, Judgement | None, Sequence[Move]]
 
 
 def task_rows(
-    settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
+    settings: Settings, group: GroupSnapshot, measured: Measured
 ) -> Iterator[dict[str, Any]]:
     """
     One row per strategy of an application: what it has, the rack strategies, then those for partitions.
@@ -52,12 +51,11 @@ def task_rows(
     Args:
         settings: The configuration.
         group: A group that `places_tasks` and is not `blocked`.
-        earlier: Its earlier snapshots, newest first.
+        measured: Its metrics.
     """
-    seen = observe_group(settings, group, earlier)
-    shown = spec_of(group, seen.lag.shown, seen.production.per_second)
+    shown = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
-    judge = judge_of(seen, shown, rule)
+    judge = judge_of_measured(group, measured, shown, rule)
     present, visible = "what the group has now", None
     found: dict[RackStrategy, Outcome | EvenkeelError]
     try:

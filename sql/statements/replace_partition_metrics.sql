@@ -10,7 +10,8 @@ INSERT INTO partition_worst (
     snapshot_id, cluster, group_id, config_version, topic, topic_id, partition, subscribed, begin_offset, end_offset,
     committed_offset, lag, lag_basis, lost_records, production_per_second, consumption_per_second, time_lag_seconds,
     time_lag_basis, time_to_loss_seconds, status, member_id, cross_rack, committed_at, end_at, place,
-    bytes_per_record, bytes_per_record_basis
+    bytes_per_record, bytes_per_record_basis, counted, lag_for_strategies, production_deviation_per_second,
+    consumption_deviation_per_second
 )
 SELECT
     snapshot_id,
@@ -39,7 +40,11 @@ SELECT
     end_at,
     place,
     bytes_per_record,
-    bytes_per_record_basis
+    bytes_per_record_basis,
+    counted,
+    lag_for_strategies,
+    production_deviation_per_second,
+    consumption_deviation_per_second
 FROM (
     SELECT
         staged.*,

@@ -9,7 +9,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model import Assignment, Reach
 from evenkeel.engine.steps import propose
 from evenkeel.engine.steps.candidate_rows import candidate_of
-from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
@@ -40,7 +40,7 @@ def _rows(monkeypatch, *strategies, settings=None, **header):
     snapshot = make_snapshot(
         topics=[topic("orders", 3)], groups=[group("g", members=members, **header)]
     )
-    rows = propose_group(settings or Settings(), groups(snapshot)[0], [])
+    rows = proposed(settings or Settings(), groups(snapshot)[0], [])
     return {row["strategy"]: row for row in rows}
 
 
@@ -98,7 +98,7 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     described = group("g", members=members, group_type="consumer", assignor="uniform")
     [live] = groups(make_snapshot(topics=[topic("t", 18)], groups=[described]))
 
-    [row] = [r for r in propose_group(Settings(), live, []) if r["strategy"] == "uniform"]
+    [row] = [r for r in proposed(Settings(), live, []) if r["strategy"] == "uniform"]
 
     assert [m["partition"] for m in row["moved"] if m["from_member"] == "c"] == [7, 15]
 

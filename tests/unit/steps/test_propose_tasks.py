@@ -11,10 +11,10 @@ from evenkeel.engine.config import Rule, Settings, StreamsSettings
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.model import NONE
 from evenkeel.engine.steps.candidate_rows import candidate_of
-from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import groups
 from tests.helpers.streams import Shape, sketch
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, live_snapshot, on
@@ -43,7 +43,7 @@ UNKNOWN_BY_CLIENT = (
 def _rows(threads=THREADS, subs=SUBS, *, told=None, replicas=FAR, **more):
     group = live_group(threads, subs, replicas=replicas, **more)
     settings = Settings(rules=(Rule(groups="app", streams=told),)) if told else Settings()
-    return _stored(propose_group(settings, group, []))
+    return _stored(proposed(settings, group, []))
 
 
 def _stored(rows):
@@ -102,7 +102,7 @@ def test_what_hangs_on_threads_is_unknown():
         for number, end in enumerate([1000, 1600])
     )
     settings = Settings(rules=(Rule(capacity_per_second=100),))
-    rows = _stored(propose_group(settings, now, [earlier]))
+    rows = _stored(proposed(settings, now, [earlier]))
 
     for name in TASKS:
         told = {column: rows[name][column] for column in UNKNOWN_BY_CLIENT}
@@ -317,7 +317,7 @@ def test_the_share_across_racks_is_that_of_the_tasks(seed, kip_1071):
     owner = [chance.randrange(len(app.clients)) for _ in app.tasks]
     group, told = live_sketch(one, owner, [[] for _ in app.tasks], kip_1071=kip_1071)
     settings = Settings(rules=(Rule(streams=told),))
-    rows = _stored(propose_group(settings, group, []))
+    rows = _stored(proposed(settings, group, []))
     application = running(group, told)
     found = {"live": present(application)} | {
         s.value: outcome(application, s) for s in RackStrategy
