@@ -198,6 +198,15 @@ def test_what_continuous_integration_runs_is_what_it_says():
     assert "make lint" in lines
 
 
+def test_the_glossary_is_short_and_in_order():
+    """At most fifty words, each once."""
+    words = re.findall(r"^\| ([\w -]+) \|", _section("CONTRIBUTING.md", "Glossary"), re.MULTILINE)
+    words = [word for word in words if word not in ("word", "---")]
+
+    assert 0 < len(words) <= 50
+    assert words == sorted(set(words))
+
+
 def test_the_licence_is_the_one_that_is_named():
     """The text beside the name in `pyproject.toml`."""
     assert 'license = "Apache-2.0"' in _read("pyproject.toml")

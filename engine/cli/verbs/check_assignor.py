@@ -42,7 +42,10 @@ ANSWERS = "it answers: an assignment that fits the group, or that it is infeasib
 def check_assignor(
     place: Annotated[
         str,
-        typer.Argument(metavar="MODULE:CLASS", help="The class; FILE.py:CLASS for one in a file."),
+        typer.Argument(
+            metavar="PLACE",
+            help="MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
+        ),
     ],
     groups: Annotated[
         int, typer.Option("--groups", metavar="N", min=1, help="Ask about so many groups.")
