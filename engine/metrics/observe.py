@@ -133,24 +133,18 @@ def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
 
 def _last_subscription(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> frozenset[str]:
     """What its members subscribe to; while they rebalance and tell nothing, what they last did."""
-    now = _subscription(group)
-    if now or not (group.members and group.rebalancing):
-        return now
+    if group.topics or not (group.members and group.rebalancing):
+        return group.topics
     with_members = itertools.takewhile(lambda old: old.members, before)
-    return next(filter(None, map(_subscription, with_members)), frozenset())
+    return next((old.topics for old in with_members if old.topics), frozenset())
 
 
 def _counted(group: GroupSnapshot, subscribed_topics: frozenset[str]) -> Flags:
     table = group.partitions
-    if _subscription(group):
+    if group.topics:
         return table.assignable
     known = np.array([topic in subscribed_topics for topic in table.topics], np.bool_)[table.topic]
     return table.exists & known if bool((table.exists & known).any()) else table.exists
-
-
-def _subscription(group: GroupSnapshot) -> frozenset[str]:
-    """The topics its members tell they subscribe to."""
-    return frozenset(topic for member in group.members for topic in member.subscription or ())
 
 
 def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[Fact, ...]:
@@ -160,7 +154,7 @@ def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[Fact, ...
 def _of_members(group: GroupSnapshot, counted: Flags) -> Iterator[Fact]:
     if group.rebalancing:
         yield finding("rebalancing", [group.state])
-    elif _subscription(group):
+    elif group.topics:
         members = len(group.members)
         idle = int((member_counts(group.partitions.owner, members) == 0).sum())
         if idle:
@@ -184,7 +178,7 @@ def _of_offsets(group: GroupSnapshot, lag: Lag, counted: Flags) -> Iterator[Fact
     yield from about(NO_OFFSET_RESET, _based(lag, LagBasis.NO_COMMIT) & counted)
     yield from about("compacted_lag", squeezed, names=True)
     yield from about("commits_of_no_partition", ~table.exists & table.committed.known, names=True)
-    if _subscription(group):
+    if group.topics:
         yield from about("unsubscribed_commits", stray)
 
 
