@@ -209,8 +209,8 @@ class Member:
     A member of a group.
 
     *subscription* is None when the group's protocol does not tell it; *rack_source* says where the rack came
-    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *tasks* are None but for
-    threads of Kafka Streams.
+    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *user_data* is what it sent to
+    the group's strategy, if that is none of ours. *tasks* are None but for threads of Kafka Streams.
     """
 
     id: str
@@ -224,6 +224,7 @@ class Member:
     generation: int | None = None
     process_id: str | None = None
     kind: str | None = None
+    user_data: bytes | None = None
     tasks: MemberTasks | None = None
 
     @property
@@ -320,6 +321,11 @@ class GroupSnapshot:
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that a member subscribes to, existing or not."""
+        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
     @property
     def places_tasks(self) -> bool:

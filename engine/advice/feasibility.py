@@ -44,9 +44,6 @@ _RESTART_ONE = (
     "It runs this strategy already: restart one member, the rebalance brings the assignment."
 )
 
-RACK_AWARE = ("range", "sticky", "cooperative-sticky")
-"""Client-side strategies that look at racks (KIP-881)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
@@ -57,14 +54,14 @@ class Judgement:
         feasibility: Whether it could.
         reason: Why, or after what.
         how: What its owner has to do; None where nothing is known to help.
-        forgetful: Ids of the members that would report nothing of what they own at the next rebalance, though they
-            do not restart.
+        reporting_nothing: Ids of the members that would report nothing of what they own at the next rebalance, though
+            they do not restart.
     """
 
     feasibility: Feasibility
     reason: str
     how: str | None = None
-    forgetful: frozenset[str] = frozenset()
+    reporting_nothing: frozenset[str] = frozenset()
 
 
 NO_FOLLOWER = Judgement(
@@ -238,7 +235,7 @@ def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
         feasibility=Feasibility.CAN_RUN,
         reason=reason,
         how=how + _racks(group, strategy),
-        forgetful=eager,
+        reporting_nothing=eager,
     )
 
 
@@ -340,7 +337,8 @@ def _racks(group: GroupSnapshot, strategy: str) -> str:
     members tell theirs.
     """
     silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
-    if strategy not in RACK_AWARE or not silent or not _racks_vary(group):
+    known = every().get(strategy)
+    if known is None or "racks" not in known.needs or not silent or not _racks_vary(group):
         return ""
     verb = "does" if silent == 1 else "do"
     return f" It looks at the racks only of members that set client.rack; {silent} of {len(group.members)} {verb} not."

@@ -197,6 +197,7 @@ def _member(row: Mapping[str, Any]) -> Member:
         generation=row["generation"],
         process_id=row["process_id"],
         kind=row["kind"],
+        user_data=row["user_data"],
         tasks=_tasks(row),
     )
 

@@ -130,24 +130,18 @@ def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
 
 def _last_subscription(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> frozenset[str]:
     """What its members subscribe to; while they rebalance and tell nothing, what they last did."""
-    now = _subscription(group)
-    if now or not (group.members and group.rebalancing):
-        return now
+    if group.topics or not (group.members and group.rebalancing):
+        return group.topics
     with_members = itertools.takewhile(lambda old: old.members, before)
-    return next(filter(None, map(_subscription, with_members)), frozenset())
+    return next((old.topics for old in with_members if old.topics), frozenset())
 
 
 def _counted(group: GroupSnapshot, subscribed_topics: frozenset[str]) -> Flags:
     table = group.partitions
-    if _subscription(group):
+    if group.topics:
         return table.assignable
     known = np.array([topic in subscribed_topics for topic in table.topics], np.bool_)[table.topic]
     return table.exists & known if bool((table.exists & known).any()) else table.exists
-
-
-def _subscription(group: GroupSnapshot) -> frozenset[str]:
-    """The topics its members tell they subscribe to."""
-    return frozenset(topic for member in group.members for topic in member.subscription or ())
 
 
 def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]:
@@ -156,7 +150,7 @@ def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]
     lost = int(lag.lost.values[lag.lost.known].sum())
     gone = np.flatnonzero(~table.exists & table.committed.known)
     stray = table.exists & ~table.subscribed & table.committed.known
-    told = bool(_subscription(group))
+    told = bool(group.topics)
     found = []
     if group.rebalancing:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")

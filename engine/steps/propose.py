@@ -22,7 +22,6 @@ from evenkeel.engine.model import (
     Candidate,
     GroupSnapshot,
     GroupType,
-    Member,
     Move,
     Reach,
 )
@@ -36,6 +35,7 @@ from evenkeel.engine.steps.measured import (
     judge_of_measured,
     measured_groups,
 )
+from evenkeel.engine.steps.member_data import settings_of, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
 
@@ -90,8 +90,8 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     if group.places_tasks:
         return list(task_rows(settings, group, measured))
     rule = settings.rule(group.cluster, group.group)
-    told = [_told(rule, member) for member in group.members]
-    shown = spec_of(group, measured.lag, measured.production, config=told)
+    config = [settings_of(rule, member) for member in group.members]
+    shown = spec_of(group, measured.lag, measured.production, config=config)
     judged = replace(
         shown,
         lag=measured.lag_for_strategies.take(group.partitions.assignable),
@@ -103,7 +103,7 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)
         costly = judge.leaders_only and strategy.reach in OF_OURS
         asked = by_leader(judged) if costly else judged
-        candidate = _replay(strategy, group, asked, judge, judgement)
+        candidate = _replay(strategy, group, rule, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
         replayed.append((candidate, judgement, changed))
     answers = {candidate.strategy: candidate.assignment for candidate, _, _ in replayed}
@@ -137,23 +137,19 @@ def _about_racks(
     return [each for each in findings if each]
 
 
-def _told(rule: Rule, member: Member) -> dict[str, Any]:
-    """What custom strategies learn of a member: who and where it is, and what configuration says on top."""
-    wire = {"client_id": member.client_id, "host": member.host.removeprefix("/")}
-    return wire | rule.member_data(member.client_id, member.host, member.instance_id)
-
-
 def _replay(
     strategy: Assignor,
     group: GroupSnapshot,
+    rule: Rule,
     spec: GroupSpec,
     judge: Judge,
     judgement: Judgement,
 ) -> Candidate:
     continues = _continues(strategy, group)
-    forgetful = judgement.forgetful if continues else None
+    reporting_nothing = judgement.reporting_nothing if continues else None
     try:
-        settled = settle(_asked(strategy), fresh(spec, forgetful))
+        joined = with_user_data(strategy, group, rule, fresh(spec, reporting_nothing))
+        settled = settle(_asked(strategy), joined)
     except Infeasible as problem:
         return _never(group, strategy, str(problem))
     except NoAnswer as problem:
@@ -164,7 +160,9 @@ def _replay(
         feasibility=judgement.feasibility,
         reason=judgement.reason,
         is_running=runs(group, strategy.name),
-        replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
+        replay=_replayed(
+            continues and len(judgement.reporting_nothing) < len(group.members), settled
+        ),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,
