@@ -34,7 +34,7 @@ from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
 from evenkeel.engine.steps.measured import Measured, judge_of_measured
-from evenkeel.engine.streams.compare import Outcome, outcome, presumed, seen_to_run
+from evenkeel.engine.streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.threads import thread_of
@@ -57,7 +57,7 @@ def task_rows(
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of_measured(group, measured, shown, rule)
     present, visible = "what the group has now", None
-    found: dict[RackStrategy, Outcome | EvenkeelError]
+    found: dict[RackStrategy, PlacementOutcome | EvenkeelError]
     try:
         live = running(group, rule.streams)
     except EvenkeelError as problem:
@@ -65,12 +65,12 @@ def task_rows(
     else:
         present += f"; {live.not_emulated}" if live.not_emulated else ""
         found = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
-        placed = [one for one in found.values() if isinstance(one, Outcome)]
+        placed = [one for one in found.values() if isinstance(one, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
     rows: list[_Row] = [(_live(present, shown, judge), None, [])]
     for strategy, one in found.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
-        if isinstance(one, Outcome):
+        if isinstance(one, PlacementOutcome):
             candidate, judgement, changed = _replayed_row(group, application, one, shown, judge)
             rows.append((replace(candidate, is_running=is_running), judgement, changed))
         else:
@@ -100,7 +100,7 @@ def _live(reason: str, shown: GroupSpec, judge: Judge) -> Candidate:
     )
 
 
-def _outcome(live: Running, strategy: RackStrategy) -> Outcome | EvenkeelError:
+def _outcome(live: Running, strategy: RackStrategy) -> PlacementOutcome | EvenkeelError:
     """What a strategy would lead to, or why it leads nowhere: one that fails costs the others nothing."""
     try:
         return outcome(live, strategy)
@@ -109,7 +109,11 @@ def _outcome(live: Running, strategy: RackStrategy) -> Outcome | EvenkeelError:
 
 
 def _replayed_row(
-    group: GroupSnapshot, application: Running, found: Outcome, shown: GroupSpec, judge: Judge
+    group: GroupSnapshot,
+    application: Running,
+    found: PlacementOutcome,
+    shown: GroupSpec,
+    judge: Judge,
 ) -> _Row:
     assert found.strategy is not None, "what a group has now is its live row"
     reach, name = task_reach(group), found.strategy.value
@@ -135,7 +139,7 @@ def _replayed_row(
     return candidate, judgement, changed
 
 
-def _members(application: Running, found: Outcome, shown: GroupSpec) -> Indices:
+def _members(application: Running, found: PlacementOutcome, shown: GroupSpec) -> Indices:
     """(P) the member that would read each partition of the group; NONE where no task does."""
     thread = thread_of(found.owner, application.client_of, application.thread)
     task_of = application.task_of
@@ -159,7 +163,7 @@ def _by_client(score: Score, moved: int) -> Score:
     )
 
 
-def _replayed(application: Running, found: Outcome) -> str:
+def _replayed(application: Running, found: PlacementOutcome) -> str:
     told = "next rebalance" if found.strategy is application.runs else "fresh assignment"
     if not found.warming:
         return told
@@ -168,7 +172,7 @@ def _replayed(application: Running, found: Outcome) -> str:
     )
 
 
-def _proof(application: Running, found: Outcome) -> str | None:
+def _proof(application: Running, found: PlacementOutcome) -> str | None:
     """What is proven of a rack strategy's answer."""
     if found.strategy is RackStrategy.NONE or found.racks_off is not None:
         return None

@@ -1,16 +1,14 @@
-"""Snapshots with advice, and notifiers that record or fail: for tests of what is told, and how often."""
+"""Snapshots with advice, and what a chat refuses: for tests of what is told, and how often."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, History, Manifest
+from evenkeel.engine.ports import History, Manifest
 
 Row = dict[str, Any]
 
@@ -102,27 +100,6 @@ def _candidates(row: Row) -> dict[str, Row]:
         if scored:
             known[strategy] = known.get(strategy, {}) | scored
     return known
-
-
-class Recorder:
-    """A notifier that keeps what it was given; channels in *refusing* fail with their error."""
-
-    def __init__(self, refusing: Mapping[str, Exception] | None = None) -> None:
-        self.refusing = dict(refusing or {})
-        self.sent: list[tuple[str, str, AlertMessage]] = []
-        self.threads: list[str | None] = []
-        self.tried: list[str] = []
-
-    def send(
-        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
-    ) -> Delivered:
-        """Keep the message, or fail."""
-        self.tried.append(key)
-        if channel in self.refusing:
-            raise self.refusing[channel]
-        self.sent.append((channel, key, message))
-        self.threads.append(thread)
-        return Delivered(channel=channel, timestamp=str(len(self.sent)))
 
 
 def refusal(channel: str = "#kafka") -> NotifierError:
