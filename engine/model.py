@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,11 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning
 
 STREAMS_PROTOCOL = "stream"
 """What Kafka Streams calls its assignor in groups of the classic protocol."""
+
+APPLICATIONS: Mapping[GroupType, str | None] = MappingProxyType(
+    {GroupType.STREAMS: None, GroupType.CLASSIC: STREAMS_PROTOCOL}
+)
+"""Which groups are Kafka Streams applications: type -> wire name of their assignor, None for any."""
 
 
 class Status(enum.StrEnum):
@@ -345,9 +351,8 @@ class GroupSnapshot:
 
 def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:
     """Whether a group of this type and wire name is a Kafka Streams application."""
-    return group_type == GroupType.STREAMS or (
-        group_type == GroupType.CLASSIC and assignor == STREAMS_PROTOCOL
-    )
+    kind = GroupType(group_type)
+    return kind in APPLICATIONS and APPLICATIONS[kind] in (None, assignor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

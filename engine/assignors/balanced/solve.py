@@ -10,7 +10,7 @@ import numpy as np
 from evenkeel.engine.assignors.balanced.branch import cheapest_under
 from evenkeel.engine.assignors.balanced.counts import fairest
 from evenkeel.engine.assignors.balanced.deal import deal_by_lag, deal_evenly
-from evenkeel.engine.assignors.balanced.flow import Plan, cheapest
+from evenkeel.engine.assignors.balanced.flow import FlowPlan, cheapest
 from evenkeel.engine.assignors.balanced.holding import Price, loads
 from evenkeel.engine.assignors.balanced.leeway import Leeway, leeway_of
 from evenkeel.engine.assignors.balanced.lowest import Lowest, lowest
@@ -70,7 +70,7 @@ def _proof(leeway: Leeway, owner: Ints, lagless: Fact | None = None) -> Proof:
     )
 
 
-def _relaxed(leeway: Leeway) -> tuple[Plan, Ints]:
+def _relaxed(leeway: Leeway) -> tuple[FlowPlan, Ints]:
     """The cheapest plan whatever the lags, and the tolls that make it so."""
     toll = tolls(leeway, Fraction(0))
     plan = _planned(leeway, toll)
@@ -83,7 +83,7 @@ def _relaxed(leeway: Leeway) -> tuple[Plan, Ints]:
             return plan, toll
 
 
-def _planned(leeway: Leeway, toll: Ints) -> Plan:
+def _planned(leeway: Leeway, toll: Ints) -> FlowPlan:
     plan = cheapest(leeway, toll)
     assert plan is not None, "the fairest counts can always be reached"
     return plan
