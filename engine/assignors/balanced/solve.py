@@ -20,6 +20,7 @@ from evenkeel.engine.assignors.balanced.refund import refunded
 from evenkeel.engine.assignors.balanced.restrict import Capped
 from evenkeel.engine.assignors.balanced.share import of_a_toll, share, steady, tolls
 from evenkeel.engine.assignors.balanced.work import Effort
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import NONE, Ints
 
 _COMPLETE = 5_000
@@ -53,7 +54,7 @@ def _assignments(leeway: Leeway) -> float:
     return float(np.exp2(np.log2(leeway.may.sum(axis=1))[leeway.realm].sum().clip(0, 99)))
 
 
-def _proof(leeway: Leeway, owner: Ints, lagless: str = "") -> Proof:
+def _proof(leeway: Leeway, owner: Ints, lagless: Fact | None = None) -> Proof:
     """An exact proof of these owners."""
     moved = int(((leeway.holder != NONE) & (leeway.holder != owner)).sum()) + leeway.forced_moves
     found, largest = share(leeway, owner), int(loads(leeway, owner).max(initial=0))
