@@ -20,6 +20,7 @@ from evenkeel.engine.assignors import every
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.model import (
     NONE,
     Assignment,
@@ -95,7 +96,7 @@ def _live(reason: str, shown: GroupSpec, judge: Judge) -> Candidate:
         feasibility=Feasibility.CAN_RUN,
         reason=reason,
         is_running=False,
-        replay="next rebalance",
+        replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
         score=judge.score(Assignment(owner=shown.owner)),
     )
 
@@ -132,7 +133,7 @@ def _replayed_row(
         reach=reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
-        replay=_replayed(application, found),
+        replay=tuple(_replayed(application, found)),
         score=_by_client(judge.score(assignment), len(changed)),
         proof=_proof(application, found),
     )
@@ -163,23 +164,22 @@ def _by_client(score: Score, moved: int) -> Score:
     )
 
 
-def _replayed(application: Running, found: PlacementOutcome) -> str:
-    told = "next rebalance" if found.strategy is application.runs else "fresh assignment"
-    if not found.warming:
-        return told
-    return (
-        f"{told}, {found.warming} {'copy warms' if found.warming == 1 else 'copies warm'} up first"
-    )
+def _replayed(application: Running, found: PlacementOutcome) -> Iterator[Fact]:
+    continues = found.strategy is application.runs
+    yield Fact(kind=FactKind.REPLAY, measure="next_rebalance" if continues else "fresh_assignment")
+    if found.warming:
+        yield Fact(kind=FactKind.REPLAY, measure="warming_copies", after=found.warming)
 
 
-def _proof(application: Running, found: PlacementOutcome) -> str | None:
+def _proof(application: Running, found: PlacementOutcome) -> tuple[Fact, ...]:
     """What is proven of a rack strategy's answer."""
     if found.strategy is RackStrategy.NONE or found.racks_off is not None:
-        return None
-    tasks = len(application.app.tasks)
+        return ()
+    crossing, tasks = int(found.crossing.sum()), len(application.app.tasks)
     return (
-        "exact: no placement with these counts costs less"
-        f" ({int(found.crossing.sum()):,} source partitions cross racks, {found.moves:,} of {tasks:,} tasks move)"
+        Fact(kind=FactKind.EXACT, measure="placement_cost"),
+        Fact(kind=FactKind.REMARK, measure="cross_rack_sources", after=crossing),
+        Fact(kind=FactKind.REMARK, measure="task_moves", after=found.moves, bound=tasks),
     )
 
 

@@ -119,12 +119,12 @@ def level(
         allowed: Client -> (C) the clients it may give tasks to; all of them if left out.
         taken: (client, task) -> whether the client has the task already; never if left out.
     """
-    levelling = _Levelling(held, load, allowed, taken)
+    levelling = _TaskBalance(held, load, allowed, taken)
     while any([levelling.give(source) for source in range(len(held))]):
         pass
 
 
-class _Levelling:
+class _TaskBalance:
     """What `level` works on."""
 
     def __init__(

@@ -47,7 +47,7 @@ def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) 
     Returns:
         Whether no swap is left that would pay; False when the last round still found some.
     """
-    swaps = _Swaps(app, copies, costs, apart)
+    swaps = _StandbySwaps(app, copies, costs, apart)
     moved = 1
     for _ in range(ROUNDS):
         moved = sum(swaps.around(client) for client in range(len(app.clients)))
@@ -57,7 +57,7 @@ def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) 
     return not moved
 
 
-class _Swaps:
+class _StandbySwaps:
     """The standbys while they are swapped."""
 
     def __init__(self, app: Application, copies: Copies, costs: Costs, apart: Apart) -> None:
