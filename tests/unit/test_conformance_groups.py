@@ -81,7 +81,7 @@ def _three_hundred():
 
 @pytest.mark.parametrize("feature", list(FEATURES))
 def test_every_kind_of_group_is_among_three_hundred(feature):
-    """What the issue lists, and the edges, come up often enough to be tried."""
+    """Racks, static members, unequal subscriptions and the edges come up often enough to be tried."""
     assert sum(bool(FEATURES[feature](*one)) for one in _three_hundred()) >= 4
 
 
