@@ -508,7 +508,7 @@ COMMENT ON COLUMN candidate.newly_owned IS 'Number of unowned partitions that ge
 COMMENT ON COLUMN candidate.unowned IS 'Number of partitions that nobody owns; null when there is no assignment to score.';
 COMMENT ON COLUMN candidate.drain_seconds IS 'Seconds until the slowest member has caught up; Infinity: never.';
 COMMENT ON COLUMN candidate.findings IS
-    'What is wrong with the assignment, if anything (Kafka''s classes can give a partition to two members).';
+    'What is wrong with the assignment, if anything; of the live one, what is found about its racks.';
 COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
 COMMENT ON COLUMN candidate.proof IS
     'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.';

@@ -49,7 +49,7 @@ class CandidateRow(OfGroup):
     findings: tuple[str, ...] = field(
         default=(),
         metadata=column(
-            "What is wrong with the assignment, if anything (Kafka's classes can give a partition to two members)."
+            "What is wrong with the assignment, if anything; of the live one, what is found about its racks."
         ),
     )
     notes: tuple[str, ...] | None = field(
