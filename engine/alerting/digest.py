@@ -10,11 +10,12 @@ from typing import Any
 from evenkeel.engine.alerting.policy import News, Outcome, Row
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.model import Member, Verdict
 from evenkeel.engine.wording import (
     and_more,
     change,
     listed,
+    member_names,
     moment,
     offsets,
     sentence,
@@ -225,8 +226,13 @@ def _doubts(row: Row) -> list[str]:
 
 
 def _moves(row: Row, moves: Sequence[Row]) -> list[str]:
+    names = member_names(Member(**member) for member in row["members"] or ())
+
+    def name(member: str | None) -> str:
+        return NOBODY if member is None else names.get(member, member)
+
     shown = [
-        f"{m['topic']}-{m['partition']}: {change(m['from_member'] or NOBODY, m['to_member'] or NOBODY)}"
+        f"{m['topic']}-{m['partition']}: {change(name(m['from_member']), name(m['to_member']))}"
         for m in moves[:MOVES]
     ]
     score = row["proposed"]

@@ -50,6 +50,7 @@ def advice(
         "seen_since": NOW - timedelta(minutes=5),
         "live": score(largest_member_lag=900, lag_floor=300),
         "proposed": score(largest_member_lag=300, moves=4) if verdict == "switch" else None,
+        "members": None,
         "metrics": {"assignor": "range", "group_type": "classic", "partitions": 12},
         "running": {"live": False, "range": True, "sticky": False, "fair": False},
     }

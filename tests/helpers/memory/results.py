@@ -172,6 +172,7 @@ class MemoryAdvice(Memory):
                 "live": scores.get((row["group_id"], "live")),
                 "proposed": scores.get((row["group_id"], row["strategy"])),
                 "metrics": metrics.get(row["group_id"]),
+                "members": _members_of(measured, row) if row["verdict"] == "switch" else None,
                 "running": {
                     strategy: score["is_running"]
                     for (group, strategy), score in scores.items()
@@ -203,3 +204,19 @@ class MemoryAdvice(Memory):
             if row["advice_id"] in advice_ids
         }
         return {number: some for number, some in moves.items() if some}
+
+
+def _members_of(measured: Mapping[str, pa.Table] | None, row: Row) -> list[Row] | None:
+    members = measured["member_metrics"].to_pylist() if measured else []
+    columns = {
+        "id": "member_id",
+        "client_id": "client_id",
+        "host": "client_host",
+        "instance_id": "instance_id",
+    }
+    own = [
+        {name: member[column] for name, column in columns.items()}
+        for member in sorted(members, key=lambda member: str(member["member_id"]))
+        if member["group_id"] == row["group_id"]
+    ]
+    return own or None

@@ -180,3 +180,25 @@ def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
 
     assert "Note: Tags follow zone; a rack." in text
     assert "Note: " not in plain_text(digest(switch()))
+
+
+def test_moves_name_members_by_what_is_short_of_them() -> None:
+    """Instance id, else client id, with the host where two share it: never the id that the coordinator made up."""
+    long = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    members = [
+        {"id": f"a-{long}", "client_id": "a", "host": "/h1", "instance_id": "orders-0"},
+        {"id": f"b-{long}", "client_id": "b", "host": "/h1", "instance_id": None},
+        {"id": f"b-1-{long}", "client_id": "b", "host": "/h2", "instance_id": None},
+    ]
+    ids = [member["id"] for member in members]
+    pairs = [(ids[0], ids[1]), (ids[1], ids[2]), (None, ids[0])]
+    moves = [
+        {"topic": "t", "partition": n, "from_member": old, "to_member": new}
+        for n, (old, new) in enumerate(pairs)
+    ]
+    message = digest(switch(members=members), moves={"payments": moves})
+    assert message.sections[0].code[:3] == (
+        "t-0: orders-0 -> b /h1",
+        "t-1: b /h1 -> b /h2",
+        "t-2: (nobody) -> orders-0",
+    )
