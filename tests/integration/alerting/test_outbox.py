@@ -17,6 +17,7 @@ from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advic
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
 from evenkeel.engine.records import AdviceRow, Outcome, StepRun, ValidationRow, record_of
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.postgres
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CLUSTER = "orders"
+GAIN = Fact(kind=FactKind.GAIN, measure="largest_member_lag", before=900, after=300)
 MOVE = {"topic": "t", "partition": 0, "from_member": "m1", "to_member": "m2"}
 
 
@@ -129,6 +131,7 @@ def advice(
         "how": "set partition.assignment.strategy" if switch else None,
         "yardstick": None,
         "yardstick_reason": None,
+        "facts": [GAIN],
         "seen": seen if switch else 0,
         "moves": [MOVE] if switch else [],
     }
