@@ -134,6 +134,7 @@ def _section(news: News, moves: Sequence[Move], owners: Mapping[str, str]) -> Se
         lines.append(_cost(advice))
         lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
         lines.append(_certainty(advice))
+        lines += _notes(advice)
         if advice.yardstick:
             reason = sentence(advice.yardstick_reason or "it would do better still")
             lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
@@ -141,6 +142,12 @@ def _section(news: News, moves: Sequence[Move], owners: Mapping[str, str]) -> Se
     if owner := owners.get(news.group_id):
         lines.append(f"Owner: {owner}.")
     return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
+
+
+def _notes(advice: ScoredAdvice) -> list[str]:
+    """What was taken for what is not known, and what else is to be said of the answer."""
+    notes = "; ".join(advice.notes)
+    return [f"Note: {sentence(shortened(notes, REASON))}"] if notes else []
 
 
 def _reason(advice: ScoredAdvice) -> str:

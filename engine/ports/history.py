@@ -123,6 +123,7 @@ class ScoredAdvice(AdviceColumns):
         proposed: What the advised strategy would give it; None likewise.
         metrics: The group's metrics; None when they are gone.
         running: By strategy, whether the group runs it; None where that is not known.
+        notes: What is to be said of both assignments beside their scores, each once.
     """
 
     seen_since: datetime | None
@@ -130,6 +131,7 @@ class ScoredAdvice(AdviceColumns):
     proposed: Score | None
     metrics: GroupMetrics | None
     running: Mapping[str, bool | None]
+    notes: tuple[str, ...] = ()
 
 
 class AdviceHistory(Protocol):

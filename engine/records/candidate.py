@@ -52,6 +52,13 @@ class CandidateRow(OfGroup):
             "What is wrong with the assignment, if anything; of the live one, what is found about its racks."
         ),
     )
+    notes: tuple[str, ...] | None = field(
+        default=None,
+        metadata=column(
+            "What else is to be said of it: what was taken for what is not known, where tags and racks disagree.",
+            added=True,
+        ),
+    )
     moved: tuple[Move, ...] = field(
         default=(),
         metadata=column(
@@ -67,7 +74,7 @@ class CandidateRow(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "Findings, proof and replay as values, to ask with @>: a list of {kind, measure, before, after, ...}.",
+            "Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.",
             added=True,
         ),
     )

@@ -69,9 +69,15 @@ def _scored(row: dict[str, Any]) -> ScoredAdvice:
         proposed=_score(row["proposed"]),
         metrics=row["metrics"] and record_of(GroupMetrics, row["metrics"]),
         running=row["running"] or {},
+        notes=tuple(dict.fromkeys((*_notes(row["live"]), *_notes(row["proposed"])))),
     )
 
 
 def _score(candidate: Mapping[str, Any] | None) -> Score | None:
     """The score of a candidate's row; None when it was not scored."""
     return record_of(_Scored, candidate).score if candidate else None
+
+
+def _notes(candidate: Mapping[str, Any] | None) -> Sequence[str]:
+    notes: Sequence[str] = (candidate and candidate["notes"]) or ()
+    return notes

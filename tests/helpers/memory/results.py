@@ -179,6 +179,7 @@ class MemoryAdvice(Memory):
         for row in self._advice_of(snapshot_id):
             own = {c.strategy: c for c in candidates if c.group_id == row.group_id}
             scores = {strategy: c.score for strategy, c in own.items()}
+            both = [own[name] for name in ("live", row.strategy) if name in own]
             scored = ScoredAdvice(
                 **{spec.name: getattr(row, spec.name) for spec in columns_of(AdviceColumns)},
                 seen_since=self._seen_since(row),
@@ -186,6 +187,7 @@ class MemoryAdvice(Memory):
                 proposed=scores.get(row.strategy or ""),
                 metrics=metrics.get(row.group_id),
                 running={strategy: c.is_running for strategy, c in own.items()},
+                notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
             )
             found.append(scored)
         return found

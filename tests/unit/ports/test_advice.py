@@ -80,7 +80,8 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     names = "most_partitions fewest_partitions racks_left_out moves newly_owned unowned"
     counts = dict.fromkeys(names.split(), 0)
     history.store_candidates(
-        snapshot_id, candidates(snapshot_id, "orders-app", largest_member_lag=77, **counts)
+        snapshot_id,
+        candidates(snapshot_id, "orders-app", largest_member_lag=77, notes=["n", "o"], **counts),
     )
     history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [4, None]}))
     (row,) = history.advice_with_scores(snapshot_id)
@@ -91,6 +92,7 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     assert row.metrics is not None
     assert (row.metrics.assignor, row.metrics.total_lag) == ("range", None)
     assert row.running == {"live": False, "range": True}
+    assert row.notes == ("n", "o")
     bare = manifest(1)
     history.store_snapshot(bare)
     stay = advice(bare.snapshot_id, "b", strategy=None, seen=0)
@@ -98,7 +100,7 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     first, second = history.advice_with_scores(bare.snapshot_id)
     assert (first.group_id, second.group_id) == ("a", "b")
     assert (second.live, second.proposed, second.metrics, second.seen_since) == (None,) * 4
-    assert second.running == {}
+    assert (second.running, second.notes) == ({}, ())
 
 
 def test_a_streak_began_with_its_first_snapshot(history: History) -> None:
