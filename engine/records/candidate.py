@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, column
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Feasibility, Move, Reach, Score
 from evenkeel.engine.records.keys import OfGroup
 
@@ -48,7 +49,14 @@ class CandidateRow(OfGroup):
     findings: tuple[str, ...] = field(
         default=(),
         metadata=column(
-            "What is wrong with the assignment, if anything (Kafka's classes can give a partition to two members)."
+            "What is wrong with the assignment, if anything; of the live one, what is found about its racks."
+        ),
+    )
+    notes: tuple[str, ...] | None = field(
+        default=None,
+        metadata=column(
+            "What else is to be said of it: what was taken for what is not known, where tags and racks disagree.",
+            added=True,
         ),
     )
     moved: tuple[Move, ...] = field(
@@ -61,5 +69,12 @@ class CandidateRow(OfGroup):
         default=None,
         metadata=column(
             'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.'
+        ),
+    )
+    facts: tuple[Fact, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.",
+            added=True,
         ),
     )

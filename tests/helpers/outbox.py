@@ -1,16 +1,14 @@
-"""Snapshots with advice, and notifiers that record or fail: for tests of what is told, and how often."""
+"""Snapshots with advice, and what a chat refuses: for tests of what is told, and how often."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, History, Manifest
+from evenkeel.engine.ports import History, Manifest
 
 Row = dict[str, Any]
 
@@ -29,6 +27,7 @@ def score(**numbers: Any) -> Row:
         "moves",
         "newly_owned",
         "racks_left_out",
+        "notes",
     )
     return {name: numbers.get(name) for name in names}
 
@@ -43,6 +42,7 @@ def advice(
         "verdict": verdict,
         "strategy": strategy if verdict == "switch" else None,
         "reason": "largest member lag 900 -> 300 offsets (-67%)",
+        "facts": [{"kind": "gain", "measure": "largest_member_lag", "before": 900, "after": 300}],
         "how": "set partition.assignment.strategy",
         "yardstick": None,
         "yardstick_reason": None,
@@ -102,27 +102,6 @@ def _candidates(row: Row) -> dict[str, Row]:
         if scored:
             known[strategy] = known.get(strategy, {}) | scored
     return known
-
-
-class Recorder:
-    """A notifier that keeps what it was given; channels in *refusing* fail with their error."""
-
-    def __init__(self, refusing: Mapping[str, Exception] | None = None) -> None:
-        self.refusing = dict(refusing or {})
-        self.sent: list[tuple[str, str, AlertMessage]] = []
-        self.threads: list[str | None] = []
-        self.tried: list[str] = []
-
-    def send(
-        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
-    ) -> Delivered:
-        """Keep the message, or fail."""
-        self.tried.append(key)
-        if channel in self.refusing:
-            raise self.refusing[channel]
-        self.sent.append((channel, key, message))
-        self.threads.append(thread)
-        return Delivered(channel=channel, timestamp=str(len(self.sent)))
 
 
 def refusal(channel: str = "#kafka") -> NotifierError:

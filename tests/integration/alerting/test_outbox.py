@@ -20,7 +20,8 @@ from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
 from evenkeel.engine.records import Outcome, StepRun, ValidationRow
-from tests.helpers.outbox import Recorder, refusal
+from tests.helpers.memory import MemoryNotifier
+from tests.helpers.outbox import refusal
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
 
@@ -180,7 +181,7 @@ def test_each_thing_is_told_once(history: PostgresHistory) -> None:
             queue_advice(history, settings(), store(history, number, advice("a", verdict)))
         )
         if number % 2:
-            deliver(history, Recorder(), settings())
+            deliver(history, MemoryNotifier(), settings())
     assert queued == [1, 0, 1, 0, 1]
 
 
@@ -201,7 +202,7 @@ def test_an_older_snapshot_is_silent(history: PostgresHistory) -> None:
     assert rows_of(history) == []
 
 
-class Slow(Recorder):
+class Slow(MemoryNotifier):
     """A notifier that waits inside `send` until it is let go."""
 
     def __init__(self) -> None:
@@ -220,7 +221,7 @@ class Slow(Recorder):
 def test_two_deliveries_at_once_send_one_message(history: PostgresHistory) -> None:
     """While one process is sending an alert, another leaves it alone; afterwards it is sent."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
-    slow, other = Slow(), Recorder()
+    slow, other = Slow(), MemoryNotifier()
     with ThreadPoolExecutor(1) as pool:
         sending = pool.submit(deliver, history, slow, settings())
         assert slow.inside.wait(30)
@@ -244,10 +245,10 @@ def test_a_failed_attempt_is_noted_and_may_be_repeated_at_once(history: Postgres
     """After a failure the alert is pending, with its error and the attempts, and goes out on the next call."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
     with pytest.raises(NotifierError, match="1 of 1 alerts"):
-        deliver(history, Recorder({"#kafka": refusal()}), settings())
+        deliver(history, MemoryNotifier({"#kafka": refusal()}), settings())
     [row] = rows_of(history)
     assert row.attempts == 1
-    slack = Recorder()
+    slack = MemoryNotifier()
     assert deliver(history, slack, settings()).sent == 1
     assert rows_of(history) == []
 
@@ -282,7 +283,7 @@ def test_slack_down_loses_nothing(
 
 def test_an_incident_opens_once_and_closes_in_its_thread(history: PostgresHistory) -> None:
     """Unreachable, still unreachable, back: two messages, the second in the thread of the first."""
-    slack = Recorder()
+    slack = MemoryNotifier()
     store(history, 0, advice("a", "stay"))
     step(history, 0, "ok", error=None)
     queued = []
@@ -422,7 +423,7 @@ def test_alerts_that_wait_too_long_are_told_elsewhere(history: PostgresHistory) 
     """A team's channel that takes nothing is told in the default channel, once."""
     rules = settings(Rule(groups="a", channel="#dead"))
     queue_advice(history, rules, store(history, 0, advice("a")))
-    dead = Recorder({"#dead": refusal("#dead")})
+    dead = MemoryNotifier({"#dead": refusal("#dead")})
     with pytest.raises(NotifierError):
         deliver(history, dead, rules)
     [row] = rows_of(history)

@@ -39,6 +39,8 @@ def test_another_kafka_cluster_under_the_same_name_is_refused(history: History) 
     ):
         history.store_snapshot(other)
     history.store_snapshot(silent)
+    with pytest.raises(ClusterChanged, match="kafka-2"):
+        history.store_snapshot(other)
     asked = [other.snapshot_id, silent.snapshot_id]
     assert history.missing_snapshots(asked) == [other.snapshot_id]
     history.store_snapshot(manifest(0, "eu", kafka=None))

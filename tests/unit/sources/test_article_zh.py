@@ -1,7 +1,8 @@
 """
-The article on partition assignment strategies (in Chinese, of 2018): every assignment it prints, section by section.
+An article on Kafka's partition assignment strategies (in Chinese, of 2018, its pictures at honeypps.com): every
+assignment it prints, section by section.
 
-Known errors of the document (assignment spec, section 12), each named at its test:
+Known errors of the document, each named at its test:
 
 1. Round robin's skip: the numbers are right; it does not say that who is passed over loses its turn.
 2. "These 3 topics have 1, 2 partitions": 1, 2 and 3. `partition.asssignment.strategy`: two s.
@@ -271,4 +272,4 @@ def test_error_7_the_next_leader_is_the_first_key_of_a_hash_map():
     held = elect({name: ["range"] for name in ("leader", "consumer-b", "consumer-a", "Aa", "BB")})
 
     assert held.next_leader("leader") == "Aa"
-    assert list(held.walk) != sorted(held.walk)
+    assert list(held.coordinator_order) != sorted(held.coordinator_order)

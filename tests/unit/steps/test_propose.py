@@ -6,6 +6,7 @@ import pytest
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.facts import Fact, FactKind, finding
 from evenkeel.engine.model import Assignment, Reach
 from evenkeel.engine.steps import propose
 from evenkeel.engine.steps.candidate_rows import candidate_of
@@ -31,6 +32,8 @@ class Seen:
 
 
 COOPERATIVE = "cooperative-sticky"
+FLAW = finding("flaw", quote="a flaw")
+PROVEN = (Fact(kind=FactKind.EXACT, measure="moves", after=1, bound=1),)
 
 
 def _rows(monkeypatch, *strategies, settings=None, **header):
@@ -62,8 +65,8 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
 
     row = _rows(monkeypatch, seen, **header)[strategy]
 
-    claims = seen.asked[0].owned_partition.tolist()
-    assert (row["replay"], claims) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
+    owned = seen.asked[0].owned_partition.tolist()
+    assert (row["replay"], owned) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
 
 
@@ -104,7 +107,7 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
 
 
 @pytest.mark.parametrize(
-    ("listed", "claimed", "replay"),
+    ("listed", "owned_start", "replay"),
     [
         ({"*": (COOPERATIVE,)}, [0, 2, 3], "next rebalance"),
         ({"a": (COOPERATIVE, "range"), "b": (COOPERATIVE,)}, [0, 0, 1], "next rebalance"),
@@ -112,7 +115,7 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     ],
 )
 def test_members_that_an_eager_strategy_makes_forget_report_nothing(
-    monkeypatch, listed, claimed, replay
+    monkeypatch, listed, owned_start, replay
 ):
     """What configuration says of the lists decides whose past a cooperative strategy sees."""
     seen = Seen(COOPERATIVE)
@@ -122,19 +125,19 @@ def test_members_that_an_eager_strategy_makes_forget_report_nothing(
         COOPERATIVE
     ]
 
-    assert (seen.asked[0].owned_start.tolist(), row["replay"]) == (claimed, replay)
+    assert (seen.asked[0].owned_start.tolist(), row["replay"]) == (owned_start, replay)
 
 
 def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
     """Findings and proof of an answer are stored with it, and read back."""
-    flawed, proven = Seen("flawed", findings=("a flaw",)), Seen("proven", proof="exact")
+    flawed, proven = Seen("flawed", findings=(FLAW,)), Seen("proven", proof=PROVEN)
 
     rows = _rows(monkeypatch, flawed, proven)
 
     assert (rows["flawed"]["findings"], rows["flawed"]["proof"]) == (["a flaw"], None)
     assert (rows["proven"]["findings"], rows["proven"]["proof"]) == ([], "exact")
-    assert candidate_of(rows["flawed"]).findings == ("a flaw",)
-    assert candidate_of(rows["proven"]).proof == "exact"
+    assert candidate_of(rows["flawed"]).findings == (FLAW,)
+    assert candidate_of(rows["proven"]).proof == PROVEN
 
 
 def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):

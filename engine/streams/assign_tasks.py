@@ -1,7 +1,7 @@
 """
-Deal tasks to clients, and level the load per thread.
+Assign tasks to clients, and balance them over threads.
 
-A client's load is what it has, active tasks and standbys, per thread. Stateful tasks are dealt
+A client's load is what it has, active tasks and standbys, per thread. Stateful tasks are assigned
 round-robin and then moved from client to client while that brings two loads closer; tasks without
 state go one by one to the client with the fewest active tasks per thread.
 
@@ -24,7 +24,7 @@ Tasks = list[list[int]]
 """The tasks of one kind that each client has, ascending."""
 
 
-def deal_stateful(app: Application) -> Indices:
+def assign_stateful(app: Application) -> Indices:
     """
     (N) the client of each stateful task, NONE for the others.
 
@@ -35,7 +35,7 @@ def deal_stateful(app: Application) -> Indices:
     ...     [TaskLine(id=f"0_{p}", sources=[("t", p)], stateful=True) for p in range(4)],
     ...     [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}", threads=n) for n in (1, 3)],
     ... )
-    >>> deal_stateful(app).tolist()
+    >>> assign_stateful(app).tolist()
     [1, 1, 0, 1]
     """
     tasks = np.flatnonzero(app.stateful)
@@ -44,13 +44,13 @@ def deal_stateful(app: Application) -> Indices:
         return owner
     clients = len(app.clients)
     held: Tasks = [tasks[client::clients].tolist() for client in range(clients)]
-    level(held, Load(app.threads, np.array([len(has) for has in held])))
+    balance_tasks(held, Load(app.threads, np.array([len(has) for has in held])))
     for client, has in enumerate(held):
         owner[has] = client
     return owner
 
 
-def deal_stateless(app: Application, owner: Indices) -> Indices:
+def assign_stateless(app: Application, owner: Indices) -> Indices:
     """
     (N) *owner* with the stateless tasks dealt as well.
 
@@ -104,7 +104,7 @@ class Load:
         return skew > 0 and 0 <= after < skew
 
 
-def level(
+def balance_tasks(
     held: Tasks,
     load: Load,
     allowed: Callable[[int], Flags] | None = None,
@@ -119,13 +119,13 @@ def level(
         allowed: Client -> (C) the clients it may give tasks to; all of them if left out.
         taken: (client, task) -> whether the client has the task already; never if left out.
     """
-    levelling = _Levelling(held, load, allowed, taken)
+    levelling = _TaskBalance(held, load, allowed, taken)
     while any([levelling.give(source) for source in range(len(held))]):
         pass
 
 
-class _Levelling:
-    """What `level` works on."""
+class _TaskBalance:
+    """What `balance_tasks` works on."""
 
     def __init__(
         self,
@@ -174,4 +174,4 @@ class _Levelling:
         return moved
 
 
-__all__ = ["Load", "Tasks", "deal_stateful", "deal_stateless", "level"]
+__all__ = ["Load", "Tasks", "assign_stateful", "assign_stateless", "balance_tasks"]

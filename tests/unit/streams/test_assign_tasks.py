@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.deal import Load, deal_stateful, deal_stateless, level
+from evenkeel.engine.streams.assign_tasks import (
+    Load,
+    assign_stateful,
+    assign_stateless,
+    balance_tasks,
+)
 from evenkeel.engine.streams.model import ClientLine, application
 from tests.helpers.streams import process, sketches, tasks_of
 
@@ -22,30 +27,32 @@ def _app(tasks, threads):
 
 def test_tasks_go_round_in_order():
     """The first task goes to the first client, the next to the next, and round again."""
-    assert deal_stateful(_app(tasks_of(5), [1, 1])).tolist() == [0, 1, 0, 1, 0]
+    assert assign_stateful(_app(tasks_of(5), [1, 1])).tolist() == [0, 1, 0, 1, 0]
 
 
 def test_the_kips_three_clients_get_a_task_per_thread():
     """Six tasks of two sub-topologies on 1, 2 and 3 threads: 1, 2 and 3 tasks (KIP-925, section B)."""
-    owner = deal_stateful(_app(tasks_of(3) + tasks_of(3, 1), [1, 2, 3]))
+    owner = assign_stateful(_app(tasks_of(3) + tasks_of(3, 1), [1, 2, 3]))
 
     assert np.bincount(owner).tolist() == [1, 2, 3]
 
 
 def test_levelling_moves_the_first_tasks_of_the_fuller_client():
     """Two tasks too many go from the first client, lowest number first, to the client with more threads."""
-    assert deal_stateful(_app(tasks_of(8), [1, 3])).tolist() == [1, 1, 1, 1, 0, 1, 0, 1]
+    assert assign_stateful(_app(tasks_of(8), [1, 3])).tolist() == [1, 1, 1, 1, 0, 1, 0, 1]
 
 
 def test_nothing_moves_when_that_would_only_turn_the_difference_round():
     """One task against none stays where it was dealt, whoever could take it."""
-    assert deal_stateful(_app(tasks_of(1), [1, 4])).tolist() == [0]
+    assert assign_stateful(_app(tasks_of(1), [1, 4])).tolist() == [0]
 
 
 def test_a_task_that_the_other_client_has_is_passed_over():
     """Levelling standbys, the next task that can go does."""
     held = [[4, 5, 6], []]
-    level(held, Load(np.array([1, 1]), np.array([3, 0])), taken=lambda client, task: task == 4)
+    balance_tasks(
+        held, Load(np.array([1, 1]), np.array([3, 0])), taken=lambda client, task: task == 4
+    )
 
     assert held == [[4, 6], [5]]
 
@@ -54,7 +61,7 @@ def test_a_client_that_may_not_be_given_tasks_gets_none():
     """Levelling goes only where it is allowed."""
     held = [[0, 1, 2, 3], [], []]
     load = Load(np.array([1, 1, 1]), np.array([4, 0, 0]))
-    level(held, load, allowed=lambda source: np.array([True, False, True]))
+    balance_tasks(held, load, allowed=lambda source: np.array([True, False, True]))
 
     assert (held, load.count) == ([[2, 3], [], [0, 1]], [2, 0, 2])
 
@@ -62,7 +69,7 @@ def test_a_client_that_may_not_be_given_tasks_gets_none():
 def test_what_else_a_client_has_weighs_in_the_load():
     """Active tasks count while standbys are levelled."""
     held = [[0, 1], []]
-    level(held, Load(np.array([1, 1]), np.array([2, 2])))
+    balance_tasks(held, Load(np.array([1, 1]), np.array([2, 2])))
 
     assert held == [[0, 1], []]
 
@@ -72,22 +79,22 @@ def test_stateless_tasks_go_to_the_fewest_active_tasks_per_thread():
     tasks = tasks_of(2) + tasks_of(4, 1, stateful=False)
     app = _app(tasks, [1, 2])
 
-    owner = deal_stateless(app, np.array([0, 0, NONE, NONE, NONE, NONE]))
+    owner = assign_stateless(app, np.array([0, 0, NONE, NONE, NONE, NONE]))
 
     assert owner.tolist() == [0, 0, 1, 1, 1, 1]
 
 
 def test_without_tasks_nothing_is_dealt():
     """An application may have no stateful task, or none at all."""
-    assert deal_stateful(_app([], [1])).tolist() == []
-    assert deal_stateful(_app(tasks_of(1, stateful=False), [1])).tolist() == [NONE]
+    assert assign_stateful(_app([], [1])).tolist() == []
+    assert assign_stateful(_app(tasks_of(1, stateful=False), [1])).tolist() == [NONE]
 
 
 @given(sketches())
 def test_loads_end_as_level_as_they_can(sketch):
     """No task's move from one client to another would bring the two closer to each other."""
     app = sketch.app
-    owner = deal_stateful(app)
+    owner = assign_stateful(app)
     load = Load(app.threads, np.bincount(owner[app.stateful], minlength=len(app.clients)))
 
     pairs = [(a, b) for a in range(len(app.clients)) for b in range(len(app.clients))]
@@ -99,7 +106,7 @@ def test_every_stateful_task_and_no_other_is_dealt(sketch):
     """Whatever the clients' threads."""
     app = sketch.app
 
-    assert ((deal_stateful(app) != NONE) == app.stateful).all()
+    assert ((assign_stateful(app) != NONE) == app.stateful).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -110,7 +117,7 @@ def test_a_fast_search_finds_what_trying_every_pair_finds(seed):
         threads = [chance.randint(1, 4) for _ in range(chance.randint(1, 7))]
         held = [sorted(chance.sample(range(40), chance.randint(0, 9))) for _ in threads]
         plain, count = [list(h) for h in held], [len(h) for h in held]
-        level(held, Load(np.array(threads), np.array(count)))
+        balance_tasks(held, Load(np.array(threads), np.array(count)))
         _level_plainly(plain, threads)
         assert held == plain
 
