@@ -135,6 +135,7 @@ def _section(news: News, moves: Sequence[Row], owners: Mapping[str, str]) -> Sec
         lines.append(_cost(row))
         lines.append(f"How: {sentence(row['how'])}" if row["how"] else "How: not known.")
         lines.append(_certainty(row))
+        lines += _notes(row)
         if row["yardstick"]:
             reason = sentence(row["yardstick_reason"] or "it would do better still")
             lines.append(f"Possible, not deployable here: {row['yardstick']}. {reason}")
@@ -142,6 +143,13 @@ def _section(news: News, moves: Sequence[Row], owners: Mapping[str, str]) -> Sec
     if owner := owners.get(news.group_id):
         lines.append(f"Owner: {owner}.")
     return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
+
+
+def _notes(row: Row) -> list[str]:
+    """What was taken for what is not known, and what else is to be said of the answer."""
+    rows: list[Row] = [row["live"] or {}, row["proposed"] or {}]
+    notes = dict.fromkeys(note for each in rows for note in each.get("notes") or ())
+    return [f"Note: {sentence(shortened('; '.join(notes), REASON))}"] if notes else []
 
 
 def _reason(row: Row) -> str:

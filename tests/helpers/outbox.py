@@ -27,6 +27,7 @@ def score(**numbers: Any) -> Row:
         "moves",
         "newly_owned",
         "racks_left_out",
+        "notes",
     )
     return {name: numbers.get(name) for name in names}
 

@@ -231,12 +231,7 @@ def _told(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[st
             "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks."
         )
     said = list(application.remarks)
-    remarks = dict.fromkeys(
-        finding
-        for one in outcomes
-        if one.placement is not None and one.racks_off is None
-        for finding in one.placement.findings
-    )
+    remarks = dict.fromkeys(remark for one in outcomes for remark in one.remarks)
     lines += [f"Not on the wire: {printable(each)}." for each in said]
     return lines + [f"Finding: {printable(each)}." for each in remarks]
 

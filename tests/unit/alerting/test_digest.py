@@ -171,3 +171,12 @@ def test_what_was_told_is_what_the_next_run_compares_with() -> None:
         Told(group_id="a", verdict="switch", strategy="sticky"),
         Told(group_id="b", verdict="stay", strategy=None),
     )
+
+
+def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
+    """Notes of the present and of the proposal stand in one line, each once; without any there is none."""
+    live, proposed = score(notes=["tags follow zone"]), score(notes=["tags follow zone", "a rack"])
+    text = plain_text(digest(switch(live=live, proposed=proposed)))
+
+    assert "Note: Tags follow zone; a rack." in text
+    assert "Note: " not in plain_text(digest(switch()))
