@@ -89,6 +89,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "started_at",
         "finished_at",
         "problems",
+        "unread",
         "notes",
         "requests",
         "bytes_sent",
