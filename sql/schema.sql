@@ -103,17 +103,18 @@ CREATE TABLE validation (
     reason text,
     CONSTRAINT validation_pkey PRIMARY KEY (validation_id),
     CONSTRAINT validation_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
-    CONSTRAINT validation_stage_check CHECK (stage IN ('snapshot', 'candidates'))
+    CONSTRAINT validation_stage_check CHECK (stage IN ('snapshot', 'metrics', 'candidates'))
 );
 
 CREATE INDEX validation_snapshot ON validation (snapshot_id, stage, group_id);
 
 COMMENT ON TABLE validation IS
-    'What was expected of a snapshot or its candidates, and whether it held. A failed critical row withholds its group.';
+    'What was expected of a snapshot and what was made of it, and whether it held. A failed critical row withholds its group.';
 COMMENT ON COLUMN validation.validation_id IS 'Number of the row, without meaning.';
 COMMENT ON COLUMN validation.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN validation.cluster IS 'The cluster of that snapshot.';
-COMMENT ON COLUMN validation.stage IS '"snapshot": what was read; "candidates": what was proposed.';
+COMMENT ON COLUMN validation.stage IS
+    '"snapshot": what was read; "metrics": what was measured; "candidates": what was proposed.';
 COMMENT ON COLUMN validation.group_id IS 'Which group was checked; null for the snapshot as a whole.';
 COMMENT ON COLUMN validation.expectation IS 'What was expected.';
 COMMENT ON COLUMN validation.severity IS '"critical" withholds the group, or rejects the snapshot where there is none.';
@@ -283,6 +284,7 @@ CREATE TABLE partition_latest (
     end_at timestamptz,
     bytes_per_record double precision,
     bytes_per_record_basis text,
+    counted boolean,
     CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
     CONSTRAINT partition_latest_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -318,6 +320,7 @@ COMMENT ON COLUMN partition_latest.bytes_per_record IS
     'Average bytes of a record as stored and sent, compressed; null when unknown.';
 COMMENT ON COLUMN partition_latest.bytes_per_record_basis IS
     'How that is known: log directory, other partitions of the topic, configured, unknown.';
+COMMENT ON COLUMN partition_latest.counted IS 'Whether it is inside the totals of its group; null when that was not noted.';
 
 CREATE TABLE partition_worst (
     snapshot_id text NOT NULL,
@@ -347,6 +350,7 @@ CREATE TABLE partition_worst (
     place integer NOT NULL,
     bytes_per_record double precision,
     bytes_per_record_basis text,
+    counted boolean,
     CONSTRAINT partition_worst_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
     CONSTRAINT partition_worst_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -382,6 +386,7 @@ COMMENT ON COLUMN partition_worst.bytes_per_record IS
     'Average bytes of a record as stored and sent, compressed; null when unknown.';
 COMMENT ON COLUMN partition_worst.bytes_per_record_basis IS
     'How that is known: log directory, other partitions of the topic, configured, unknown.';
+COMMENT ON COLUMN partition_worst.counted IS 'Whether it is inside the totals of its group; null when that was not noted.';
 
 
 -- What was proposed

@@ -25,6 +25,7 @@ from evenkeel.engine.datasets.reading import (
 from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
     METRICS,
+    RECORDS,
     SCHEMA_VERSION,
     SNAPSHOT,
     STEPS,
@@ -37,6 +38,7 @@ __all__ = [
     "CANDIDATES",
     "CHANGELOG",
     "METRICS",
+    "RECORDS",
     "SCHEMA_VERSION",
     "SNAPSHOT",
     "STEPS",

@@ -249,6 +249,12 @@ class PartitionMetrics(OfGroup):
     )
     committed_at: datetime | None = field(metadata=column("When the committed offset was read."))
     end_at: datetime | None = field(metadata=column("When the end offset was read."))
+    counted: bool | None = field(
+        metadata=column(
+            "Whether it is inside the totals of its group; null when that was not noted.",
+            added=True,
+        )
+    )
     bytes_per_record: float | None = field(
         metadata=column(
             "Average bytes of a record as stored and sent, compressed; null when unknown.",

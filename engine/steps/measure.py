@@ -30,7 +30,7 @@ from evenkeel.engine.model import (
     Status,
     from_ms,
 )
-from evenkeel.engine.ports import Lake, ResultHistory
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.reading import groups_with_past, with_others
@@ -56,21 +56,14 @@ def compute_metrics(
 
 
 def record_metrics(
-    lake: Lake,
-    history: ResultHistory | None,
-    snapshot_id: str,
-    tables: Mapping[str, pa.Table],
-    pattern: str = "*",
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
 ) -> None:
     """
-    Keep the metrics of a snapshot, replacing those of an earlier try.
+    Keep the metrics in the lake; the history gets those that pass validation (`record_validation`).
 
     Computed for the groups of a pattern only, they replace only those groups' rows.
     """
-    whole = with_others(lake, snapshot_id, tables, pattern)
-    lake.write("metrics", snapshot_id, whole, {})
-    if history is not None:
-        history.store_metrics(snapshot_id, whole)
+    lake.write("metrics", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
 
 
 def observe_group(
@@ -290,6 +283,7 @@ def _partition_rows(seen: Observation) -> Rows:
         ],
         "committed_at": _moments(table.committed_at_ms),
         "end_at": _moments(table.end_at_ms),
+        "counted": seen.counted.tolist(),
         "bytes_per_record": _numbers(seen.sizes.bytes),
         "bytes_per_record_basis": [basis.value for basis in seen.sizes.basis],
     }

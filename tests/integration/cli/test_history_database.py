@@ -29,7 +29,7 @@ def filled(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     store(lake, snapshot)
     taken = snapshot.snapshot_id
     history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
-    steps.record_metrics(lake, history, taken, steps.compute_metrics(lake, settings, taken))
+    steps.record_metrics(lake, taken, steps.compute_metrics(lake, settings, taken))
     return taken
 
 

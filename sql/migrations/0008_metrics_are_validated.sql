@@ -1,0 +1,15 @@
+-- Metrics are validated before they are stored here; a partition says whether it is inside the totals of its group.
+
+ALTER TABLE validation DROP CONSTRAINT validation_stage_check;
+ALTER TABLE validation ADD CONSTRAINT validation_stage_check CHECK (stage IN ('snapshot', 'metrics', 'candidates'));
+
+COMMENT ON TABLE validation IS
+    'What was expected of a snapshot and what was made of it, and whether it held. A failed critical row withholds its group.';
+COMMENT ON COLUMN validation.stage IS
+    '"snapshot": what was read; "metrics": what was measured; "candidates": what was proposed.';
+
+ALTER TABLE partition_latest ADD COLUMN counted boolean;
+ALTER TABLE partition_worst ADD COLUMN counted boolean;
+
+COMMENT ON COLUMN partition_latest.counted IS 'Whether it is inside the totals of its group; null when that was not noted.';
+COMMENT ON COLUMN partition_worst.counted IS 'Whether it is inside the totals of its group; null when that was not noted.';
