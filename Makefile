@@ -10,7 +10,6 @@ INSTALLED := .venv/installed
 UV := uv==0.13.8
 # The first of these that is new enough; `make install PYTHON=...` chooses another.
 PYTHON := python3.11 python3.12 python3.13 python3
-FAST := not kafka and not postgres and not spark and not airflow and not slow
 
 export PYTHONUNBUFFERED := 1
 # Airflow and Spark start many processes that import the same: the first one shall keep what it compiled.
@@ -63,12 +62,12 @@ stop: ## End everything the demo started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.stage stop; fi
 
 .PHONY: test
-test: $(INSTALLED) ## Run every test: real brokers, Postgres, Spark and Airflow; a quarter of an hour, on slow cores half of one
-	@$(BIN)/pytest -q --durations=10
+test: $(INSTALLED) ## Run every test, tier by tier: real brokers, Postgres, Spark and Airflow; a quarter of an hour
+	@$(BIN)/python -m tests.tiers
 
 .PHONY: test-fast
-test-fast: $(INSTALLED) ## Run the tests that need no service; a few minutes
-	@$(BIN)/pytest -q tests/unit .src/evenkeel/engine .src/evenkeel/sql -m '$(FAST)'
+test-fast: $(INSTALLED) ## Run the unit tests, with fewer random cases; a minute or two
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m tests.tiers unit
 
 .PHONY: lint
 lint: $(INSTALLED) ## Check style, types and the direction of imports

@@ -30,7 +30,8 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import History, Lake, StepRun
+from evenkeel.engine.ports import History, Lake
+from evenkeel.engine.records import Outcome, StepRun
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ def _record(
                 step=step,
                 started_at=started,
                 finished_at=utc_now(),
-                outcome="failed" if error else "ok",
+                outcome=Outcome.FAILED if error else Outcome.OK,
                 error=error,
             )
         )

@@ -11,7 +11,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
 3. `datasets`    the lake's tables, and how their rows become groups
    `message`     what is said to people, as a frozen value
 4. `metrics`     lag, rates, status, spread, rack distance: pure functions of a group and its past
-   `ports`       one Protocol each for Kafka, the lake, Postgres and Slack
+   `ports`       what lies outside (Kafka, the lake, Postgres, Slack): one small Protocol per use
    `config`      settings, validated with the key and the fix
 5. `assignor`    what a strategy is, and the integers it works on
 6. `kit`         what several strategies share

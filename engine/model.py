@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -209,8 +209,8 @@ class Member:
     A member of a group.
 
     *subscription* is None when the group's protocol does not tell it; *rack_source* says where the rack came
-    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *tasks* are None but for
-    threads of Kafka Streams.
+    from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *user_data* is what it sent to
+    the group's strategy, if that is none of ours. *tasks* are None but for threads of Kafka Streams.
     """
 
     id: str
@@ -224,6 +224,7 @@ class Member:
     generation: int | None = None
     process_id: str | None = None
     kind: str | None = None
+    user_data: bytes | None = None
     tasks: MemberTasks | None = None
 
     @property
@@ -321,6 +322,11 @@ class GroupSnapshot:
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
 
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that a member subscribes to, existing or not."""
+        return frozenset(topic for m in self.members for topic in m.subscription or ())
+
     @property
     def places_tasks(self) -> bool:
         """Whether it is a Kafka Streams application, of either protocol: it assigns tasks, not partitions."""
@@ -382,8 +388,8 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """What the judge says of one assignment. Shares are fractions of 1; None is unknown or undefined."""
+class Figures:
+    """What the judge says of an assignment by itself. Shares are fractions of 1; None is unknown or undefined."""
 
     partition_spread: Int32 | None = field(
         metadata=column(
@@ -394,17 +400,24 @@ class Score:
     )
     balanced: bool | None = field(
         metadata=column(
-            "KIP-54: nobody with two partitions fewer could take one of somebody else's."
+            "KIP-54: nobody with two partitions fewer could take one of somebody else's.",
+            added=True,
         )
     )
     most_partitions: Int32 = field(
         metadata=column(
-            "Number of partitions of the member that has most.", unit=Unit.PARTITIONS, at_least=0
+            "Number of partitions of the member that has most.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
         )
     )
     fewest_partitions: Int32 = field(
         metadata=column(
-            "Number of partitions of the member that has fewest.", unit=Unit.PARTITIONS, at_least=0
+            "Number of partitions of the member that has fewest.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
         )
     )
     largest_member_lag: int | None = field(
@@ -433,6 +446,7 @@ class Score:
             "No assignment with equal partition counts has a smaller largest member lag than this, in offsets.",
             unit=Unit.OFFSETS,
             at_least=0,
+            added=True,
         )
     )
     cross_rack_share: float | None = field(
@@ -449,11 +463,16 @@ class Score:
             unit=Unit.SHARE,
             at_least=0,
             at_most=1,
+            added=True,
         )
     )
     cross_rack_in_sync_share: float | None = field(
         metadata=column(
-            "Cross-rack share over in-sync replicas only.", unit=Unit.SHARE, at_least=0, at_most=1
+            "Cross-rack share over in-sync replicas only.",
+            unit=Unit.SHARE,
+            at_least=0,
+            at_most=1,
+            added=True,
         )
     )
     cross_leader_share: float | None = field(
@@ -467,23 +486,6 @@ class Score:
     racks_left_out: Int32 = field(
         metadata=column(
             "Number of owned partitions left out of the shares because a rack is unknown.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-        )
-    )
-    moves: Int32 = field(
-        metadata=column(
-            "Number of partitions whose owner changes.", unit=Unit.PARTITIONS, at_least=0
-        )
-    )
-    newly_owned: Int32 = field(
-        metadata=column(
-            "Number of unowned partitions that get an owner.", unit=Unit.PARTITIONS, at_least=0
-        )
-    )
-    unowned: Int32 = field(
-        metadata=column(
-            "Number of partitions that nobody owns; null when there is no assignment to score.",
             unit=Unit.PARTITIONS,
             at_least=0,
         )
@@ -519,6 +521,35 @@ class Score:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Figures):
+    """What the judge says of an assignment: its figures, and what it changes for those who own partitions now."""
+
+    @classmethod
+    def of(cls, figures: Figures, *, moves: int, newly_owned: int, unowned: int) -> Score:
+        """The figures of an assignment, and its changes beside them."""
+        known = {one.name: getattr(figures, one.name) for one in fields(Figures)}
+        return cls(**known, moves=moves, newly_owned=newly_owned, unowned=unowned)
+
+    moves: Int32 = field(
+        metadata=column(
+            "Number of partitions whose owner changes.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    newly_owned: Int32 = field(
+        metadata=column(
+            "Number of unowned partitions that get an owner.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    unowned: Int32 = field(
+        metadata=column(
+            "Number of partitions that nobody owns; null when there is no assignment to score.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+
+
 class Reach(enum.StrEnum):
     """How a user gets a strategy."""
 
@@ -541,12 +572,17 @@ class Feasibility(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidate:
-    """One strategy's answer for one group: its assignment and score, or why there is none."""
+    """
+    One strategy's answer for one group: its assignment and score, or why there is none.
+
+    *is_running* is whether the group runs the strategy as far as can be seen, None unknown.
+    """
 
     strategy: str
     reach: Reach
     feasibility: Feasibility
     reason: str
+    is_running: bool | None = None
     replay: str | None = None
     assignment: Assignment | None = None
     score: Score | None = None

@@ -24,7 +24,17 @@ from evenkeel.engine.metrics.balance import (
 )
 from evenkeel.engine.metrics.money import Tariff
 from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from evenkeel.engine.model import NONE, Assignment, Flags, Floats, Indices, Ints, Move, Score
+from evenkeel.engine.model import (
+    NONE,
+    Assignment,
+    Figures,
+    Flags,
+    Floats,
+    Indices,
+    Ints,
+    Move,
+    Score,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +49,7 @@ class Judge:
         leaders_only: Whether brokers let consumers read from leaders alone (no KIP-392): then the leader's rack is what
             crosses or not.
         tariff: What reading across racks carries and costs; None when not known.
+        live: The figures of what the group has now, where they have been worked out before.
     """
 
     group: GroupSpec
@@ -46,6 +57,7 @@ class Judge:
     in_sync: Flags | None = None
     leaders_only: bool = False
     tariff: Tariff | None = None
+    live: Figures | None = None
 
     @cached_property
     def _subscriptions(self) -> list[frozenset[int]]:
@@ -75,7 +87,24 @@ class Judge:
 
     def score(self, assignment: Assignment) -> Score:
         """What there is to say of one assignment of this group."""
-        group, owner = self.group, assignment.owner
+        before, owner = self.group.owner, assignment.owner
+        owned = owner != NONE
+        known = self.live if np.array_equal(owner, before) else None
+        return Score.of(
+            known or self.figures(owner),
+            moves=int(((before != NONE) & (owner != before)).sum()),
+            newly_owned=int(((before == NONE) & owned).sum()),
+            unowned=int((~owned).sum()),
+        )
+
+    def figures(self, owner: Indices) -> Figures:
+        """
+        What there is to say of an assignment by itself.
+
+        Args:
+            owner: (P) a member index per partition, NONE for nobody.
+        """
+        group = self.group
         counts = member_counts(owner, len(group.members))
         lags = member_sums(owner, len(group.members), group.lag).take(self._counting)
         counted = counts[self._counting]
@@ -86,7 +115,7 @@ class Judge:
         in_sync = None if self.in_sync is None else replica_crossing(*replicas, self.in_sync)
         owned = owner != NONE
         carried = None if self.tariff is None else self.tariff.carried(crossing)
-        return Score(
+        return Figures(
             partition_spread=spread(counts, self._classes),
             balanced=fairly_balanced(counts, group.topic_of, owner, group.subscribers),
             most_partitions=int(counted.max(initial=0)),
@@ -100,9 +129,6 @@ class Judge:
             cross_rack_in_sync_share=None if in_sync is None else in_sync.share(),
             cross_leader_share=by_leader.share(),
             racks_left_out=int((owned & ~crossing.known).sum()),
-            moves=int(((group.owner != NONE) & (owner != group.owner)).sum()),
-            newly_owned=int(((group.owner == NONE) & owned).sum()),
-            unowned=int((~owned).sum()),
             drain_seconds=drain_seconds(group, owner, self.capacity),
             cross_rack_bytes_per_second=carried,
             cross_rack_cost_per_month=self.tariff.cost_per_month(carried) if self.tariff else None,

@@ -21,7 +21,7 @@ from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps import measure_group, record_metrics
 from evenkeel.spark_tasks.group_rows import packed_rows
-from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_inputs, spark_schema
+from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_past, spark_schema
 from evenkeel.spark_tasks.job import run_job
 
 MEASURED = pa.schema(
@@ -69,7 +69,7 @@ def metric_tables(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    inputs = open_inputs(spark, lake, settings, snapshot_id, pattern)
+    inputs = open_past(spark, lake, settings, snapshot_id, pattern)
     rows = packed_rows(spark, inputs.tables, inputs.costs)
     # three datasets come out of one measurement
     measured = measure(rows, inputs.reading).persist()

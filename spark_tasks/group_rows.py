@@ -1,7 +1,7 @@
 """
-From the lake's tables to one row per group: itself and its past, nested.
+From the lake's tables to one row per group: itself and its past, or itself and its metrics, nested.
 
-The row holds the group's rows of four datasets as arrays of structs, of every snapshot of the lookback; the struct's
+The row holds the group's rows of some datasets as arrays of structs, of every snapshot that is read; the struct's
 `snapshot_id` tells them apart. `partitions` are those of the topics the group concerns itself with: subscribed,
 owned, aimed at or committed, and the changelogs of a Kafka Streams application. Such a row is all a worker needs to
 judge the group.
@@ -28,9 +28,12 @@ from pyspark.sql.functions import (
     struct,
 )
 
-from evenkeel.engine.datasets import CHANGELOG, SNAPSHOT
+from evenkeel.engine.datasets import CHANGELOG, METRICS, SNAPSHOT
 from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 from evenkeel.spark_tasks.packing import pack
+
+SCHEMAS = {**SNAPSHOT, **METRICS}
+"""The datasets that a group's row can carry."""
 
 PLAN = pa.schema({"group_id": pa.string(), "cost": pa.int64(), "bucket": pa.int32()})
 """One row per group wanted: its estimated work, and the task it goes to."""
@@ -56,13 +59,15 @@ def group_rows(tables: Mapping[str, DataFrame], plan: DataFrame) -> DataFrame:
     One row per group of the plan.
 
     Args:
-        tables: `groups`, `members`, `commits`, `partitions` of a snapshot and its earlier ones.
+        tables: `groups`, `members`, `commits`, `partitions` of a snapshot and its earlier ones, or of one with its
+            metrics.
         plan: Rows of `PLAN`.
     """
     plan = broadcast(plan)
     own = {
-        name: tables[name].join(plan.select("group_id"), "group_id", "left_semi")
-        for name in ("groups", "members", "commits")
+        name: frame.join(plan.select("group_id"), "group_id", "left_semi")
+        for name, frame in tables.items()
+        if name != "partitions"
     }
     topics = topics_of(own["members"], own["commits"])
     stores = stores_of(own["groups"], tables["partitions"])
@@ -77,7 +82,7 @@ def group_rows(tables: Mapping[str, DataFrame], plan: DataFrame) -> DataFrame:
 
 def _tagged(frame: DataFrame, name: str) -> DataFrame:
     """(group_id, <name>): each row as a struct with the dataset's columns."""
-    return frame.select("group_id", struct(*SNAPSHOT[name].names).alias(name))
+    return frame.select("group_id", struct(*SCHEMAS[name].names).alias(name))
 
 
 def spread(rows: DataFrame, tasks: int) -> DataFrame:

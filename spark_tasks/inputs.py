@@ -8,7 +8,7 @@ they travel as one pickled value. Secrets stay on the driver.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,15 +19,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import SNAPSHOT, ClusterTables, assemble
+from evenkeel.engine.datasets import METRICS, ClusterTables, assemble
 from evenkeel.engine.model import GroupSnapshot
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps import GroupWithPast, distrusted, withheld_groups
+from evenkeel.engine.steps.measured import MeasuredGroup, measured_group
 from evenkeel.engine.steps.reading import lookback_ids, taken_at
+from evenkeel.spark_tasks.group_rows import SCHEMAS
 from evenkeel.spark_tasks.packing import costs_of
 
 NESTED = ("groups", "members", "commits", "partitions")
-"""The datasets whose rows a group's row carries, each as an array of structs."""
+"""The datasets of a snapshot whose rows a group's row carries, each as an array of structs."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,13 +68,21 @@ class Reading:
                 why = self.withheld.get(group.group)
                 yield GroupWithPast(group=group, earlier=earlier, withheld=why)
 
+    def measured(self, rows: pa.RecordBatch) -> Iterator[MeasuredGroup]:
+        """The groups of a batch of `group_rows.group_rows`, each with the metrics of its newest snapshot."""
+        for index in range(len(rows)):
+            tables = {name: _table(rows[name][index], name) for name in (*NESTED, *METRICS)}
+            for group in self._groups_at(self.snapshot_ids[0], tables):
+                own = {name: tables[name] for name in METRICS}
+                yield measured_group(group, own, self.withheld.get(group.group))
+
     def _groups_at(
         self, snapshot_id: str, tables: Mapping[str, pa.Table]
     ) -> Iterator[GroupSnapshot]:
         """The group as one snapshot saw it; nothing where that snapshot did not."""
         own = {
-            name: table.filter(pc.equal(table["snapshot_id"], snapshot_id))
-            for name, table in tables.items()
+            name: tables[name].filter(pc.equal(tables[name]["snapshot_id"], snapshot_id))
+            for name in NESTED
         }
         if not len(own["groups"]):
             return
@@ -92,8 +102,8 @@ class Reading:
 def _table(rows: pa.ListScalar, name: str) -> pa.Table:
     """A row's array of structs as the table it came from: Spark's microseconds are milliseconds again."""
     if rows.values is None:
-        return SNAPSHOT[name].empty_table()
-    return pa.Table.from_struct_array(rows.values).cast(SNAPSHOT[name])
+        return SCHEMAS[name].empty_table()
+    return pa.Table.from_struct_array(rows.values).cast(SCHEMAS[name])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +115,7 @@ class Inputs:
     reading: Reading
 
 
-def open_inputs(
+def open_past(
     spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Inputs:
     """
@@ -118,10 +128,38 @@ def open_inputs(
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     ids = lookback_ids(lake, settings, snapshot_id)
+    return _inputs(spark, lake, settings, ids, NESTED, pattern)
+
+
+def open_measured(
+    spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Inputs:
+    """
+    Find what the lake holds of a snapshot and its metrics.
+
+    Args:
+        pattern: Shell pattern of group ids.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+    """
+    return _inputs(spark, lake, settings, [snapshot_id], (*NESTED, *METRICS), pattern)
+
+
+def _inputs(
+    spark: SparkSession,
+    lake: Lake,
+    settings: Settings,
+    ids: list[str],
+    datasets: Sequence[str],
+    pattern: str,
+) -> Inputs:
+    """*ids* are the snapshots that are read, newest first."""
+    snapshot_id = ids[0]
     names = lake.read("groups", [snapshot_id])["group_id"].to_pylist()
     newest = {name: lake.read(name, [snapshot_id]) for name in ("members", "commits", "partitions")}
     return Inputs(
-        tables={name: _frame(spark, lake.files(name, ids), SNAPSHOT[name]) for name in NESTED},
+        tables={name: _frame(spark, lake.files(name, ids), SCHEMAS[name]) for name in datasets},
         costs=costs_of([n for n in names if fnmatch.fnmatchcase(n, pattern)], newest),
         reading=Reading(
             settings=without_secrets(settings),

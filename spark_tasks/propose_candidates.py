@@ -20,7 +20,7 @@ from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps import propose_group, record_candidates
 from evenkeel.spark_tasks.group_rows import packed_rows
-from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_inputs, spark_schema
+from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_measured, spark_schema
 from evenkeel.spark_tasks.job import run_job
 
 PROPOSED = spark_schema(CANDIDATES["candidates"])
@@ -44,8 +44,8 @@ def propose(rows: DataFrame, reading: Reading, step: Propose = propose_group) ->
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for found in reading.groups(batch):
-                proposed = step(reading.settings, found.group, found.earlier, found.withheld)
+            for found in reading.measured(batch):
+                proposed = step(reading.settings, found)
                 yield pa.RecordBatch.from_pylist(proposed, schema=PROPOSED)
 
     return rows.mapInArrow(work, from_arrow_schema(PROPOSED)).select(*PROPOSED.names)
@@ -58,9 +58,9 @@ def candidate_tables(
     The candidates of a snapshot, equal to those of `steps.propose_candidates`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
     """
-    inputs = open_inputs(spark, lake, settings, snapshot_id, pattern)
+    inputs = open_measured(spark, lake, settings, snapshot_id, pattern)
     rows = packed_rows(spark, inputs.tables, inputs.costs)
     candidates = propose(rows, inputs.reading)
     schema = CANDIDATES["candidates"]

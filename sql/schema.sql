@@ -162,6 +162,13 @@ CREATE TABLE group_metrics (
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
     currency text,
+    subscribed_topics text[],
+    balanced boolean,
+    most_partitions integer,
+    fewest_partitions integer,
+    lag_floor_equal_counts bigint,
+    cross_rack_rate_share double precision,
+    cross_rack_in_sync_share double precision,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -213,6 +220,17 @@ COMMENT ON COLUMN group_metrics.cross_rack_bytes_per_second IS
 COMMENT ON COLUMN group_metrics.cross_rack_cost_per_month IS
     'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN group_metrics.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN group_metrics.subscribed_topics IS
+    'Topics its members subscribe to; of a rebalancing group those last known; null when none is known.';
+COMMENT ON COLUMN group_metrics.balanced IS
+    'KIP-54: nobody with two partitions fewer could take one of somebody else''s.';
+COMMENT ON COLUMN group_metrics.most_partitions IS 'Number of partitions of the member that has most.';
+COMMENT ON COLUMN group_metrics.fewest_partitions IS 'Number of partitions of the member that has fewest.';
+COMMENT ON COLUMN group_metrics.lag_floor_equal_counts IS
+    'No assignment with equal partition counts has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN group_metrics.cross_rack_rate_share IS
+    'Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.';
+COMMENT ON COLUMN group_metrics.cross_rack_in_sync_share IS 'Cross-rack share over in-sync replicas only.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -285,6 +303,9 @@ CREATE TABLE partition_latest (
     bytes_per_record double precision,
     bytes_per_record_basis text,
     counted boolean,
+    lag_for_strategies bigint,
+    production_deviation_per_second double precision,
+    consumption_deviation_per_second double precision,
     CONSTRAINT partition_latest_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
     CONSTRAINT partition_latest_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -320,7 +341,13 @@ COMMENT ON COLUMN partition_latest.bytes_per_record IS
     'Average bytes of a record as stored and sent, compressed; null when unknown.';
 COMMENT ON COLUMN partition_latest.bytes_per_record_basis IS
     'How that is known: log directory, other partitions of the topic, configured, unknown.';
-COMMENT ON COLUMN partition_latest.counted IS 'Whether it is inside the totals of its group; null when that was not noted.';
+COMMENT ON COLUMN partition_latest.counted IS 'Whether it is inside the totals of the group.';
+COMMENT ON COLUMN partition_latest.lag_for_strategies IS
+    'Lag as strategies are given it: without a commit that of the configured reset, else 0 (KIP-169).';
+COMMENT ON COLUMN partition_latest.production_deviation_per_second IS
+    'Standard deviation of what was produced per second between snapshots; null below two such spans.';
+COMMENT ON COLUMN partition_latest.consumption_deviation_per_second IS
+    'Standard deviation of what the group committed per second between snapshots; null below two such spans.';
 
 CREATE TABLE partition_worst (
     snapshot_id text NOT NULL,
@@ -351,6 +378,9 @@ CREATE TABLE partition_worst (
     bytes_per_record double precision,
     bytes_per_record_basis text,
     counted boolean,
+    lag_for_strategies bigint,
+    production_deviation_per_second double precision,
+    consumption_deviation_per_second double precision,
     CONSTRAINT partition_worst_pkey PRIMARY KEY (snapshot_id, group_id, topic, partition),
     CONSTRAINT partition_worst_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -386,7 +416,13 @@ COMMENT ON COLUMN partition_worst.bytes_per_record IS
     'Average bytes of a record as stored and sent, compressed; null when unknown.';
 COMMENT ON COLUMN partition_worst.bytes_per_record_basis IS
     'How that is known: log directory, other partitions of the topic, configured, unknown.';
-COMMENT ON COLUMN partition_worst.counted IS 'Whether it is inside the totals of its group; null when that was not noted.';
+COMMENT ON COLUMN partition_worst.counted IS 'Whether it is inside the totals of the group.';
+COMMENT ON COLUMN partition_worst.lag_for_strategies IS
+    'Lag as strategies are given it: without a commit that of the configured reset, else 0 (KIP-169).';
+COMMENT ON COLUMN partition_worst.production_deviation_per_second IS
+    'Standard deviation of what was produced per second between snapshots; null below two such spans.';
+COMMENT ON COLUMN partition_worst.consumption_deviation_per_second IS
+    'Standard deviation of what the group committed per second between snapshots; null below two such spans.';
 
 
 -- What was proposed
@@ -426,6 +462,7 @@ CREATE TABLE candidate (
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
     currency text,
+    is_running boolean,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -475,6 +512,8 @@ COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS
 COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
     'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN candidate.is_running IS
+    'Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.';
 
 
 -- What was said

@@ -15,7 +15,8 @@ import numpy as np
 
 from evenkeel.engine.advice.bounce import in_short, plan_server
 from evenkeel.engine.advice.listed import Listed, election_of, lists_of
-from evenkeel.engine.assignors import every
+from evenkeel.engine.assignors import ASSIGNORS, every
+from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Assignors
 from evenkeel.engine.kit.distinct import distinct
 from evenkeel.engine.kit.election import Election
@@ -26,6 +27,7 @@ from evenkeel.engine.kit.protocol_names import (
     wire_name,
 )
 from evenkeel.engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.text import listed
 
 NAMED = 3
@@ -42,9 +44,6 @@ _RESTART_ONE = (
     "It runs this strategy already: restart one member, the rebalance brings the assignment."
 )
 
-RACK_AWARE = ("range", "sticky", "cooperative-sticky")
-"""Client-side strategies that look at racks (KIP-881)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
@@ -55,14 +54,14 @@ class Judgement:
         feasibility: Whether it could.
         reason: Why, or after what.
         how: What its owner has to do; None where nothing is known to help.
-        forgetful: Ids of the members that would report nothing of what they own at the next rebalance, though they
-            do not restart.
+        reporting_nothing: Ids of the members that would report nothing of what they own at the next rebalance, though
+            they do not restart.
     """
 
     feasibility: Feasibility
     reason: str
     how: str | None = None
-    forgetful: frozenset[str] = frozenset()
+    reporting_nothing: frozenset[str] = frozenset()
 
 
 NO_FOLLOWER = Judgement(
@@ -171,11 +170,23 @@ def feasibility(
     return _other(group, strategy, reach, lists)
 
 
-def runs(group: GroupSnapshot, strategy: str) -> bool:
-    """Whether this is the strategy the group has elected; `range` on the wire of a KIP-848 group is `range-server`."""
-    if group.assignor is None:
+def runs(group: GroupSnapshot, strategy: str) -> bool | None:
+    """
+    Whether this is the strategy the group has elected, by our name; None unknown.
+
+    Which rack strategy a Kafka Streams application of the classic protocol runs is not on the wire. A custom strategy
+    may have another name there, which only its class knows.
+    """
+    if strategy == Live.name:
         return False
-    return strategy == (strategy_of(group.type, group.assignor) or group.assignor)
+    if group.places_tasks:
+        may_run = group.type is GroupType.CLASSIC and strategy in set(RackStrategy)
+        return None if may_run else False
+    if group.assignor is None:
+        return None
+    elected = strategy_of(group.type, group.assignor) or group.assignor
+    own = strategy not in ASSIGNORS and elected not in every()
+    return strategy == elected or (None if own else False)
 
 
 def _present(group: GroupSnapshot) -> str:
@@ -224,7 +235,7 @@ def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
         feasibility=Feasibility.CAN_RUN,
         reason=reason,
         how=how + _racks(group, strategy),
-        forgetful=eager,
+        reporting_nothing=eager,
     )
 
 
@@ -326,7 +337,8 @@ def _racks(group: GroupSnapshot, strategy: str) -> str:
     members tell theirs.
     """
     silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
-    if strategy not in RACK_AWARE or not silent or not _racks_vary(group):
+    known = every().get(strategy)
+    if known is None or "racks" not in known.needs or not silent or not _racks_vary(group):
         return ""
     verb = "does" if silent == 1 else "do"
     return f" It looks at the racks only of members that set client.rack; {silent} of {len(group.members)} {verb} not."

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec, by_leader
-from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.min_cost import min_cost
-from evenkeel.engine.metrics.money import RecordSize
-from evenkeel.engine.model import Flags, GroupSnapshot, GroupType
+from evenkeel.engine.model import Assignment, Flags, Floats, GroupSnapshot, GroupType
 from evenkeel.engine.scoring import replica_crossing_of
 from evenkeel.engine.text import several
 
 
-def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
+def lost_rack_awareness(
+    group: GroupSnapshot, spec: GroupSpec, least: Assignment | None
+) -> str | None:
     """
     What a KIP-848 group reads across racks although an assignment as even would not have to; None when there is none.
 
@@ -23,8 +22,9 @@ def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
     Args:
         group: The group.
         spec: Its present assignment.
+        least: What `min_traffic` would make of it, which is proven to cross least; None where it cannot.
 
-    Source: KIP-848, KIP-881; what would do is `min_traffic`'s proven least.
+    Source: KIP-848, KIP-881.
     """
     if group.type is not GroupType.CONSUMER or group.rebalancing or not group.members:
         return None
@@ -34,15 +34,12 @@ def lost_rack_awareness(group: GroupSnapshot, spec: GroupSpec) -> str | None:
         spec = by_leader(spec)
     now = replica_crossing_of(spec, spec.owner)
     share = now.share()
-    if not share:
+    if not share or least is None:
         return None
-    try:
-        least = min_cost(spec, balance_topics=False)
-    except Infeasible:
+    then = replica_crossing_of(spec, least.owner)
+    would = then.share()
+    if would is None or int(then.crosses.sum()) >= int(now.crosses.sum()):
         return None
-    if not least.partitions or least.crossing >= int(now.crosses.sum()):
-        return None
-    would = least.crossing / least.partitions
     return (
         f"lost rack awareness: {share:.0%} of its partitions are read across racks, {would:.0%} would have to be;"
         " a broker that assigns (KIP-848) looks at no rack, though all members tell theirs"
@@ -71,7 +68,7 @@ def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> str | None:
     )
 
 
-def unpriced(group: GroupSnapshot, sizes: RecordSize, counted: Flags) -> str | None:
+def unpriced(group: GroupSnapshot, bytes_per_record: Floats, counted: Flags) -> str | None:
     """
     Why the cost of crossing racks is unknown although a price is configured, and what would tell it.
 
@@ -79,7 +76,7 @@ def unpriced(group: GroupSnapshot, sizes: RecordSize, counted: Flags) -> str | N
 
     Args:
         group: The group.
-        sizes: Bytes per record of its partitions.
+        bytes_per_record: (n) of its partitions, nan unknown.
         counted: Which of these are inside the totals.
     """
     table = group.partitions
@@ -90,7 +87,7 @@ def unpriced(group: GroupSnapshot, sizes: RecordSize, counted: Flags) -> str | N
             "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant"
             " DESCRIBE_CONFIGS on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
         )
-    missing = counted & np.isnan(sizes.bytes)
+    missing = counted & np.isnan(bytes_per_record)
     if not bool(missing.any()):
         return None
     names = sorted({table.topics[t] for t in table.topic[missing].tolist()})

@@ -99,6 +99,7 @@ def _title(news: Sequence[News]) -> str:
         Outcome.SWITCH: "would gain from another assignor",
         Outcome.WITHDRAWN: "should stay after all",
         Outcome.TAKEN_UP: "took up the advice",
+        Outcome.ENDED: "may have taken up the advice",
     }
     return ", ".join(
         f"{several(number[outcome], 'group')} {clause}"
@@ -125,7 +126,8 @@ def _heading(news: News) -> str:
         return f"{news.group_id}: switch to {news.row['strategy']}{instead}"
     if news.outcome is Outcome.TAKEN_UP:
         return f"{news.group_id}: now runs {news.told_strategy}, as advised"
-    return f"{news.group_id}: no longer switch to {news.told_strategy}"
+    unknown = "; whether it runs that now is not known" if news.outcome is Outcome.ENDED else ""
+    return f"{news.group_id}: no longer switch to {news.told_strategy}{unknown}"
 
 
 def _section(news: News, moves: Sequence[Row], owners: Mapping[str, str]) -> Section:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.ports import Incident, NewIncident
+from evenkeel.engine.records import IncidentRow
 from evenkeel.engine.wording import duration, moment, sentence, several, shortened, since
 
 ERROR = 500
@@ -37,7 +37,7 @@ class _Wording:
     afterwards: str
 
 
-def opening_message(incident: NewIncident) -> AlertMessage:
+def opening_message(incident: IncidentRow) -> AlertMessage:
     """The message of an incident that is found; durations count to the moment it opens."""
     kind, cluster, facts = IncidentKind(incident.kind), incident.cluster, incident.facts
     words = WORDING[kind]
@@ -60,7 +60,7 @@ def opening_message(incident: NewIncident) -> AlertMessage:
     )
 
 
-def closing_message(incident: Incident, ended: datetime) -> AlertMessage:
+def closing_message(incident: IncidentRow, ended: datetime) -> AlertMessage:
     """The message of an incident that is over since the moment *ended*."""
     kind, cluster = IncidentKind(incident.kind), incident.cluster
     words = WORDING[kind]
@@ -82,7 +82,7 @@ def closing_message(incident: Incident, ended: datetime) -> AlertMessage:
     )
 
 
-def _began(incident: Incident) -> datetime:
+def _began(incident: IncidentRow) -> datetime:
     """When the trouble itself began, which is before it was noticed."""
     began = incident.facts.get("since")
     return datetime.fromisoformat(began) if began else incident.opened_at

@@ -34,15 +34,13 @@ from evenkeel.engine.ports import (
     AdviceHistory,
     AdvisedSnapshot,
     Delivered,
-    Incident,
     Incidents,
-    NewAlert,
-    NewIncident,
     Notifier,
     Outbox,
     PendingAlert,
     PipelineHistory,
 )
+from evenkeel.engine.records import IncidentRow
 
 log = logging.getLogger(__name__)
 
@@ -155,13 +153,11 @@ def _queue_digest(
         owners={group: owner for group, owner in owners.items() if owner},
     )
     return history.enqueue(
-        NewAlert(
-            key=f"advice {snapshot.snapshot_id} {channel}",
-            cluster=cluster,
-            snapshot_id=snapshot.snapshot_id,
-            channel=channel,
-            message=message,
-        )
+        f"advice {snapshot.snapshot_id} {channel}",
+        message,
+        cluster=cluster,
+        snapshot_id=snapshot.snapshot_id,
+        channel=channel,
     )
 
 
@@ -190,12 +186,12 @@ def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) 
     late_after = timedelta(seconds=settings.late_after_seconds)
     found = changes(facts, known, late_after, now)
     for incident, finding in found.kept:
-        history.touch_incident(incident.incident_id, now=now, facts=_lasting(incident, finding))
+        history.touch_incident(incident, now=now, facts=_lasting(incident, finding))
     queued = sum(_open(history, settings, finding, now) for finding in found.opened)
     return queued + sum(_close(history, settings, incident, now) for incident in found.closed)
 
 
-def _lasting(incident: Incident, finding: Finding) -> dict[str, Any]:
+def _lasting(incident: IncidentRow, finding: Finding) -> dict[str, Any]:
     """The newest facts, with the beginning as it was first told."""
     began = [f["since"] for f in (incident.facts, finding.facts) if f.get("since")]
     return {**finding.facts, **({"since": min(began, key=datetime.fromisoformat)} if began else {})}
@@ -203,23 +199,24 @@ def _lasting(incident: Incident, finding: Finding) -> dict[str, Any]:
 
 def _open(history: Incidents, settings: Settings, finding: Finding, now: datetime) -> bool:
     channel = _cluster_channel(settings, finding.cluster)
-    incident = NewIncident(
+    incident = IncidentRow(
         cluster=finding.cluster,
         group_id=finding.group_id,
         kind=finding.kind.value,
         severity=SEVERITY[finding.kind].value,
         opened_at=now,
+        last_seen_at=now,
         facts=finding.facts,
     )
     message = opening_message(incident) if can_be_told(finding, channel) else None
     return history.open_incident(incident, channel=channel, message=message)
 
 
-def _close(history: Incidents, settings: Settings, incident: Incident, now: datetime) -> bool:
+def _close(history: Incidents, settings: Settings, incident: IncidentRow, now: datetime) -> bool:
     if incident.cluster not in settings.clusters:
         incident = replace(incident, facts={**incident.facts, "unwatched": True})
     return history.close_incident(
-        incident.incident_id,
+        incident,
         now=now,
         channel=_cluster_channel(settings, incident.cluster),
         message=closing_message(incident, now),
@@ -244,7 +241,7 @@ def deliver(outbox: Outbox, notifier: Notifier, settings: Settings) -> DeliveryR
     """
     sent, busy, problems = 0, 0, []
     for alert in outbox.pending_alerts():
-        if not outbox.claim_alert(alert.alert_id, LEASE):
+        if not outbox.claim_alert(alert, LEASE):
             busy += 1
             continue
         try:
@@ -253,10 +250,10 @@ def deliver(outbox: Outbox, notifier: Notifier, settings: Settings) -> DeliveryR
         except Exception as problem:  # noqa: BLE001
             problems.append(problem)
             error = str(problem) if isinstance(problem, EvenkeelError) else repr(problem)
-            outbox.mark_alert_failed(alert.alert_id, error)
+            outbox.mark_alert_failed(alert, error)
         else:
             sent += 1
-            outbox.mark_alert_sent(alert.alert_id, delivered)
+            outbox.mark_alert_sent(alert, delivered)
     if problems:
         raise _undelivered(problems, tried=sent + len(problems)) from problems[0]
     return DeliveryReport(sent=sent, busy=busy)

@@ -15,8 +15,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.message import Severity, Told
-from evenkeel.engine.model import GroupType, Verdict
-from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
+from evenkeel.engine.model import Verdict
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import IncidentRow
 
 Row = Mapping[str, Any]
 
@@ -27,6 +28,8 @@ class Outcome(enum.StrEnum):
     SWITCH = "switch"
     WITHDRAWN = "withdrawn"
     TAKEN_UP = "taken up"
+    ENDED = "no longer advised"
+    """Whether it was taken up is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,20 +74,14 @@ def _news(row: Row, told: Told | None) -> News | None:
     if row["verdict"] == Verdict.SWITCH and row["strategy"] != told_strategy:
         outcome = Outcome.SWITCH
     elif row["verdict"] == Verdict.STAY and row["strategy"] is None and told_strategy is not None:
-        outcome = Outcome.TAKEN_UP if _runs(row, told_strategy) else Outcome.WITHDRAWN
+        outcome = _ENDS[(row["running"] or {}).get(told_strategy)]
     else:
         return None
     return News(group_id=row["group_id"], outcome=outcome, row=row, told_strategy=told_strategy)
 
 
-def _runs(row: Row, strategy: str) -> bool:
-    """Whether the group now runs the strategy: its wire name is ours, but for the server's own
-    range."""
-    metrics = row["metrics"] or {}
-    wire = metrics.get("assignor")
-    if metrics.get("group_type") == GroupType.CONSUMER and wire == "range":
-        wire = "range-server"
-    return bool(wire == strategy)
+_ENDS = {True: Outcome.TAKEN_UP, False: Outcome.WITHDRAWN, None: Outcome.ENDED}
+"""How advice ends, by whether its group now runs what it was told to."""
 
 
 def _worst_first(news: News) -> tuple[bool, bool, int, str]:
@@ -146,13 +143,13 @@ class Changes:
     """What becomes of the incidents: found anew, still there (the open one and what is found now), and over."""
 
     opened: tuple[Finding, ...]
-    kept: tuple[tuple[Incident, Finding], ...]
-    closed: tuple[Incident, ...]
+    kept: tuple[tuple[IncidentRow, Finding], ...]
+    closed: tuple[IncidentRow, ...]
 
 
 def changes(
     facts: Sequence[ClusterFacts],
-    open_incidents: Sequence[Incident],
+    open_incidents: Sequence[IncidentRow],
     late_after: timedelta,
     now: datetime,
 ) -> Changes:

@@ -38,7 +38,13 @@ class Assignor(Protocol):
     works_on: ClassVar[frozenset[str]]
     """`partitions`, `tasks` or both."""
     needs: ClassVar[frozenset[str]]
-    """`racks`, `lag`, `user_data`: what it looks at beside subscriptions."""
+    """
+    `racks`, `lag`, `user_data`: what it looks at beside subscriptions.
+
+    A strategy of the user's own that needs `user_data` is replayed where those of every member are known: of a group
+    that runs it, what its method *read_user_data* makes of the bytes a member sent (bytes -> mapping), else what the
+    configuration says of the member.
+    """
     reach: ClassVar[Reach]
     """How a user gets it."""
     source: ClassVar[str]

@@ -11,13 +11,13 @@ from evenkeel.engine.assignor.group import GroupSpec
 from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
 
 
-def fresh(group: GroupSpec, forgetful: Collection[str] | None = None) -> GroupSpec:
+def fresh(group: GroupSpec, reporting_nothing: Collection[str] | None = None) -> GroupSpec:
     """
     The group when members come back without a past, though *owner* still says what they have.
 
     Args:
         group: The group.
-        forgetful: Ids of the members that report nothing; None for all, as after a restart of every member.
+        reporting_nothing: Ids of the members that report nothing; None for all, as after a restart of every member.
 
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, owned={"a": [("t", 0)], "b": [("t", 1)]})
@@ -26,9 +26,11 @@ def fresh(group: GroupSpec, forgetful: Collection[str] | None = None) -> GroupSp
     >>> fresh(group, {"a"}).owned_start.tolist(), fresh(group, {"a"}).owned_partition.tolist()
     ([0, 0, 1], [1])
     """
-    if forgetful is not None and not forgetful:
+    if reporting_nothing is not None and not reporting_nothing:
         return group
-    reports = np.array([forgetful is not None and m not in forgetful for m in group.members], bool)
+    reports = np.array(
+        [reporting_nothing is not None and m not in reporting_nothing for m in group.members], bool
+    )
     owned = np.repeat(reports, np.diff(group.owned_start))
     user_data = np.repeat(reports, np.diff(group.user_data_start))
     return replace(

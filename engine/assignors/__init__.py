@@ -32,7 +32,7 @@ from evenkeel.engine.assignors.uniform import Uniform
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.model import Reach
 
-__all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every"]
+__all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every", "include"]
 
 ENTRY_POINTS = "evenkeel.assignors"
 """The entry point group of custom strategies."""
@@ -92,7 +92,22 @@ def custom(points: Iterable[EntryPoint] | None = None) -> Custom:
 
 def every() -> dict[str, Assignor]:
     """All strategies by name: ours in their order, then the custom ones that load."""
-    return {**ASSIGNORS, **_installed().assignors}
+    return {**ASSIGNORS, **_installed().assignors, **_included}
+
+
+def include(assignor: Assignor) -> None:
+    """
+    Let this process know a custom strategy that is not installed, as if it were.
+
+    Raises:
+        InputError: Its name is taken by a strategy of evenkeel.
+    """
+    if assignor.name in ASSIGNORS:
+        raise InputError(f"the name {assignor.name!r} is taken by a strategy of evenkeel.")
+    _included[assignor.name] = assignor
+
+
+_included: dict[str, Assignor] = {}
 
 
 def by_name(name: str) -> Assignor:
@@ -105,6 +120,8 @@ def by_name(name: str) -> Assignor:
     """
     if name in ASSIGNORS:
         return ASSIGNORS[name]
+    if name in _included:
+        return _included[name]
     theirs = _installed()
     if name in theirs.assignors:
         return theirs.assignors[name]
@@ -113,7 +130,7 @@ def by_name(name: str) -> Assignor:
             f"the custom strategy {name!r} cannot be loaded: {theirs.broken[name]}.",
             fix=f"Correct its entry point in the group {ENTRY_POINTS}.",
         )
-    known = ", ".join([*ASSIGNORS, *theirs.assignors])
+    known = ", ".join(every())
     raise InputError(f"there is no strategy {name!r}.", fix=f"Choose one of: {known}.")
 
 

@@ -6,13 +6,15 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from evenkeel.engine.assignor import ASSIGNOR_PARTS, Assignor, Promise, missing_parts
+from evenkeel.engine.assignors import ASSIGNORS, by_name, custom, every, include
+from evenkeel.engine.cli.patterns import meant
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.model import Reach
 
@@ -25,29 +27,67 @@ _NEEDS = frozenset({"racks", "lag", "user_data"})
 
 def load(place: str) -> Assignor:
     """
-    The assignor of that place.
+    The strategy of that name or place.
 
     Args:
-        place: `module:Class`, or `path/to/file.py:Class`; an object that is an assignor will do as well.
+        place: The name of a strategy of evenkeel or of an installed entry point, `module:Class`,
+            `path/to/file.py:Class`, or `path/to/file.py` of one class; an object that is an assignor does as well.
 
     Raises:
         InputError: There is none; the message says where the way to it ends.
     """
-    where, _, name = place.rpartition(":")
-    if not where or not name:
+    if place in every() or place in custom().broken:
+        return by_name(place)
+    where, _, name = (place, "", "") if place.endswith(".py") else place.rpartition(":")
+    if not where or not (name or place.endswith(".py")):
+        near = meant(place, every()) or ""
         raise InputError(
-            f"{place!r} does not name a class.", fix="Write module:Class or path/to/file.py:Class."
+            f"{place!r} does not name a class.",
+            fix=f"Write module:Class or path/to/file.py:Class. {near}".strip(),
         )
     module = _file(Path(where)) if where.endswith(".py") else _module(where)
+    known = _assignors(module)
+    if not name:
+        if len(known) != 1:
+            has = ", ".join(known) or "no class with a method assign"
+            raise InputError(f"{where} has {has}.", fix=f"Name one class: {where}:Class.")
+        name = known[0]
     try:
         found = attrgetter(name)(module)
     except AttributeError:
-        known = ", ".join(_assignors(module)) or "no class with a method assign"
-        raise InputError(f"{where} has no {name}; it has {known}.") from None
+        has = ", ".join(known) or "no class with a method assign"
+        raise InputError(f"{where} has no {name}; it has {has}.") from None
     made = (found, f"{name} cannot be made", "It is made without arguments.")
     assignor = _tried(*made) if isinstance(found, type) else found
     _check_shape(place, assignor)
     return cast(Assignor, assignor)
+
+
+def name_of(strategy: str | None) -> str | None:
+    """
+    The name of a strategy given by name or by place; one given by place is known from then on.
+
+    Raises:
+        InputError: It cannot be loaded, or takes a name of evenkeel's.
+    """
+    is_place = strategy is not None and (":" in strategy or strategy.endswith(".py"))
+    return include_all([strategy])[0] if strategy and is_place else strategy
+
+
+def include_all(places: Iterable[str] | None) -> list[str]:
+    """
+    Let every verb of this process know the strategies of these places; their names.
+
+    Raises:
+        InputError: One cannot be loaded, or takes a name of evenkeel's.
+    """
+    names = []
+    for place in places or ():
+        assignor = load(place)
+        if ASSIGNORS.get(assignor.name) is not assignor:
+            include(assignor)
+        names.append(assignor.name)
+    return names
 
 
 def _module(name: str) -> ModuleType:

@@ -19,7 +19,7 @@ from evenkeel.engine.cli.sources import Source
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.model import Advice, GroupSnapshot, Member
 from evenkeel.engine.steps.advise import advise_groups
-from evenkeel.engine.steps.measure import measure_group
+from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import groups_at
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
@@ -136,17 +136,19 @@ class _Walk:
         """Measure and replay some groups of a snapshot, each with its past."""
         source, own = self.source, self.groups(position)
         withheld = withheld_groups(source.lake, self._ids[position])
-        metrics: list[dict[str, Any]] = []
+        metrics = [METRICS["group_metrics"].empty_table()]
         candidates: list[dict[str, Any]] = []
         for name in names:
             if name not in own:
                 continue
-            given = (source.settings, own[name], self._past(position, name), withheld.get(name))
-            metrics += measure_group(*given)["group_metrics"]
-            candidates += propose_group(*given)
+            tables, measured = measured_at_once(
+                source.settings, own[name], self._past(position, name), withheld.get(name)
+            )
+            metrics.append(tables["group_metrics"])
+            candidates += propose_group(source.settings, measured)
         return _Step(
             source=source,
-            metrics=rows_to_table(metrics, METRICS["group_metrics"]),
+            metrics=pa.concat_tables(metrics),
             candidates=rows_to_table(candidates, CANDIDATES["candidates"]),
             withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
         )

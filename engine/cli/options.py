@@ -39,6 +39,14 @@ GroupPattern = Annotated[
         "--group", metavar="PATTERN", help="Only groups whose id matches, e.g. 'orders-*'."
     ),
 ]
+Strategies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategy",
+        metavar="PLACE",
+        help="Also a strategy of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for machines.")]
 AsCsv = Annotated[
     bool, typer.Option("--csv", help="Comma-separated values below a line of column names.")

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from evenkeel.engine import wiring
 from evenkeel.engine.cli.patterns import matching, meant
+from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
 from evenkeel.engine.datasets import split_snapshot_id
@@ -92,7 +93,7 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
     """
     The newest snapshot of a lake's cluster; which cluster must be said only where there are several.
 
-    What its members were said to list when it was taken holds, unless these settings say otherwise.
+    What its members were said to list when it was taken holds, unless these settings say otherwise; so do their racks.
 
     Raises:
         InputError: The cluster is not in it, or was not said.
@@ -115,7 +116,9 @@ def from_lake(settings: Settings, lake: Lake, cluster: str | None, place: str) -
             fix="Name one of those with --cluster.",
         )
     recorded = lake.manifest("snapshot", ids[0]).facts.get("listings", ())
-    return Source(settings=settings.remembering(recorded), lake=lake, cluster=name, newest=ids[0])
+    settings = settings.remembering(recorded)
+    racked = RackedLake(lake, settings)
+    return Source(settings=settings, lake=racked, cluster=name, newest=ids[0])
 
 
 def live(settings: Settings, bootstrap: str | None, cluster: str | None) -> tuple[Settings, str]:

@@ -95,13 +95,7 @@ class Rule(Strict):
     @field_validator("auto_offset_reset")
     @classmethod
     def _known_reset(cls, value: str | None) -> str | None:
-        if (
-            value is None
-            or value in ("latest", "earliest", "none")
-            or value.startswith("by_duration:")
-        ):
-            return value
-        raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
+        return value if value is None else known_reset(value)
 
     @field_validator("currency")
     @classmethod
@@ -165,6 +159,18 @@ class Rule(Strict):
             if any(fnmatch.fnmatchcase(name, pattern) for name in names):
                 found |= data
         return found
+
+
+def known_reset(value: str) -> str:
+    """
+    An `auto.offset.reset` as Kafka's clients know it.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if value in ("latest", "earliest", "none") or value.startswith("by_duration:"):
+        return value
+    raise ValueError("use latest, earliest, none or by_duration:<ISO duration>")
 
 
 def _is_in(host: str, network: str) -> bool:

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from evenkeel.engine.config.base import Strict
+
+
+class RackStrategy(enum.StrEnum):
+    """
+    `rack.aware.assignment.strategy`.
+
+    >>> RackStrategy("balanced_min_cost"), RackStrategy("NONE").value
+    (<RackStrategy.BALANCE_SUBTOPOLOGY: 'balance_subtopology'>, 'none')
+    """
+
+    NONE = "none"
+    MIN_TRAFFIC = "min_traffic"
+    BALANCE_SUBTOPOLOGY = "balance_subtopology"
+
+    @classmethod
+    def _missing_(cls, value: object) -> RackStrategy | None:
+        """The names of KIP-925's draft, and any case of either."""
+        if not isinstance(value, str):
+            return None
+        name = value.lower()
+        drafted = {"min_cost": cls.MIN_TRAFFIC, "balanced_min_cost": cls.BALANCE_SUBTOPOLOGY}
+        return drafted.get(name) or next((one for one in cls if one.value == name), None)
 
 
 class StreamsSettings(Strict):
@@ -15,8 +38,8 @@ class StreamsSettings(Strict):
 
     Attributes:
         task_assignor: `high-availability` or `sticky`, which is not emulated: no strategy is replayed then.
-        rack_aware_assignment_strategy: `none`, `min_traffic` or `balance_subtopology`; KIP-925's draft names are read
-            as well. None: not known, Kafka's default is taken.
+        rack_aware_assignment_strategy: KIP-925's draft names are read as well. None: not known, Kafka's default is
+            taken.
         rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: as the assignor has them.
         rack_aware_assignment_tags: Client tags that keep copies apart. None: all that the clients have.
         num_standby_replicas: Copies of each store. None: as many as every store has now.
@@ -28,7 +51,7 @@ class StreamsSettings(Strict):
     """
 
     task_assignor: Literal["high-availability", "sticky"] = "high-availability"
-    rack_aware_assignment_strategy: str | None = None
+    rack_aware_assignment_strategy: RackStrategy | None = None
     rack_aware_assignment_traffic_cost: int | None = Field(default=None, ge=0)
     rack_aware_assignment_non_overlap_cost: int | None = Field(default=None, ge=0)
     rack_aware_assignment_tags: tuple[str, ...] | None = None
@@ -39,12 +62,10 @@ class StreamsSettings(Strict):
     overlap: Literal["computed", "previous"] = "computed"
     changelogs: dict[str, tuple[str, ...]] | None = None
 
-    @field_validator("rack_aware_assignment_strategy")
+    @field_validator("rack_aware_assignment_strategy", mode="before")
     @classmethod
-    def _known_strategy(cls, value: str | None) -> str | None:
-        if value is not None and value.lower() not in _RACK_STRATEGIES:
-            raise ValueError("use none, min_traffic or balance_subtopology")
-        return value
-
-
-_RACK_STRATEGIES = ("none", "min_traffic", "balance_subtopology", "min_cost", "balanced_min_cost")
+    def _known_strategy(cls, value: str | None) -> RackStrategy | None:
+        try:
+            return None if value is None else RackStrategy(value)
+        except ValueError:
+            raise ValueError(f"use {', '.join(RackStrategy)}") from None

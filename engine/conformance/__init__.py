@@ -9,7 +9,7 @@ smallest group that shows it.
 """
 
 from evenkeel.engine.conformance.asking import ask
-from evenkeel.engine.conformance.examine import Examined, Outcome, examine
+from evenkeel.engine.conformance.examine import Examined, PromiseOutcome, examine
 from evenkeel.engine.conformance.groups import DATA, sketches
 from evenkeel.engine.conformance.promises import CHECKS, Violation, check
 from evenkeel.engine.conformance.sketch import Sketch
@@ -18,7 +18,7 @@ __all__ = [
     "CHECKS",
     "DATA",
     "Examined",
-    "Outcome",
+    "PromiseOutcome",
     "Sketch",
     "Violation",
     "ask",

@@ -26,7 +26,7 @@ EVERY = frozenset(Promise)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class PromiseOutcome:
     """
     How one promise fared.
 
@@ -66,10 +66,10 @@ class Examined:
     infeasible: int
     reason: str | None
     flawed: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PromiseOutcome, ...]
 
     @property
-    def broken(self) -> list[Outcome]:
+    def broken(self) -> list[PromiseOutcome]:
         """What was promised and not kept."""
         return [one for one in self.outcomes if one.promised and one.broken]
 
@@ -128,14 +128,14 @@ class _Tally:
     def count(self, assignor: Assignor, sketch: Sketch) -> None:
         """Ask about one group, and keep the smallest that shows a fault."""
         group = sketch.spec()
-        found: dict[Fault, Violation] = {}
+        faults: dict[Fault, Violation] = {}
         for violation in check(assignor, group, promises=EVERY):
-            found.setdefault((violation.promise, violation.error), violation)
-        for fault, violation in found.items():
+            faults.setdefault((violation.promise, violation.error), violation)
+        for fault, violation in faults.items():
             self.broken[fault] += 1
             if fault not in self.first or sketch.size < self.first[fault][0].size:
                 self.first[fault] = sketch, violation
-        if any(promise is None for promise, _ in found):
+        if any(promise is None for promise, _ in faults):
             self.failed += 1
             return
         answer = _answer(assignor, group)
@@ -154,13 +154,13 @@ def _outcome(
     checked: int,
     broken: int,
     start: tuple[Sketch, Violation] | None,
-) -> Outcome:
+) -> PromiseOutcome:
     promise = fault[0]
     if start is None or not promised:
-        return Outcome(promise=promise, promised=promised, checked=checked, broken=broken)
+        return PromiseOutcome(promise=promise, promised=promised, checked=checked, broken=broken)
 
     smallest, violation = shrink(*start, _looking_for(assignor, fault, start[0]))
-    return Outcome(
+    return PromiseOutcome(
         promise=promise,
         promised=True,
         checked=checked,
@@ -180,30 +180,30 @@ def _looking_for(
         found = check(assignor, sketch.spec(), promises=promises)
         return next((v for v in found if (v.promise, v.error) == fault), None)
 
-    asked: Collection[Promise] = EVERY
+    promises: Collection[Promise] = EVERY
     if fault[0] is not None:
-        asked = [fault[0]]
+        promises = [fault[0]]
     elif look(start, [Promise.COMPLETE]):
-        asked = [Promise.COMPLETE]
-    return lambda sketch: look(sketch, asked)
+        promises = [Promise.COMPLETE]
+    return lambda sketch: look(sketch, promises)
 
 
 def _answers(assignor: Assignor, sketch: Sketch, promise: Promise | None) -> dict[str, Lists]:
     """What it answers to a group; where answers differ from each other, the other one too."""
     group = sketch.spec()
-    asked = {"": group}
+    listings = {"": group}
     if promise is Promise.REPEATABLE:
-        asked["asked again"] = group
+        listings["asked again"] = group
     if promise is Promise.ORDER_FREE:
-        asked |= {f"listed {how}": other for how, other in orders(group).items()}
-    found: dict[str, Lists] = {}
-    for how, one in asked.items():
-        answer = _answer(assignor, one)
+        listings |= {f"listed {how}": other for how, other in orders(group).items()}
+    answers: dict[str, Lists] = {}
+    for how, listing in listings.items():
+        answer = _answer(assignor, listing)
         if isinstance(answer, Assignment):
-            lists = one.lists(answer)
-            if lists not in found.values():
-                found[how] = lists
-    return found
+            lists = listing.lists(answer)
+            if lists not in answers.values():
+                answers[how] = lists
+    return answers
 
 
 def _answer(assignor: Assignor, group: GroupSpec) -> Assignment | Infeasible | None:

@@ -1,5 +1,5 @@
 """
-Random groups as they occur, and some that hardly do: racks, static members, unequal subscriptions, claims, lags.
+Random groups as they occur, and some that hardly do: racks, static members, different subscriptions, a past, lags.
 
 Made from a seed with Python's own generator: the same seed gives the same groups. Most are small, because small
 groups find most faults and can be read; every fifteenth or so is larger.
@@ -17,7 +17,13 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from evenkeel.engine.conformance.sketch import Member, Pair, Partition, Sketch, Topic
+from evenkeel.engine.conformance.sketch import (
+    MemberSketch,
+    Pair,
+    PartitionSketch,
+    Sketch,
+    TopicSketch,
+)
 
 DATA: tuple[Mapping[str, Any], ...] = (
     {},
@@ -70,7 +76,7 @@ def _some(random: Random, most: int) -> int:
     return 0 if random.randrange(_SELDOM) == 0 else random.randint(1, most)
 
 
-def _topics(random: Random, large: bool) -> list[Topic]:
+def _topics(random: Random, large: bool) -> list[TopicSketch]:
     names = random.sample(_TOPICS, _some(random, len(_TOPICS)))
     most = 40 if large else 7
     alike = random.randint(1, most) if random.randrange(3) == 0 else None
@@ -79,14 +85,14 @@ def _topics(random: Random, large: bool) -> list[Topic]:
     for name in names:
         size = random.randint(0, most) if alike is None else alike
         partitions = tuple(
-            Partition(
+            PartitionSketch(
                 racks=_replicas(random) if racked else (),
                 lag=_lag(random, lag),
                 rate=random.randint(0, 400) / 4 if rated else None,
             )
             for _ in range(size)
         )
-        topics.append(Topic(name=name, partitions=partitions, id=_topic_id(name)))
+        topics.append(TopicSketch(name=name, partitions=partitions, id=_topic_id(name)))
     return topics
 
 
@@ -112,14 +118,14 @@ def _replicas(random: Random) -> tuple[str | None, ...]:
     return tuple(random.sample(racks, random.choice([0, 1, 2, 2, 2, 3])))
 
 
-def _members(random: Random, large: bool) -> list[Member]:
+def _members(random: Random, large: bool) -> list[MemberSketch]:
     names = random.sample(_MEMBERS, _some(random, len(_MEMBERS)))
     if large:
         names += [f"consumer-{n}" for n in random.sample(range(100), 16)]
     static, racked = random.choice([0.0, 0.0, 0.5, 1.0]), random.choice([0.0, 0.5, 1.0, 1.0])
     hosts = [f"host-{n}" for n in random.sample(range(1, 99), len(names))]
     return [
-        Member(
+        MemberSketch(
             id=name,
             topics=(),
             instance_id=host if random.random() < static else None,
@@ -133,35 +139,37 @@ def _subscriptions(random: Random, count: int, names: list[str]) -> list[tuple[s
     """Equal for all in half of the groups; else any, some empty, naming a topic twice or one that is gone."""
     if random.randrange(2):
         return [tuple(names)] * count
-    found = []
+    subscriptions = []
     for _ in range(count):
         own = random.sample(names, random.randint(0, len(names)))
         if own and random.randrange(8) == 0:
             own.append(random.choice(own))
         if random.randrange(8) == 0:
             own.append(_GONE)
-        found.append(tuple(own))
-    return found
+        subscriptions.append(tuple(own))
+    return subscriptions
 
 
-def _with_past(random: Random, members: list[Member], topics: list[Topic]) -> list[Member]:
+def _with_past(
+    random: Random, members: list[MemberSketch], topics: list[TopicSketch]
+) -> list[MemberSketch]:
     """What members report to own: each partition mostly once; sometimes twice, by a stranger to it, or gone."""
-    odd, told = random.randrange(4) == 0, random.randrange(2) == 0
-    claims: list[list[Pair]] = [[] for _ in members]
+    odd, in_user_data = random.randrange(4) == 0, random.randrange(2) == 0
+    owned_of: list[list[Pair]] = [[] for _ in members]
     for topic in topics:
         able = [i for i, m in enumerate(members) if topic.name in m.topics]
         for number in range(len(topic.partitions) + odd):
             for _ in range(2 if odd and random.randrange(6) == 0 else 1):
                 who = random.randrange(len(members)) if odd else random.choice([*able, None])
-                if who is not None and (topic.name, number) not in claims[who]:
-                    claims[who].append((topic.name, number))
+                if who is not None and (topic.name, number) not in owned_of[who]:
+                    owned_of[who].append((topic.name, number))
     newest = random.randint(1, 9)
     return [
         replace(
             member,
             owned=tuple(owned),
             generation=newest - random.randrange(2) if odd else newest,
-            told=told,
+            in_user_data=in_user_data,
         )
-        for member, owned in zip(members, claims, strict=True)
+        for member, owned in zip(members, owned_of, strict=True)
     ]

@@ -13,7 +13,7 @@ it gives to whom is not held against it, because an answer with findings is neve
 >>> check(ASSIGNORS["range"], group)
 []
 >>> check(ASSIGNORS["live"], group, promises={Promise.COMPLETE})
-[Violation(promise=<Promise.COMPLETE: '...'>, found='3 of 3 partitions without owner, first t-0')]
+[Violation(promise=<Promise.COMPLETE: '...'>, what='3 of 3 partitions without owner, first t-0')]
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Violation:
     """
 
     promise: Promise | None
-    found: str
+    what: str
     error: str | None = field(default=None, compare=False, repr=False)
     where: str | None = field(default=None, compare=False, repr=False)
 
@@ -60,7 +60,7 @@ def check(
         promises: What to hold it to, instead of what it says itself.
     """
     if missing := missing_parts(assignor):
-        return [Violation(promise=None, found=f"it has no {', '.join(missing)}")]
+        return [Violation(promise=None, what=f"it has no {', '.join(missing)}")]
     promised = getattr(assignor, "promises", USUAL_PROMISES) if promises is None else promises
     violations = []
     for promise, examine in CHECKS.items():
@@ -69,7 +69,7 @@ def check(
         try:
             if promise in _OF_WHO_OWNS_WHAT and _owns_up(ask(assignor, group)):
                 continue
-            violations += [Violation(promise=promise, found=f) for f in examine(assignor, group)]
+            violations += [Violation(promise=promise, what=f) for f in examine(assignor, group)]
         except NoAnswer as problem:
             return [*violations, _no_answer(problem)]
     return violations
@@ -79,7 +79,7 @@ def _no_answer(problem: NoAnswer) -> Violation:
     raised = problem.__cause__
     return Violation(
         promise=None,
-        found=str(problem),
+        what=str(problem),
         error=type(raised).__name__ if raised else None,
         where=_arose(raised) if raised else None,
     )
@@ -248,18 +248,18 @@ def _backwards(names: tuple[str, ...]) -> Ints:
 
 def _arrays(group: GroupSpec) -> dict[str, Any]:
     """The arrays of a group by name of the field."""
-    found = {}
+    arrays = {}
     for part in fields(group):
         value = getattr(group, part.name)
         value = value.values if isinstance(value, Column) else value
         if isinstance(value, np.ndarray):
-            found[part.name] = value
-    return found
+            arrays[part.name] = value
+    return arrays
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
-    if isinstance(one, tuple) and one and isinstance(one[0], np.ndarray):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return bool(one == other)
+def _equal(first: Any, other: Any) -> bool:
+    if isinstance(first, np.ndarray):
+        return np.array_equal(first, other, equal_nan=first.dtype.kind == "f")
+    if isinstance(first, tuple) and first and isinstance(first[0], np.ndarray):
+        return len(first) == len(other) and all(map(_equal, first, other))
+    return bool(first == other)

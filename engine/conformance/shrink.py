@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeVar
 
-from evenkeel.engine.conformance.sketch import Member, Partition, Sketch, Topic
+from evenkeel.engine.conformance.sketch import MemberSketch, PartitionSketch, Sketch, TopicSketch
 
 T = TypeVar("T")
 Seen = TypeVar("Seen")
@@ -91,7 +91,7 @@ def _put(items: tuple[T, ...], place: int, item: T) -> tuple[T, ...]:
     return (*items[:place], item, *items[place + 1 :])
 
 
-def _without_topics(sketch: Sketch, topics: tuple[Topic, ...]) -> Sketch:
+def _without_topics(sketch: Sketch, topics: tuple[TopicSketch, ...]) -> Sketch:
     """Only these topics; nobody mentions the others any more."""
     left = {t.name for t in sketch.topics} - {t.name for t in topics}
     members = tuple(
@@ -113,7 +113,7 @@ def _fewer_partitions(sketch: Sketch) -> Iterator[Sketch]:
         yield from (_with_partitions(sketch, place, kept) for kept in _fewer(_numbers(topic)))
 
 
-def _numbers(topic: Topic) -> tuple[int, ...]:
+def _numbers(topic: TopicSketch) -> tuple[int, ...]:
     return tuple(range(len(topic.partitions)))
 
 
@@ -125,7 +125,7 @@ def _capped(sketch: Sketch, size: int) -> Sketch:
 
 
 def _with_partitions(sketch: Sketch, at: int, kept: tuple[int, ...]) -> Sketch:
-    """A topic with these of its partitions only, numbered anew, also in the claims."""
+    """A topic with these of its partitions only, numbered anew, also in what members own."""
     topic = sketch.topics[at]
     size = len(topic.partitions)
     number = {(topic.name, old): (topic.name, new) for new, old in enumerate(kept)}
@@ -142,15 +142,20 @@ def _with_partitions(sketch: Sketch, at: int, kept: tuple[int, ...]) -> Sketch:
     return replace(sketch, topics=_put(sketch.topics, at, less), members=tuple(members))
 
 
-def _less_of_member(member: Member) -> Iterator[Member]:
+def _less_of_member(member: MemberSketch) -> Iterator[MemberSketch]:
     """The member with less to say."""
     if member.owned:
-        yield replace(member, owned=(), generation=None, told=False)
+        yield replace(member, owned=(), generation=None, in_user_data=False)
     for topics in _fewer(member.topics):
         yield replace(member, topics=topics)
     for owned in _fewer(member.owned):
         yield replace(member, owned=owned)
-    plain: dict[str, Any] = {"generation": None, "told": False, "instance_id": None, "rack": None}
+    plain: dict[str, Any] = {
+        "generation": None,
+        "in_user_data": False,
+        "instance_id": None,
+        "rack": None,
+    }
     for name, value in plain.items():
         if getattr(member, name) != value:
             yield replace(member, **{name: value})
@@ -158,7 +163,7 @@ def _less_of_member(member: Member) -> Iterator[Member]:
         yield replace(member, config={k: v for k, v in member.config.items() if k != name})
 
 
-def _plainer_topic(topic: Topic) -> Iterator[Topic]:
+def _plainer_topic(topic: TopicSketch) -> Iterator[TopicSketch]:
     """The topic with less to know, of itself and all its partitions, then of one of these."""
     if topic.id is not None:
         yield replace(topic, id=None)
@@ -173,7 +178,7 @@ def _plainer_topic(topic: Topic) -> Iterator[Topic]:
             yield replace(topic, partitions=_put(topic.partitions, number, plainer))
 
 
-def _plainer(partition: Partition, lagging: bool) -> Iterator[Partition]:
+def _plainer(partition: PartitionSketch, lagging: bool) -> Iterator[PartitionSketch]:
     """The partition with less to know; an unknown lag beside known ones says more than one of 0."""
     for racks in _fewer(partition.racks):
         yield replace(partition, racks=racks)

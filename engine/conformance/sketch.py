@@ -1,7 +1,8 @@
 """
 A group in names: small enough to be read, to be printed as a case for `evenkeel assign`, and to be cut down.
 
->>> sketch = Sketch(topics=(Topic(name="t", partitions=(Partition(),)),), members=(Member(id="a", topics=("t",)),))
+>>> topic = TopicSketch(name="t", partitions=(PartitionSketch(),))
+>>> sketch = Sketch(topics=(topic,), members=(MemberSketch(id="a", topics=("t",)),))
 >>> sketch.spec().members, sketch.size
 (('a',), 4)
 >>> sketch.case("range", "smallest")["members"]
@@ -22,7 +23,7 @@ Pair = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
+class PartitionSketch:
     """The racks of a partition's replicas (None: a broker without one; none at all: unknown), its lag and rate."""
 
     racks: tuple[str | None, ...] = ()
@@ -31,17 +32,17 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class TopicSketch:
     """A topic that exists, its partitions, and its id as UUID text where that is known."""
 
     name: str
-    partitions: tuple[Partition, ...]
+    partitions: tuple[PartitionSketch, ...]
     id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """A member; with *told* its claims stand in the strategy's user data too."""
+class MemberSketch:
+    """A member; with *in_user_data* what it owns stands in the strategy's user data too."""
 
     id: str
     topics: tuple[str, ...]
@@ -49,13 +50,13 @@ class Member:
     rack: str | None = None
     owned: tuple[Pair, ...] = ()
     generation: int | None = None
-    told: bool = False
+    in_user_data: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def user_data(self) -> dict[str, Any] | None:
         """What a sticky strategy's own user data would carry."""
-        if not self.told:
+        if not self.in_user_data:
             return None
         return {"owned": [list(pair) for pair in self.owned], "generation": self.generation}
 
@@ -64,8 +65,8 @@ class Member:
 class Sketch:
     """A group: its topics, and its members in the order in which the broker lists them."""
 
-    topics: tuple[Topic, ...]
-    members: tuple[Member, ...]
+    topics: tuple[TopicSketch, ...]
+    members: tuple[MemberSketch, ...]
 
     @property
     def size(self) -> int:
@@ -100,7 +101,7 @@ class Sketch:
         )
 
     def _owner(self, pair: Pair) -> int:
-        """Of those that claim a partition the one of the newest generation; NONE where that does not decide."""
+        """Of those that say they own a partition the one of the newest generation; NONE where that does not decide."""
         age = {
             place: NONE if member.generation is None else member.generation
             for place, member in enumerate(self.members)
@@ -125,11 +126,11 @@ class Sketch:
         }
 
 
-def _leader(partition: Partition) -> str | None:
+def _leader(partition: PartitionSketch) -> str | None:
     return partition.racks[0] if partition.racks else None
 
 
-def _topic_case(topic: Topic) -> dict[str, Any]:
+def _topic_case(topic: TopicSketch) -> dict[str, Any]:
     case: dict[str, Any] = {"partitions": [list(p.racks) for p in topic.partitions]}
     if topic.id is not None:
         case["id"] = topic.id
@@ -141,7 +142,7 @@ def _topic_case(topic: Topic) -> dict[str, Any]:
     return case | {k: v for k, v in columns.items() if any(one is not None for one in v)}
 
 
-def _member_case(member: Member) -> dict[str, Any]:
+def _member_case(member: MemberSketch) -> dict[str, Any]:
     optional = {
         "instance_id": member.instance_id,
         "rack": member.rack,

@@ -121,7 +121,7 @@ def groups_of(
         read_committed: Which groups read committed records only; their end is the last stable offset.
     """
     cluster = ClusterTables(tables["partitions"], tables["brokers"])
-    members, commits = _by_group(tables["members"]), _by_group(tables["commits"])
+    members, commits = rows_by_group(tables["members"]), rows_by_group(tables["commits"])
     for header in tables["groups"].to_pylist():
         name = header["group_id"]
         yield assemble(
@@ -197,6 +197,7 @@ def _member(row: Mapping[str, Any]) -> Member:
         generation=row["generation"],
         process_id=row["process_id"],
         kind=row["kind"],
+        user_data=row["user_data"],
         tasks=_tasks(row),
     )
 
@@ -349,7 +350,7 @@ def _claims(members: Sequence[Mapping[str, Any]], what: str) -> dict[tuple[str, 
     return held
 
 
-def _by_group(table: pa.Table) -> dict[str, pa.Table]:
+def rows_by_group(table: pa.Table) -> dict[str, pa.Table]:
     """The rows of each group, as slices of one sorted table."""
     if not len(table):
         return {}

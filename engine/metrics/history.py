@@ -104,6 +104,33 @@ def rate(table: PartitionTable, past: Past, what: str, read_at: str) -> Rate:
     return Rate(per_second=np.where(known, grown, np.nan), since_ms=Column(first_at, known))
 
 
+def deviation(table: PartitionTable, past: Past, what: str, read_at: str) -> Floats:
+    """
+    (n) how much a rate varies: the standard deviation (offsets/s) of the growth from one sample to the next.
+
+    nan below two spans over which the growth is known; a column that fell was reset, and that span is left out.
+
+    Args:
+        table, past, what, read_at: As for `rate`.
+    """
+    value: Column = getattr(table, what)
+    moment: Column = getattr(table, read_at)
+    spans = []
+    for sample in range(len(past.tables)):
+        old, old_at = past.column(what, sample), past.column(read_at, sample)
+        seconds = (moment.values - old_at.values) / 1000
+        known = value.known & moment.known & old.known & old_at.known & (seconds > 0)
+        known &= old.values <= value.values
+        grown = (value.values - old.values) / np.where(known, seconds, 1)
+        spans.append(np.where(known, grown, np.nan))
+        value, moment = old, old_at
+    rates = np.array(spans).reshape(len(spans), len(table))
+    known_spans = (~np.isnan(rates)).sum(axis=0)
+    mean = np.nansum(rates, axis=0) / np.maximum(known_spans, 1)
+    square = np.nansum((rates - mean) ** 2, axis=0) / np.maximum(known_spans, 1)
+    return np.where(known_spans >= 2, np.sqrt(square), np.nan)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TimeLag:
     """Age in seconds of the record at the committed offset (nan unknown), and how it was found."""

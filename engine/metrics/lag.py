@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from evenkeel.engine.model import Column, Flags, LagBasis, PartitionTable
+from evenkeel.engine.model import Column, Flags, LagBasis
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,12 +28,32 @@ class Lag:
     lost: Column
 
 
-def measure_lag(table: PartitionTable, auto_offset_reset: str | None) -> Lag:
+class Offsets(Protocol):
+    """What a lag follows from, per partition: log start, end, commit, and whether the commit could not be read."""
+
+    @property
+    def begin(self) -> Column:
+        """Log start offsets."""
+
+    @property
+    def end(self) -> Column:
+        """High watermarks, or last stable offsets."""
+
+    @property
+    def committed(self) -> Column:
+        """The group's commits; unknown where there is none."""
+
+    @property
+    def commit_unread(self) -> Flags:
+        """Where a commit could not be read, which is not the same as none."""
+
+
+def measure_lag(table: Offsets, auto_offset_reset: str | None) -> Lag:
     """
     How far behind a group is.
 
     Args:
-        table: The group's partitions.
+        table: The group's partitions, or only their offsets.
         auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed);
             None when not configured. Where there is nothing to read either, the lag is 0 whatever it is.
 

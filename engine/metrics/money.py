@@ -106,7 +106,7 @@ class Tariff:
 
 
 def tariff(
-    sizes: RecordSize,
+    bytes_per_record: Floats,
     rate: Floats,
     rows: Flags,
     price_per_gb: float | None = None,
@@ -114,13 +114,13 @@ def tariff(
 ) -> Tariff:
     """
     Args:
-        sizes: Bytes per record of the partitions of a table.
+        bytes_per_record: (n) of the partitions of a table, nan where unknown.
         rate: Records/s produced to each, nan where unknown.
         rows: Which of them count.
         price_per_gb, currency: As in `Tariff`; a currency without price is left out.
     """
     # nothing produced weighs nothing, whatever a record would weigh
-    carried = np.where(rate == 0, 0.0, sizes.bytes * rate)
+    carried = np.where(rate == 0, 0.0, bytes_per_record * rate)
     return Tariff(
         bytes_per_second=carried[rows],
         price_per_gb=price_per_gb,

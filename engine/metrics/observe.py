@@ -10,7 +10,15 @@ import numpy as np
 
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.capacity import seen_capacity
-from evenkeel.engine.metrics.history import Rate, TimeLag, align, rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.history import (
+    Rate,
+    TimeLag,
+    align,
+    deviation,
+    rate,
+    time_lag,
+    time_to_loss,
+)
 from evenkeel.engine.metrics.lag import Lag, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.status import statuses
@@ -27,15 +35,20 @@ class Observation:
         counted: Partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
             (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
             last known to subscribe to counts.
+        subscribed_topics: The topics that decide *counted*, by name; none where no subscription is known.
+        production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
         capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
         findings: Sentences about what is odd, each with its numbers.
     """
 
     group: GroupSnapshot
     counted: Flags
+    subscribed_topics: frozenset[str]
     lag: Lag
     production: Rate
     consumption: Rate
+    production_deviation: Floats
+    consumption_deviation: Floats
     time_lag: TimeLag
     time_to_loss: Floats
     statuses: list[Status]
@@ -73,7 +86,8 @@ def observe(
     consumption = rate(table, past, "committed", "committed_at_ms")
     log_start = _by_retention(group, rate(table, past, "begin", "begin_at_ms"))
     age = time_lag(table, past, production)
-    counted = _counted(group, before)
+    subscribed_topics = _last_subscription(group, before)
+    counted = _counted(group, subscribed_topics)
     capacity = seen_capacity(group, before, past, lags)
     basis: list[str | None] = [None if np.isnan(c) else "seen" for c in capacity.tolist()]
     if capacity_per_second is not None:
@@ -82,9 +96,12 @@ def observe(
     return Observation(
         group=group,
         counted=counted,
+        subscribed_topics=subscribed_topics,
         lag=lag,
         production=production,
         consumption=consumption,
+        production_deviation=deviation(table, past, "end", "end_at_ms"),
+        consumption_deviation=deviation(table, past, "committed", "committed_at_ms"),
         time_lag=age,
         time_to_loss=time_to_loss(table, log_start, consumption, production, age),
         statuses=statuses(
@@ -111,22 +128,20 @@ def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
     return replace(log_start, per_second=speeds)
 
 
-def _counted(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> Flags:
+def _last_subscription(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> frozenset[str]:
+    """What its members subscribe to; while they rebalance and tell nothing, what they last did."""
+    if group.topics or not (group.members and group.rebalancing):
+        return group.topics
+    with_members = itertools.takewhile(lambda old: old.members, before)
+    return next((old.topics for old in with_members if old.topics), frozenset())
+
+
+def _counted(group: GroupSnapshot, subscribed_topics: frozenset[str]) -> Flags:
     table = group.partitions
-    if _subscription(group):
+    if group.topics:
         return table.assignable
-    if group.members and group.rebalancing:
-        with_members = itertools.takewhile(lambda old: old.members, before)
-        last = next(filter(None, map(_subscription, with_members)), frozenset())
-        known = np.array([topic in last for topic in table.topics], np.bool_)[table.topic]
-        if bool((table.exists & known).any()):
-            return table.exists & known
-    return table.exists
-
-
-def _subscription(group: GroupSnapshot) -> frozenset[str]:
-    """The topics its members tell they subscribe to."""
-    return frozenset(topic for member in group.members for topic in member.subscription or ())
+    known = np.array([topic in subscribed_topics for topic in table.topics], np.bool_)[table.topic]
+    return table.exists & known if bool((table.exists & known).any()) else table.exists
 
 
 def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]:
@@ -135,7 +150,7 @@ def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]
     lost = int(lag.lost.values[lag.lost.known].sum())
     gone = np.flatnonzero(~table.exists & table.committed.known)
     stray = table.exists & ~table.subscribed & table.committed.known
-    told = bool(_subscription(group))
+    told = bool(group.topics)
     found = []
     if group.rebalancing:
         found.append(f"rebalancing ({group.state}): who owns what is in motion")

@@ -13,10 +13,7 @@ same tests hold both to what is promised here.
 
 from evenkeel.engine.ports.alerts import (
     Delivered,
-    Incident,
     Incidents,
-    NewAlert,
-    NewIncident,
     Notifier,
     Outbox,
     PendingAlert,
@@ -39,7 +36,6 @@ from evenkeel.engine.ports.operation import (
     Locks,
     PipelineHistory,
     Queries,
-    StepRun,
     StepRuns,
 )
 
@@ -51,13 +47,10 @@ __all__ = [
     "Delivered",
     "FailingStep",
     "History",
-    "Incident",
     "Incidents",
     "Lake",
     "Locks",
     "Manifest",
-    "NewAlert",
-    "NewIncident",
     "Notifier",
     "Outbox",
     "PendingAlert",
@@ -67,7 +60,6 @@ __all__ = [
     "ResultHistory",
     "Row",
     "SnapshotHistory",
-    "StepRun",
     "StepRuns",
     "WaitingSnapshot",
 ]

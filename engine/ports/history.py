@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from evenkeel.engine.model import Move
 from evenkeel.engine.ports.lake import Manifest
+from evenkeel.engine.records import ValidationRow
 
 Row = Mapping[str, Any]
 
@@ -64,8 +65,8 @@ class SnapshotHistory(Protocol):
 class ResultHistory(Protocol):
     """What the steps found in a snapshot; found again, it replaces what was found before."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[Row]) -> None:
-        """Replace the `validation` rows of one stage (`snapshot` or `candidates`), and note the verdict."""
+    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
+        """Replace what one stage (`snapshot` or `candidates`) found, and note the verdict."""
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """

@@ -10,30 +10,7 @@ from typing import Any, Protocol
 
 from evenkeel.engine.ports.alerts import Incidents, Outbox
 from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRun:
-    """
-    How a run of a step ended.
-
-    Attributes:
-        cluster: Configured name of the cluster; None when the step serves all.
-        snapshot_id: The snapshot; None when there is none.
-        step: Name of the step.
-        started_at: When it began.
-        finished_at: When it ended.
-        outcome: `ok` or `failed`.
-        error: Why it failed; None when it did not.
-    """
-
-    cluster: str | None
-    snapshot_id: str | None
-    step: str
-    started_at: datetime
-    finished_at: datetime
-    outcome: str
-    error: str | None
+from evenkeel.engine.records import StepRun
 
 
 class StepRuns(Protocol):

@@ -30,6 +30,13 @@ class CandidateRow(OfGroup):
         )
     )
     reason: str = field(metadata=column("Why it can or cannot run."))
+    is_running: bool | None = field(
+        default=None,
+        metadata=column(
+            "Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.",
+            added=True,
+        ),
+    )
     how: str | None = field(default=None, metadata=column("What to do to get it on this group."))
     replay: str | None = field(
         default=None,

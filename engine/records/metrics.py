@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, as_in, column
-from evenkeel.engine.model import GroupType, LagBasis, Score, SizeBasis, Status, TimeLagBasis
+from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.model import Figures, GroupType, LagBasis, SizeBasis, Status, TimeLagBasis
 from evenkeel.engine.records.keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
@@ -68,9 +68,6 @@ class GroupMetrics(OfGroup):
             "Largest known lag of a partition, in offsets.", unit=Unit.OFFSETS, at_least=0
         )
     )
-    largest_member_lag: int | None = field(metadata=as_in(Score, "largest_member_lag"))
-    lag_skew: float | None = field(metadata=as_in(Score, "lag_skew"))
-    lag_floor: int | None = field(metadata=as_in(Score, "lag_floor"))
     lost_records: int | None = field(
         metadata=column(
             "Offsets that retention removed before they were consumed, as far as known.",
@@ -78,10 +75,6 @@ class GroupMetrics(OfGroup):
             at_least=0,
         )
     )
-    partition_spread: Int32 | None = field(metadata=as_in(Score, "partition_spread"))
-    cross_rack_share: float | None = field(metadata=as_in(Score, "cross_rack_share"))
-    cross_leader_share: float | None = field(metadata=as_in(Score, "cross_leader_share"))
-    racks_left_out: Int32 | None = field(metadata=as_in(Score, "racks_left_out"))
     production_per_second: float | None = field(
         metadata=column(
             "Offsets per second produced to its partitions.",
@@ -102,19 +95,19 @@ class GroupMetrics(OfGroup):
             "Seconds until retention reaches a committed offset.", unit=Unit.SECONDS, at_least=0
         )
     )
-    drain_seconds: float | None = field(metadata=as_in(Score, "drain_seconds"))
     rates_since: datetime | None = field(metadata=column("Since when the rates are measured."))
+    subscribed_topics: tuple[str, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Topics its members subscribe to; of a rebalancing group those last known; null when none is known.",
+            added=True,
+        ),
+    )
     error: str | None = field(
         metadata=column("Why it could not be read, or was withheld; then no number is known.")
     )
     findings: tuple[str, ...] = field(metadata=column("What is remarkable about it."))
-    cross_rack_bytes_per_second: float | None = field(
-        metadata=as_in(Score, "cross_rack_bytes_per_second")
-    )
-    cross_rack_cost_per_month: float | None = field(
-        metadata=as_in(Score, "cross_rack_cost_per_month")
-    )
-    currency: str | None = field(metadata=as_in(Score, "currency"))
+    live: Figures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,8 +243,29 @@ class PartitionMetrics(OfGroup):
     committed_at: datetime | None = field(metadata=column("When the committed offset was read."))
     end_at: datetime | None = field(metadata=column("When the end offset was read."))
     counted: bool | None = field(
+        metadata=column("Whether it is inside the totals of the group.", added=True)
+    )
+    lag_for_strategies: int | None = field(
         metadata=column(
-            "Whether it is inside the totals of its group; null when that was not noted.",
+            "Lag as strategies are given it: without a commit that of the configured reset, else 0 (KIP-169).",
+            unit=Unit.OFFSETS,
+            at_least=0,
+            added=True,
+        )
+    )
+    production_deviation_per_second: float | None = field(
+        metadata=column(
+            "Standard deviation of what was produced per second between snapshots; null below two such spans.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            at_least=0,
+            added=True,
+        )
+    )
+    consumption_deviation_per_second: float | None = field(
+        metadata=column(
+            "Standard deviation of what the group committed per second between snapshots; null below two such spans.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            at_least=0,
             added=True,
         )
     )

@@ -118,6 +118,12 @@ class MemberRow(OfSnapshot):
         metadata=column("Sum of the changelog ends of each task, by task, as JSON.", added=True)
     )
     client_tags: str | None = field(metadata=column("Its client tags (KIP-708), as JSON."))
+    user_data: bytes | None = field(
+        metadata=column(
+            "What it sent to the group's strategy, of a strategy that is not known; null otherwise.",
+            added=True,
+        )
+    )
     metadata: bytes | None = field(metadata=column("What it sent to join, as read."))
     assignment: bytes | None = field(metadata=column("What it was assigned, as read."))
 

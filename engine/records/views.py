@@ -42,9 +42,6 @@ class StrategyScoreboard(CandidateRow):
     """A strategy on a group, in the newest snapshot of its cluster that has candidates."""
 
     is_live: bool = field(metadata=column("Whether it is what the group has now."))
-    is_running: bool = field(
-        metadata=column("Whether the group would run this strategy at its next rebalance.")
-    )
     is_advised: bool = field(
         metadata=column("Whether the advice of that snapshot is to switch to it.")
     )

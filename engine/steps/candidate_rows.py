@@ -10,10 +10,16 @@ from evenkeel.engine.model import Candidate, Feasibility, Move, Reach
 from evenkeel.engine.records import CandidateRow, record_of, row_of
 
 
-def infeasible(strategy: str, reach: Reach, reason: str) -> Candidate:
-    """A strategy that cannot run on a group, and why."""
+def infeasible(
+    strategy: str, reach: Reach, reason: str, is_running: bool | None = None
+) -> Candidate:
+    """A strategy that cannot be replayed on a group, and why; the group may run it all the same."""
     return Candidate(
-        strategy=strategy, reach=reach, feasibility=Feasibility.INFEASIBLE, reason=reason
+        strategy=strategy,
+        reach=reach,
+        feasibility=Feasibility.INFEASIBLE,
+        reason=reason,
+        is_running=is_running,
     )
 
 
@@ -40,6 +46,7 @@ def candidate_row(
             reach=candidate.reach,
             feasibility=candidate.feasibility,
             reason=candidate.reason,
+            is_running=candidate.is_running,
             how=judgement.how if judgement else None,
             replay=candidate.replay,
             score=candidate.score,
@@ -58,6 +65,7 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         reach=stored.reach,
         feasibility=stored.feasibility,
         reason=stored.reason,
+        is_running=stored.is_running,
         replay=stored.replay,
         score=stored.score,
         findings=stored.findings,

@@ -302,7 +302,7 @@ def _unread(side: _Side, topic: str | None) -> str | None:
 def _subscriptions(before: _Side, after: _Side) -> Iterator[TopicChange]:
     """Topics that the group as a whole began or ceased to subscribe to, while it has members."""
     told = [
-        {topic for member in side.group.members for topic in member.subscription or ()}
+        side.group.topics
         for side in (before, after)
         if all(member.subscription is not None for member in side.group.members)
     ]

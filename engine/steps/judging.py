@@ -1,32 +1,44 @@
-"""Who scores the assignments of a group, by what was observed of it and what the configuration knows."""
+"""Who scores the assignments of a group, by what was measured of it and what the configuration knows."""
 
 from __future__ import annotations
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule
 from evenkeel.engine.metrics.money import tariff
-from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import Flags, GroupSnapshot
+from evenkeel.engine.model import Figures, Flags, Floats, GroupSnapshot
 from evenkeel.engine.scoring import Judge
 
 
-def judge_of(seen: Observation, shown: GroupSpec, rule: Rule) -> Judge:
+def judge_of(
+    group: GroupSnapshot,
+    shown: GroupSpec,
+    rule: Rule,
+    *,
+    production: Floats,
+    bytes_per_record: Floats,
+    capacity: Floats,
+    live: Figures | None = None,
+) -> Judge:
     """
     Who scores the assignments of a group.
 
     Args:
-        seen: What the numbers say of the group.
+        group: The group.
         shown: Its spec, lags as they are shown.
         rule: What the configuration knows of it.
+        production: (n) offsets/s produced to each row of its partition table, nan unknown.
+        bytes_per_record: (n) the same rows; nan unknown.
+        capacity: (M) offsets/s each member can consume, nan unknown.
+        live: The figures of what the group has now, where they have been worked out before.
     """
-    group = seen.group
-    rows, rate = group.partitions.assignable, seen.production.per_second
+    rows = group.partitions.assignable
     return Judge(
         group=shown,
-        capacity=seen.capacity,
+        capacity=capacity,
+        live=live,
         in_sync=_in_sync(group),
         leaders_only=group.follower_fetching is False,
-        tariff=tariff(seen.sizes, rate, rows, rule.price_per_gb, rule.currency)
+        tariff=tariff(bytes_per_record, production, rows, rule.price_per_gb, rule.currency)
         # unless it is known who serves reads, what crosses is a guess: no ground for a bill
         if group.follower_fetching is not None
         else None,

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.advice import blocked
-from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
-from evenkeel.engine.assignor import GroupSpec, spec_of
-from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.assignor import spec_of
+from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.metrics.balance import member_counts, member_sums
 from evenkeel.engine.metrics.history import any_sum
@@ -22,11 +20,10 @@ from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_cro
 from evenkeel.engine.metrics.status import worst
 from evenkeel.engine.model import (
     NONE,
-    Assignment,
     Column,
+    Figures,
     GroupSnapshot,
     Indices,
-    Score,
     Status,
     from_ms,
 )
@@ -122,12 +119,6 @@ def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) 
     table, lag = group.partitions, seen.lag.shown.take(counted)
     judged = any(m.subscription for m in group.members) and not group.rebalancing
     some = bool(counted.any())  # none to look at is no lag of 0: they may be hidden from us
-    shown, rates = seen.lag.shown, seen.production.per_second
-    spec = spec_of(group, shown, rates) if judged and some else None
-    rule = settings.rule(group.cluster, group.group)
-    score = None
-    if spec is not None:  # the judge's view of what the group has now
-        score = judge_of(seen, spec, rule).score(Assignment(owner=spec.owner))
     owned = member_counts(table.owner, len(group.members))
     statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
     since = seen.production.since_ms.take(counted)
@@ -147,49 +138,34 @@ def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) 
         total_lag=lag.total() if some else None,
         unknown_lag_partitions=int((~lag.known).sum()),
         largest_partition_lag=lag.max(),
-        largest_member_lag=score.largest_member_lag if score else None,
-        lag_skew=score.lag_skew if score else None,
-        lag_floor=score.lag_floor if score else None,
         lost_records=_known_sum(seen.lag.lost.take(counted)),
-        partition_spread=score.partition_spread if score else None,
-        cross_rack_share=score.cross_rack_share if score else None,
-        cross_leader_share=score.cross_leader_share if score else None,
-        racks_left_out=score.racks_left_out if score else None,
         production_per_second=any_sum(seen.production.per_second, counted),
         consumption_per_second=any_sum(seen.consumption.per_second, counted),
         time_lag_seconds=_worst(seen.time_lag.seconds[counted], max),
         time_to_loss_seconds=_worst(seen.time_to_loss[counted], min),
-        drain_seconds=score.drain_seconds if score else None,
         rates_since=from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        findings=(
-            *seen.findings,
-            *(
-                _about_racks(seen, spec, rule, score)
-                if spec is not None and score is not None
-                else ()
-            ),
-        ),
-        cross_rack_bytes_per_second=score.cross_rack_bytes_per_second if score else None,
-        cross_rack_cost_per_month=score.cross_rack_cost_per_month if score else None,
-        currency=score.currency if score else None,
+        findings=seen.findings,
+        subscribed_topics=tuple(sorted(seen.subscribed_topics)) or None,
+        live=_figures(settings, seen) if judged and some else None,
         error=None,
     )
 
 
-def _about_racks(seen: Observation, spec: GroupSpec, rule: Rule, score: Score) -> list[str]:
-    group = seen.group
-    if blocked(group) or group.places_tasks:
-        return []
-    found = (
-        lost_rack_awareness(group, spec),
-        leaders_only(group, spec),
-        unpriced(group, seen.sizes, seen.counted)
-        if rule.price_per_gb is not None and score.cross_rack_bytes_per_second is None
-        else None,
+def _figures(settings: Settings, seen: Observation) -> Figures:
+    """What the judge says of the assignment that the group has now."""
+    group, rates = seen.group, seen.production.per_second
+    spec = spec_of(group, seen.lag.shown, rates)
+    judge = judge_of(
+        group,
+        spec,
+        settings.rule(group.cluster, group.group),
+        production=rates,
+        bytes_per_record=seen.sizes.bytes,
+        capacity=seen.capacity,
     )
-    return [one for one in found if one]
+    return judge.figures(spec.owner)
 
 
 def _known_sum(numbers: Column) -> int | None:
@@ -284,6 +260,9 @@ def _partition_rows(seen: Observation) -> Rows:
         "committed_at": _moments(table.committed_at_ms),
         "end_at": _moments(table.end_at_ms),
         "counted": seen.counted.tolist(),
+        "lag_for_strategies": seen.lag.for_strategies.tolist(),
+        "production_deviation_per_second": _numbers(seen.production_deviation),
+        "consumption_deviation_per_second": _numbers(seen.consumption_deviation),
         "bytes_per_record": _numbers(seen.sizes.bytes),
         "bytes_per_record_basis": [basis.value for basis in seen.sizes.basis],
     }

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
+from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from evenkeel.engine.assignors import ASSIGNORS, every
 from evenkeel.engine.config import Rule, Settings
@@ -16,15 +17,27 @@ from evenkeel.engine.conformance.asking import NoAnswer, ask
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.settle import Settled, settle
-from evenkeel.engine.model import Assignment, Candidate, GroupSnapshot, GroupType, Member, Reach
+from evenkeel.engine.model import (
+    Assignment,
+    Candidate,
+    GroupSnapshot,
+    GroupType,
+    Move,
+    Reach,
+)
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
-from evenkeel.engine.steps.judging import judge_of
-from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.steps.measured import (
+    NOT_MEASURED,
+    MeasuredGroup,
+    judge_of_measured,
+    measured_groups,
+)
+from evenkeel.engine.steps.member_data import settings_of, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
-from evenkeel.engine.steps.reading import groups_with_past, with_others
+from evenkeel.engine.steps.reading import with_others
 
 OF_OURS = frozenset({Reach.YARDSTICK, Reach.PLAN})
 """Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
@@ -37,12 +50,12 @@ def propose_candidates(
     The candidates of a snapshot, without Spark: the table of `datasets.CANDIDATES`.
 
     Raises:
-        SnapshotNotFound: The lake does not hold the snapshot.
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
     """
     rows = [
         row
-        for found in groups_with_past(lake, settings, snapshot_id, pattern)
-        for row in propose_group(settings, found.group, found.earlier, found.withheld)
+        for found in measured_groups(lake, settings, snapshot_id, pattern)
+        for row in propose_group(settings, found)
     ]
     return {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
 
@@ -58,78 +71,98 @@ def record_candidates(
     lake.write("candidates", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
 
 
-def propose_group(
-    settings: Settings,
-    group: GroupSnapshot,
-    earlier: Sequence[GroupSnapshot],
-    withheld: str | None = None,
-) -> list[dict[str, Any]]:
+def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, Any]]:
     """
     One row per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
-        group: The group.
-        earlier: Its earlier snapshots, newest first.
-        withheld: Why its data cannot be trusted; then every strategy is infeasible for that reason.
+        found: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
     """
+    group, measured = found.group, found.measured
     keys = keys_of(group, settings.version)
-    reason = withheld or blocked(group)
-    if reason is not None:
+    reason = found.withheld or blocked(group)
+    if reason is not None or measured is None:
         return [
-            candidate_row(keys, position, _never(strategy, reason), None, [])
+            candidate_row(keys, position, _never(group, strategy, reason or NOT_MEASURED), None, [])
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
-        return list(task_rows(settings, group, earlier))
-    seen = observe_group(settings, group, earlier)
+        return list(task_rows(settings, group, measured))
     rule = settings.rule(group.cluster, group.group)
-    told = [_told(rule, member) for member in group.members]
-    shown = spec_of(group, seen.lag.shown, seen.production.per_second, config=told)
+    config = [settings_of(rule, member) for member in group.members]
+    shown = spec_of(group, measured.lag, measured.production, config=config)
     judged = replace(
         shown,
-        lag=seen.lag.for_strategies.take(group.partitions.assignable),
+        lag=measured.lag_for_strategies.take(group.partitions.assignable),
     )
-    judge = judge_of(seen, shown, rule)
+    judge = judge_of_measured(group, measured, shown, rule)
     assignors = rule.assignors
-    rows = []
-    for position, strategy in enumerate(every().values()):
+    replayed: list[tuple[Candidate, Judgement, list[Move]]] = []
+    for strategy in every().values():
         judgement = feasibility(group, strategy.name, strategy.reach, assignors)
         costly = judge.leaders_only and strategy.reach in OF_OURS
         asked = by_leader(judged) if costly else judged
-        candidate = _replay(strategy, group, asked, judge, judgement)
+        candidate = _replay(strategy, group, rule, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
-        rows.append(candidate_row(keys, position, candidate, judgement, changed))
-    return rows
+        replayed.append((candidate, judgement, changed))
+    answers = {candidate.strategy: candidate.assignment for candidate, _, _ in replayed}
+    racks = _about_racks(found, shown, rule, answers.get("min_traffic"))
+    return [
+        candidate_row(keys, position, _with_findings(candidate, racks), judgement, changed)
+        for position, (candidate, judgement, changed) in enumerate(replayed)
+    ]
 
 
-def _told(rule: Rule, member: Member) -> dict[str, Any]:
-    """What custom strategies learn of a member: who and where it is, and what configuration says on top."""
-    wire = {"client_id": member.client_id, "host": member.host.removeprefix("/")}
-    return wire | rule.member_data(member.client_id, member.host, member.instance_id)
+def _with_findings(candidate: Candidate, findings: Sequence[str]) -> Candidate:
+    """What is found about racks is said of what the group has now."""
+    if candidate.reach is not Reach.LIVE:
+        return candidate
+    return replace(candidate, findings=(*candidate.findings, *findings))
+
+
+def _about_racks(
+    found: MeasuredGroup, shown: GroupSpec, rule: Rule, least: Assignment | None
+) -> list[str]:
+    """What is to be said of the racks of a group that could be replayed; *least* is what crosses least."""
+    group, measured = found.group, found.measured
+    if measured is None or measured.live is None:
+        return []
+    priced = rule.price_per_gb is None or measured.live.cross_rack_bytes_per_second is not None
+    findings = (
+        lost_rack_awareness(group, shown, least),
+        leaders_only(group, shown),
+        None if priced else unpriced(group, measured.bytes_per_record, group.partitions.assignable),
+    )
+    return [each for each in findings if each]
 
 
 def _replay(
     strategy: Assignor,
     group: GroupSnapshot,
+    rule: Rule,
     spec: GroupSpec,
     judge: Judge,
     judgement: Judgement,
 ) -> Candidate:
     continues = _continues(strategy, group)
-    forgetful = judgement.forgetful if continues else None
+    reporting_nothing = judgement.reporting_nothing if continues else None
     try:
-        settled = settle(_asked(strategy), fresh(spec, forgetful))
+        joined = with_user_data(strategy, group, rule, fresh(spec, reporting_nothing))
+        settled = settle(_asked(strategy), joined)
     except Infeasible as problem:
-        return _never(strategy, str(problem))
+        return _never(group, strategy, str(problem))
     except NoAnswer as problem:
-        return _never(strategy, f"failed: {problem.message}")
+        return _never(group, strategy, f"failed: {problem.message}")
     return Candidate(
         strategy=strategy.name,
         reach=strategy.reach,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
-        replay=_replayed(continues and len(judgement.forgetful) < len(group.members), settled),
+        is_running=runs(group, strategy.name),
+        replay=_replayed(
+            continues and len(judgement.reporting_nothing) < len(group.members), settled
+        ),
         assignment=settled.assignment,
         score=judge.score(settled.assignment),
         findings=settled.assignment.findings,
@@ -174,5 +207,5 @@ def _replayed(continues: bool, settled: Settled) -> str:
     return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
 
 
-def _never(strategy: Assignor, reason: str) -> Candidate:
-    return infeasible(strategy.name, strategy.reach, reason)
+def _never(group: GroupSnapshot, strategy: Assignor, reason: str) -> Candidate:
+    return infeasible(strategy.name, strategy.reach, reason, runs(group, strategy.name))

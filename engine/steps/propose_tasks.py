@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.advice import Judgement, unfit
+from evenkeel.engine.advice import Judgement, runs, unfit
 from evenkeel.engine.advice.tasks import task_feasibility, task_reach
 from evenkeel.engine.assignor import GroupSpec, spec_of
 from evenkeel.engine.assignors import every
+from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.model import (
@@ -27,26 +28,22 @@ from evenkeel.engine.model import (
     GroupSnapshot,
     Indices,
     Move,
-    Reach,
     Score,
 )
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
-from evenkeel.engine.steps.judging import judge_of
-from evenkeel.engine.steps.measure import observe_group
-from evenkeel.engine.streams.compare import Outcome, outcome, presumed
+from evenkeel.engine.steps.measured import Measured, judge_of_measured
+from evenkeel.engine.streams.compare import Outcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.threads import thread_of
-
-LIVE = "live"
 
 _Row = tuple[Candidate, Judgement | None, Sequence[Move]]
 
 
 def task_rows(
-    settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
+    settings: Settings, group: GroupSnapshot, measured: Measured
 ) -> Iterator[dict[str, Any]]:
     """
     One row per strategy of an application: what it has, the rack strategies, then those for partitions.
@@ -54,13 +51,12 @@ def task_rows(
     Args:
         settings: The configuration.
         group: A group that `places_tasks` and is not `blocked`.
-        earlier: Its earlier snapshots, newest first.
+        measured: Its metrics.
     """
-    seen = observe_group(settings, group, earlier)
-    shown = spec_of(group, seen.lag.shown, seen.production.per_second)
+    shown = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
-    judge = judge_of(seen, shown, rule)
-    present = "what the group has now"
+    judge = judge_of_measured(group, measured, shown, rule)
+    present, visible = "what the group has now", None
     found: dict[RackStrategy, Outcome | EvenkeelError]
     try:
         live = running(group, rule.streams)
@@ -69,17 +65,21 @@ def task_rows(
     else:
         present += f"; {live.not_emulated}" if live.not_emulated else ""
         found = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
-        application = presumed(live, [one for one in found.values() if isinstance(one, Outcome)])
+        placed = [one for one in found.values() if isinstance(one, Outcome)]
+        application, visible = presumed(live, placed), seen_to_run(live, placed)
     rows: list[_Row] = [(_live(present, shown, judge), None, [])]
     for strategy, one in found.items():
+        is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(one, Outcome):
-            rows.append(_replayed_row(group, application, one, shown, judge))
+            candidate, judgement, changed = _replayed_row(group, application, one, shown, judge)
+            rows.append((replace(candidate, is_running=is_running), judgement, changed))
         else:
-            rows.append((infeasible(strategy.value, task_reach(group), str(one)), None, []))
+            candidate = infeasible(strategy.value, task_reach(group), str(one), is_running)
+            rows.append((candidate, None, []))
     done = {candidate.strategy for candidate, _, _ in rows}
     reason = unfit(group) or ""
     rows += [
-        (infeasible(one.name, one.reach, reason), None, [])
+        (infeasible(one.name, one.reach, reason, runs(group, one.name)), None, [])
         for one in every().values()
         if one.name not in done
     ]
@@ -90,10 +90,11 @@ def task_rows(
 
 def _live(reason: str, shown: GroupSpec, judge: Judge) -> Candidate:
     return Candidate(
-        strategy=LIVE,
-        reach=Reach.LIVE,
+        strategy=Live.name,
+        reach=Live.reach,
         feasibility=Feasibility.CAN_RUN,
         reason=reason,
+        is_running=False,
         replay="next rebalance",
         score=judge.score(Assignment(owner=shown.owner)),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from contextlib import suppress
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +13,7 @@ from evenkeel.engine.datasets import RECORDS
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.model import GroupType, Status
 from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
-from evenkeel.engine.records import GroupMetrics, blank, table_of
+from evenkeel.engine.records import GroupMetrics, ValidationRow, blank, records_of, table_of
 
 STEP_OF_STAGE = {
     "snapshot": "validation",
@@ -49,7 +50,7 @@ def record_validation(
         return rejected
     if stage == "snapshot":
         history.store_snapshot(lake.manifest("snapshot", snapshot_id))
-    history.store_validation(snapshot_id, stage, results.to_pylist())
+    history.store_validation(snapshot_id, stage, records_of(ValidationRow, results))
     if stage == "metrics" and not rejected:
         history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
     if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
@@ -98,7 +99,7 @@ def _without(table: pa.Table, groups: Iterable[str]) -> pa.Table:
 
 def rejection(results: pa.Table) -> str | None:
     """Why a whole snapshot is rejected: its critical failures that concern no single group."""
-    return "; ".join(r["reason"] for r in _critical(results) if r["group_id"] is None) or None
+    return _joined(row for row in _critical(results) if row.group_id is None) or None
 
 
 def withheld_groups(lake: Lake, snapshot_id: str, *stages: str) -> Mapping[str, str]:
@@ -112,12 +113,11 @@ def withheld_groups(lake: Lake, snapshot_id: str, *stages: str) -> Mapping[str, 
         snapshot_id: Of which snapshot.
         stages: At which stages; without them at that of the snapshot.
     """
-    reasons: dict[str, list[str]] = {}
-    for stage in stages or ("snapshot",):
-        for row in _failures(lake, snapshot_id, stage):
-            if row["group_id"] is not None:
-                reasons.setdefault(row["group_id"], []).append(row["reason"])
-    return {group: "; ".join(why) for group, why in reasons.items()}
+    found: dict[str, list[ValidationRow]] = {}
+    for row in _failures(lake, snapshot_id, *(stages or ("snapshot",))):
+        if row.group_id is not None:
+            found.setdefault(row.group_id, []).append(row)
+    return {group: _joined(failures) for group, failures in found.items()}
 
 
 def distrusted(lake: Lake, snapshot_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
@@ -127,22 +127,22 @@ def distrusted(lake: Lake, snapshot_ids: Iterable[str]) -> frozenset[tuple[str, 
 
 def rejected_as_a_whole(lake: Lake, snapshot_id: str, *stages: str) -> str | None:
     """Why one of these stages rejected a whole snapshot; None when none did, or has run."""
-    reasons = [
-        row["reason"]
-        for stage in stages
-        for row in _failures(lake, snapshot_id, stage)
-        if row["group_id"] is None
-    ]
-    return "; ".join(reasons) or None
+    whole = (row for row in _failures(lake, snapshot_id, *stages) if row.group_id is None)
+    return _joined(whole) or None
 
 
-def _failures(lake: Lake, snapshot_id: str, stage: str) -> list[dict[str, Any]]:
-    """The critical failures that a stage found; none when it has not run."""
-    try:
-        return _critical(lake.read(STEP_OF_STAGE[stage], [snapshot_id]))
-    except SnapshotNotFound:
-        return []
+def _failures(lake: Lake, snapshot_id: str, *stages: str) -> list[ValidationRow]:
+    """The critical failures of some stages; one that has not run found none."""
+    found: list[ValidationRow] = []
+    for stage in stages:
+        with suppress(SnapshotNotFound):
+            found += _critical(lake.read(STEP_OF_STAGE[stage], [snapshot_id]))
+    return found
 
 
-def _critical(results: pa.Table) -> list[dict[str, Any]]:
-    return [r for r in results.to_pylist() if not r["success"] and r["severity"] == "critical"]
+def _critical(results: pa.Table) -> list[ValidationRow]:
+    return [row for row in records_of(ValidationRow, results) if row.withholds]
+
+
+def _joined(failures: Iterable[ValidationRow]) -> str:
+    return "; ".join(row.reason or row.expectation for row in failures)

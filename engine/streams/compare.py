@@ -130,6 +130,23 @@ def presumed(running: Running, found: Iterable[Outcome]) -> Running:
     return replace(running, config=config, runs=strategy, said=(told, *running.said))
 
 
+def seen_to_run(running: Running, found: Iterable[Outcome]) -> frozenset[RackStrategy] | None:
+    """
+    The strategies that an application may be running: the configured one, else all that give exactly what it has now.
+
+    None where nothing shows it; empty where the broker assigns (KIP-1071).
+
+    Args:
+        running: The application.
+        found: What rack strategies would lead to.
+    """
+    if running.kip_1071:
+        return frozenset()
+    if running.configured is not None:
+        return frozenset({running.configured})
+    return frozenset(reproducing(running, found)) or None
+
+
 def reproducing(running: Running, found: Iterable[Outcome]) -> Iterator[RackStrategy]:
     """The strategies whose answer is exactly what the application has now, copies included."""
     for one in found:

@@ -185,7 +185,7 @@ def _running(
         kip_1071=group.type is GroupType.STREAMS,
         assignor=told.task_assignor,
         config=config,
-        configured=_strategy(told),
+        configured=told.rack_aware_assignment_strategy,
         owner=owner,
         thread=thread,
         client_of=client_of,
@@ -281,11 +281,6 @@ def _replicas(table: PartitionTable | None) -> dict[tuple[str, int], list[str | 
     return {key: names[start[row] : start[row + 1]] for row, key in enumerate(keys)}
 
 
-def _strategy(told: StreamsSettings) -> RackStrategy | None:
-    name = told.rack_aware_assignment_strategy
-    return None if name is None else RackStrategy(name)
-
-
 def _config(
     told: StreamsSettings, app: Application, copies: Sequence[int]
 ) -> tuple[TaskConfig, list[str]]:
@@ -312,7 +307,7 @@ def _config(
         max_warmup_replicas=told.max_warmup_replicas,
         tags=tags,
         rack_as_tag=told.rack_as_tag,
-        strategy=_strategy(told) or RackStrategy.NONE,
+        strategy=told.rack_aware_assignment_strategy or RackStrategy.NONE,
         costs=costs_of(
             told.task_assignor,
             told.rack_aware_assignment_traffic_cost,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from evenkeel.engine.config.streams import RackStrategy
 from evenkeel.engine.errors import ConfigError
 
 ANY_LAG = (1 << 63) - 1
@@ -22,28 +23,6 @@ def _check_least(least: int, **values: int) -> None:
             raise ConfigError(
                 f"{name} is {value}.", fix=f"Give a whole number of at least {least}."
             )
-
-
-class RackStrategy(enum.StrEnum):
-    """
-    `rack.aware.assignment.strategy`.
-
-    >>> RackStrategy("balanced_min_cost"), RackStrategy("NONE").value
-    (<RackStrategy.BALANCE_SUBTOPOLOGY: 'balance_subtopology'>, 'none')
-    """
-
-    NONE = "none"
-    MIN_TRAFFIC = "min_traffic"
-    BALANCE_SUBTOPOLOGY = "balance_subtopology"
-
-    @classmethod
-    def _missing_(cls, value: object) -> RackStrategy | None:
-        """The names of KIP-925's draft, and any case of either."""
-        if not isinstance(value, str):
-            return None
-        name = value.lower()
-        drafted = {"min_cost": cls.MIN_TRAFFIC, "balanced_min_cost": cls.BALANCE_SUBTOPOLOGY}
-        return drafted.get(name) or next((one for one in cls if one.value == name), None)
 
 
 class Overlap(enum.StrEnum):
@@ -146,3 +125,18 @@ class TaskConfig:
             acceptable_recovery_lag=self.acceptable_recovery_lag,
         )
         _check_least(1, max_warmup_replicas=self.max_warmup_replicas)
+
+
+__all__ = [
+    "ANY_LAG",
+    "DEFAULT_COSTS",
+    "EMULATED",
+    "STATEFUL",
+    "STATELESS",
+    "STICKY",
+    "Costs",
+    "Overlap",
+    "RackStrategy",
+    "TaskConfig",
+    "costs_of",
+]

@@ -1,5 +1,6 @@
 -- The advice of one snapshot, one row per group, with the scores it rests on.
 -- seen_since: when the first of the `seen` consecutive snapshots began in which the strategy won; null when seen is 0.
+-- running: for each strategy whether the group runs it, as JSON, null where that is not known.
 -- live, proposed: the candidate rows of the live and of the advised assignment as JSON; metrics: the group's metrics.
 --
 -- Parameters:
@@ -17,7 +18,12 @@ SELECT
     began.started_at AS seen_since,
     to_jsonb(live) - 'moved' AS live,
     to_jsonb(proposed) - 'moved' AS proposed,
-    to_jsonb(m) AS metrics
+    to_jsonb(m) AS metrics,
+    (
+        SELECT jsonb_object_agg(c.strategy, c.is_running)
+        FROM candidate AS c
+        WHERE c.snapshot_id = a.snapshot_id AND c.group_id = a.group_id
+    ) AS running
 FROM advice AS a
 INNER JOIN snapshot AS s ON s.snapshot_id = a.snapshot_id
 LEFT JOIN candidate AS live

@@ -1,12 +1,7 @@
 -- The alerts still to be delivered, oldest first.
 -- thread: the timestamp of the sent message that opened the same incident in the same channel, if there is one.
 SELECT
-    a.alert_id,
-    a.key,
-    a.channel,
-    a.message,
-    a.attempts,
-    a.created_at,
+    a.*,
     (
         SELECT opening.sent_timestamp
         FROM alert AS opening

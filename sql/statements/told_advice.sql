@@ -1,5 +1,5 @@
 -- What each group of a cluster was told last, whether that alert was sent or is still pending.
--- verdict: switch, or stay once a switch was withdrawn or taken up; strategy: null with stay.
+-- verdict: switch, or stay once a switch was withdrawn, taken up or ended; strategy: null with stay.
 --
 -- Parameters:
 --   :cluster text  Configured name of the cluster.

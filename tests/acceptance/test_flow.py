@@ -21,6 +21,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.helpers.dagbag import packages_of_a_user
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.stage import demo, report
 from tests.stage.airflow import AirflowApi
@@ -111,6 +112,8 @@ def flow(
     ours.home.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EVENKEEL_SCHEDULE", "24h")
+        # what Airflow's tasks and Spark's workers import is ours, whatever a user has on the path
+        patch.setenv("PYTHONPATH", str(packages_of_a_user(tmp_path_factory.mktemp("user"))))
         try:
             survivors = killed_half_way(ours)
             demo.bring_up(ours, demo.Progress())

@@ -52,6 +52,14 @@ def show_dags(folder: Path) -> Path:
     return folder
 
 
+def packages_of_a_user(folder: Path) -> Path:
+    """A folder for the import path with packages named as our folders are, each of which ends whoever imports it."""
+    for name in ("dags", "engine", "expectations", "spark_tasks", "sql"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("raise ImportError('a package of the user')\n")
+    return folder
+
+
 def load(dags: Path, home: Path, **environment: str) -> dict[str, Any]:
     """
     What Airflow makes of a folder of DAGs.
@@ -115,6 +123,7 @@ def _describe_task(task: Any) -> dict[str, Any]:
         "timeout": timeout.total_seconds() if timeout else None,
         "pool": task.pool,
         "trigger_rule": str(getattr(task.trigger_rule, "value", task.trigger_rule)),
+        "tells": [f.__name__ for f in (*task.on_failure_callback, *task.on_retry_callback)],
         "upstream": sorted(task.upstream_task_ids),
     }
 

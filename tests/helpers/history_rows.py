@@ -22,6 +22,7 @@ from evenkeel.engine.datasets import (
     split_snapshot_id,
 )
 from evenkeel.engine.ports import Manifest
+from evenkeel.engine.records import ValidationRow
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -126,6 +127,7 @@ def candidates(
             "position": position,
             "reach": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
+            "is_running": strategy == "range",
             "reason": "it can",
             "largest_member_lag": 10,
             "cross_rack_share": 0.5,
@@ -160,18 +162,23 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> dict[str, Any]:
     }
 
 
-def validation(group: str | None, *, success: bool, **columns: Any) -> dict[str, Any]:
-    """A critical expectation about a group, or about the whole snapshot."""
-    return {
-        "group_id": group,
-        "expectation": "offsets in order",
-        "severity": "critical",
-        "success": success,
-        "unexpected_count": 0 if success else 1,
-        "checked_count": 2,
-        "reason": None if success else "an end before a begin",
-        **columns,
-    }
+def validation(group: str | None, *, success: bool, **columns: Any) -> ValidationRow:
+    """A critical expectation about a group, or about the whole snapshot: the one it is stored for."""
+    return ValidationRow(
+        **{
+            "snapshot_id": "",
+            "cluster": "",
+            "stage": "snapshot",
+            "group_id": group,
+            "expectation": "offsets in order",
+            "severity": "critical",
+            "success": success,
+            "unexpected_count": 0 if success else 1,
+            "checked_count": 2,
+            "reason": None if success else "an end before a begin",
+            **columns,
+        }
+    )
 
 
 def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> str:

@@ -12,6 +12,7 @@ a query of the history is, its comment there.
 
 from __future__ import annotations
 
+import enum
 import inspect
 import json
 import re
@@ -29,6 +30,7 @@ from evenkeel import sql
 from evenkeel.engine.cli.running import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings, StreamsSettings
+from tests.tiers import TIERS
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,6 +96,11 @@ def kind(field: FieldInfo) -> str:
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
 
 
+def _one_of(values: Iterable[Any]) -> str:
+    *most, last = (f"`{each}`" for each in values)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def _word(annotation: Any) -> str:
     inside = typing.get_args(annotation)
     match typing.get_origin(annotation):
@@ -115,6 +122,8 @@ def _word(annotation: Any) -> str:
         return "secret text"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "table"
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return _one_of([each.value for each in annotation])
     return _WORDS[annotation]
 
 
@@ -189,10 +198,17 @@ def _verbs() -> str:
     return f"{grid(('verb', 'what it does'), rows)}\nExit codes:\n\n{codes}"
 
 
+def _tiers() -> str:
+    return grid(
+        ("tier", "needs"), [(f"`{t.name}`", t.purpose.removeprefix("needs ")) for t in TIERS]
+    )
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
     "queries": _queries,
     "tables": _relations,
+    "tiers": _tiers,
     "verbs": _verbs,
 }
 """What makes each table, by its name."""

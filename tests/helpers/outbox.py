@@ -1,16 +1,14 @@
-"""Snapshots with advice, and notifiers that record or fail: for tests of what is told, and how often."""
+"""Snapshots with advice, and what a chat refuses: for tests of what is told, and how often."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, History, Manifest
+from evenkeel.engine.ports import History, Manifest
 
 Row = dict[str, Any]
 
@@ -51,6 +49,7 @@ def advice(
         "live": score(largest_member_lag=900, lag_floor=300),
         "proposed": score(largest_member_lag=300, moves=4) if verdict == "switch" else None,
         "metrics": {"assignor": "range", "group_type": "classic", "partitions": 12},
+        "running": {"live": False, "range": True, "sticky": False, "fair": False},
     }
     return row | more
 
@@ -84,10 +83,9 @@ def take(
     )
     history.store_metrics(snapshot_id, measured)
     scores = [
-        keys | {"group_id": row["group_id"], "strategy": strategy} | (row[which] or {})
+        keys | {"group_id": row["group_id"], "strategy": strategy} | known
         for row in rows
-        for which, strategy in (("live", "live"), ("proposed", row["strategy"]))
-        if row[which]
+        for strategy, known in _candidates(row).items()
     ]
     history.store_candidates(snapshot_id, rows_to_table(scores, CANDIDATES["candidates"]))
     if advised:
@@ -95,25 +93,13 @@ def take(
     return snapshot_id
 
 
-class Recorder:
-    """A notifier that keeps what it was given; channels in *refusing* fail with their error."""
-
-    def __init__(self, refusing: Mapping[str, Exception] | None = None) -> None:
-        self.refusing = dict(refusing or {})
-        self.sent: list[tuple[str, str, AlertMessage]] = []
-        self.threads: list[str | None] = []
-        self.tried: list[str] = []
-
-    def send(
-        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
-    ) -> Delivered:
-        """Keep the message, or fail."""
-        self.tried.append(key)
-        if channel in self.refusing:
-            raise self.refusing[channel]
-        self.sent.append((channel, key, message))
-        self.threads.append(thread)
-        return Delivered(channel=channel, timestamp=str(len(self.sent)))
+def _candidates(row: Row) -> dict[str, Row]:
+    """Strategy -> what is known of it, of the group of a row made by `advice`."""
+    known = {name: {"is_running": so} for name, so in row["running"].items()}
+    for strategy, scored in (("live", row["live"]), (row["strategy"], row["proposed"])):
+        if scored:
+            known[strategy] = known.get(strategy, {}) | scored
+    return known
 
 
 def refusal(channel: str = "#kafka") -> NotifierError:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignor import GroupSpec, build_spec
 from evenkeel.engine.model import NONE, Column
-
-# A busy machine is no reason to fail: nothing here depends on the clock. The examples are others in every run.
-settings.register_profile(
-    "unhurried",
-    settings(),
-    max_examples=int(os.environ.get("EVENKEEL_EXAMPLES", "50")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("unhurried")
 
 TOPICS = ("t0", "t1", "t10", "orders", "Aa", "BB", "\uffee", "\U0001f600")
 """Two that share a hash, and two whose order depends on UTF-16."""

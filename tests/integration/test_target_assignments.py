@@ -15,12 +15,12 @@ from evenkeel.engine.config import ClusterSettings, Filter, Settings
 from evenkeel.engine.datasets import groups_of, new_snapshot_id
 from evenkeel.engine.kit.protocol_names import SERVER_SIDE
 from evenkeel.engine.model import NONE, GroupSnapshot, PartitionTable, utc_now
-from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage
-from tests.helpers.local.process import wait_until
-from tests.helpers.local.sessions import ClusterInUse
+from tests.helpers.measuring import proposed
+from tests.stage.process import wait_until
 
-pytest_plugins = ("tests.helpers.local.fixtures",)
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = pytest.mark.kafka
 
 SIZES = {"many": 60, "more": 37, "few": 7}
@@ -136,7 +136,7 @@ def with_members_of(before: GroupSnapshot, after: GroupSnapshot) -> GroupSnapsho
 
 def predicted(group: GroupSnapshot, strategy: str) -> Owners:
     """Who would own what after the strategy's next rebalance, by its candidate row."""
-    (row,) = (r for r in propose_group(Settings(), group, []) if r["strategy"] == strategy)
+    (row,) = (r for r in proposed(Settings(), group, []) if r["strategy"] == strategy)
     moved = {(m["topic"], m["partition"]): m["to_member"] for m in row["moved"]}
     owners = {**targets(group), **moved}
     return {key: member for key, member in owners.items() if member is not None}

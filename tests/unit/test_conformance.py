@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from evenkeel.engine.assignor import USUAL_PROMISES, Promise, spec
 from evenkeel.engine.assignors import ASSIGNORS
@@ -135,7 +135,6 @@ GROUP = replace(
 
 
 @pytest.mark.parametrize("name", list(ASSIGNORS))
-@settings(max_examples=60)
 @given(group=groups())
 def test_every_strategy_keeps_its_promises(name, group):
     """On any group, whatever a strategy promises holds."""
@@ -171,7 +170,7 @@ def test_a_broken_promise_is_found(spoil, promise, found):
     violations = check(Deals(spoil), GROUP, promises={promise})
 
     assert [v.promise for v in violations][:1] == [promise]
-    assert found in violations[0].found
+    assert found in violations[0].what
 
 
 def test_each_promise_is_broken_above():
@@ -186,7 +185,7 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
     assert check(Deals(_gives_to_strangers), group, promises={Promise.SUBSCRIBED}) == [
         Violation(
             promise=Promise.SUBSCRIBED,
-            found="1 partition owned without subscription, first u-0",
+            what="1 partition owned without subscription, first u-0",
         )
     ]
 
@@ -250,7 +249,7 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
 )
 def test_an_answer_that_is_none_is_found(spoil, found):
     """Before any promise, an answer must be one for this group; nothing else is then checked."""
-    assert check(Deals(spoil), GROUP) == [Violation(promise=None, found=found)]
+    assert check(Deals(spoil), GROUP) == [Violation(promise=None, what=found)]
 
 
 def test_lists_that_begin_nowhere_are_found_without_members_too():
@@ -258,7 +257,7 @@ def test_lists_that_begin_nowhere_are_found_without_members_too():
     assert check(Deals(_sends([], [], [])), spec({}, {})) == [
         Violation(
             promise=None,
-            found="raw_assignment start does not cut 0 entries into the lists of 0 members",
+            what="raw_assignment start does not cut 0 entries into the lists of 0 members",
         )
     ]
 
@@ -266,7 +265,7 @@ def test_lists_that_begin_nowhere_are_found_without_members_too():
 def test_a_class_without_the_shape_is_found():
     """Something that is no assignor is told what it lacks."""
     assert check(object(), GROUP) == [
-        Violation(promise=None, found="it has no name, works_on, needs, reach, source, assign")
+        Violation(promise=None, what="it has no name, works_on, needs, reach, source, assign")
     ]
 
 

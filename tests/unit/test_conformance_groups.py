@@ -15,7 +15,7 @@ from evenkeel.engine.cli.cases import read_case
 from evenkeel.engine.conformance import check, examine, sketches
 from evenkeel.engine.conformance.promises import changed_fields
 from evenkeel.engine.conformance.shrink import shrink
-from evenkeel.engine.conformance.sketch import Partition, Sketch, Topic
+from evenkeel.engine.conformance.sketch import PartitionSketch, Sketch, TopicSketch
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE, Assignment
 from tests.data.broken_assignors import Deals, LeavesLongLags, SharesTheGroupBadly
@@ -169,7 +169,7 @@ def test_of_several_racks_those_that_do_not_matter_go():
 def test_an_unknown_lag_that_does_not_matter_becomes_none_at_all():
     """Beside a lag that does it would look as if it did; where no lag matters all are unknown."""
     lags = (None, 7)
-    topic = Topic(name="t", partitions=tuple(Partition(lag=lag) for lag in lags))
+    topic = TopicSketch(name="t", partitions=tuple(PartitionSketch(lag=lag) for lag in lags))
 
     def left(needed):
         start = Sketch(topics=(topic,), members=())

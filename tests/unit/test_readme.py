@@ -19,6 +19,10 @@ LONGEST = 170
 """Lines of the front door."""
 
 PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in made_tables.written()]
+ROOMS = "engine|dags|spark_tasks|expectations|sql|tests"
+EXAMPLES = ("widest_first", "count.py", "test_count.py")
+"""What CONTRIBUTING.md shows how to make."""
+
 TARGETS = set(
     re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 )
@@ -143,6 +147,15 @@ def test_every_link_leads_somewhere(page: Path):
     assert broken == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_it_names_exists(page: Path):
+    """A path from the top of the repository; what CONTRIBUTING.md shows how to make is not there."""
+    named = set(re.findall(rf"`((?:{ROOMS})/[\w./-]+)`", page.read_text(encoding="utf-8")))
+    missing = [path for path in named if not (ROOT / path).exists()]
+
+    assert [path for path in missing if not any(each in path for each in EXAMPLES)] == []
+
+
 def test_every_page_can_be_reached():
     """From the front door, link by link."""
     reached, waiting = set[Path](), [FRONT_DOOR]
@@ -183,6 +196,15 @@ def test_what_continuous_integration_runs_is_what_it_says():
 
     assert "make test" in lines
     assert "make lint" in lines
+
+
+def test_the_glossary_is_short_and_in_order():
+    """At most fifty words, each once."""
+    words = re.findall(r"^\| ([\w -]+) \|", _section("CONTRIBUTING.md", "Glossary"), re.MULTILINE)
+    words = [word for word in words if word not in ("word", "---")]
+
+    assert 0 < len(words) <= 50
+    assert words == sorted(set(words))
 
 
 def test_the_licence_is_the_one_that_is_named():

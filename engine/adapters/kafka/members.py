@@ -20,6 +20,7 @@ from evenkeel.engine.adapters.kafka.decode import (
 )
 from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.config import Filter
+from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
 from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 
 RackFor = Callable[[str, str, str], str | None]
@@ -104,6 +105,8 @@ class Reader:
             "rack": said.rack,
             **self._pairs("assigned", pairs),
         }
+        if protocol not in CLIENT_SIDE and protocol != STREAMS_PROTOCOL:
+            row["user_data"] = said.user_data
         if protocol == STREAMS_PROTOCOL and said.user_data:
             client = read_streams_client(said.user_data)
             active, standby = read_streams_tasks(user_data) if user_data else ([], [])

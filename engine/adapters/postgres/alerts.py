@@ -8,7 +8,8 @@ from typing import Any
 
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.message import AlertMessage, MessageKind, Told
-from evenkeel.engine.ports import Delivered, Incident, NewAlert, NewIncident, PendingAlert
+from evenkeel.engine.ports import Delivered, PendingAlert
+from evenkeel.engine.records import AlertRow, IncidentRow, record_of
 
 
 class OutboxTables(Database):
@@ -18,51 +19,59 @@ class OutboxTables(Database):
         """What the newest alert that was sent or waits says of each group."""
         return [Told(**row) for row in self._execute("told_advice", cluster=cluster)]
 
-    def enqueue(self, alert: NewAlert) -> bool:
+    def enqueue(
+        self,
+        key: str,
+        message: AlertMessage,
+        *,
+        cluster: str,
+        snapshot_id: str | None,
+        channel: str,
+    ) -> bool:
         """Insert it, unless its key is there."""
         rows = self._execute(
             "insert_alert",
-            key=alert.key,
-            cluster=alert.cluster,
-            snapshot_id=alert.snapshot_id,
-            kind=alert.message.kind.value,
-            channel=alert.channel,
-            message=alert.message.to_json(),
+            key=key,
+            cluster=cluster,
+            snapshot_id=snapshot_id,
+            kind=message.kind.value,
+            channel=channel,
+            message=message.to_json(),
         )
         return bool(rows)
 
     def pending_alerts(self) -> list[PendingAlert]:
         """The rows that wait, oldest first."""
-        return [PendingAlert(**row) for row in self._execute("pending_alerts")]
+        return [record_of(PendingAlert, row) for row in self._execute("pending_alerts")]
 
-    def claim_alert(self, alert_id: int, lease: timedelta) -> bool:
+    def claim_alert(self, alert: AlertRow, lease: timedelta) -> bool:
         """Note an attempt, unless one of another may be under way."""
         seconds = lease.total_seconds()
-        return bool(self._execute("claim_alert", alert_id=alert_id, lease_seconds=seconds))
+        return bool(self._execute("claim_alert", alert_id=alert.alert_id, lease_seconds=seconds))
 
-    def mark_alert_sent(self, alert_id: int, delivered: Delivered) -> None:
+    def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
         """Note where it is."""
         self._execute(
             "mark_alert_sent",
-            alert_id=alert_id,
+            alert_id=alert.alert_id,
             sent_channel=delivered.channel,
             sent_timestamp=delivered.timestamp,
         )
 
-    def mark_alert_failed(self, alert_id: int, error: str) -> None:
+    def mark_alert_failed(self, alert: AlertRow, error: str) -> None:
         """End the attempt and note its error."""
-        self._execute("mark_alert_failed", alert_id=alert_id, error=error)
+        self._execute("mark_alert_failed", alert_id=alert.alert_id, error=error)
 
 
 class IncidentTables(Database):
     """The port `Incidents`."""
 
-    def open_incidents(self) -> list[Incident]:
+    def open_incidents(self) -> list[IncidentRow]:
         """The rows without an end, oldest first."""
-        return [Incident(**row) for row in self._execute("open_incidents")]
+        return [record_of(IncidentRow, row) for row in self._execute("open_incidents")]
 
     def open_incident(
-        self, incident: NewIncident, *, channel: str, message: AlertMessage | None
+        self, incident: IncidentRow, *, channel: str, message: AlertMessage | None
     ) -> bool:
         """Insert the incident, unless one of its kind is open, and its alert with it."""
         rows = self._execute(
@@ -79,17 +88,21 @@ class IncidentTables(Database):
         )
         return bool(rows)
 
-    def touch_incident(self, incident_id: int, *, now: datetime, facts: Mapping[str, Any]) -> None:
+    def touch_incident(
+        self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
+    ) -> None:
         """Note that it was seen, and what is known now."""
-        self._execute("touch_incident", incident_id=incident_id, now=now, facts=dict(facts))
+        self._execute(
+            "touch_incident", incident_id=incident.incident_id, now=now, facts=dict(facts)
+        )
 
     def close_incident(
-        self, incident_id: int, *, now: datetime, channel: str, message: AlertMessage
+        self, incident: IncidentRow, *, now: datetime, channel: str, message: AlertMessage
     ) -> bool:
         """End it, supersede its alerts that wait, and insert that of its end."""
         rows = self._execute(
             "close_incident",
-            incident_id=incident_id,
+            incident_id=incident.incident_id,
             now=now,
             channel=channel,
             alert_kind=MessageKind.INCIDENT_CLOSED.value,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
@@ -14,7 +13,8 @@ from evenkeel.engine.adapters.postgres.connecting import translated
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
 from evenkeel.engine.errors import ClusterBusy
-from evenkeel.engine.ports import ClusterFacts, FailingStep, StepRun
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import StepRun, row_of
 
 
 class StepTables(Database):
@@ -22,7 +22,9 @@ class StepTables(Database):
 
     def record_step(self, run: StepRun) -> None:
         """Insert a row."""
-        self._execute("record_step", **asdict(run))
+        row = row_of(run)
+        del row["step_run_id"]
+        self._execute("record_step", **row)
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
         """What the three statements `watch_*` say of each cluster."""

@@ -11,7 +11,8 @@ from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.loading import as_json, stage
 from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.errors import ClusterChanged
-from evenkeel.engine.ports import Manifest, Row, WaitingSnapshot
+from evenkeel.engine.ports import Manifest, WaitingSnapshot
+from evenkeel.engine.records import ValidationRow, row_of
 
 _METRICS = (
     ("group_metrics", "group_metrics", "replace_group_metrics"),
@@ -79,10 +80,10 @@ class SnapshotTables(Database):
 class ResultTables(Database):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[Row]) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
         """Replace the rows of one stage, and note in the snapshot whether it is rejected."""
         with self._writing(snapshot_id) as (connection, _):
-            given = as_json([dict(row) for row in rows])
+            given = as_json([row_of(row) for row in rows])
             execute(
                 connection, "replace_validation", snapshot_id=snapshot_id, stage=stage, rows=given
             )

@@ -49,8 +49,8 @@ from typing import ClassVar
 import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.assignors.uniform.heterogeneous import fill_and_balance
-from evenkeel.engine.assignors.uniform.homogeneous import fill_quotas
+from evenkeel.engine.assignors.uniform.heterogeneous import assign_heterogeneous
+from evenkeel.engine.assignors.uniform.homogeneous import assign_homogeneous
 from evenkeel.engine.assignors.uniform.target import current_target
 from evenkeel.engine.kit.java_order import map_order
 from evenkeel.engine.kit.subscription_type import homogeneous
@@ -83,5 +83,5 @@ class Uniform:
             return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
         order = map_order(group.members).astype(np.int32)
         target = current_target(group, order)
-        assign = fill_quotas if homogeneous(group) else fill_and_balance
+        assign = assign_homogeneous if homogeneous(group) else assign_heterogeneous
         return assign(group, order, target)

@@ -18,7 +18,7 @@ from evenkeel.engine.model import Ints
 
 
 @kernel
-def level_out(row: Any, size: Any, first: Any, end: Any, given: Any, taker: Any) -> int:
+def balance_topic(row: Any, size: Any, first: Any, end: Any, given: Any, taker: Any) -> int:
     """
     Move partitions of one topic until the fullest and the emptiest are at most one apart.
 
@@ -34,7 +34,7 @@ def level_out(row: Any, size: Any, first: Any, end: Any, given: Any, taker: Any)
         How many partitions moved.
 
     >>> given, taker = [0] * 3, [0] * 3
-    >>> moved = level_out([0, 1], [0, 3], [0, 0], [0, 3], given, taker)
+    >>> moved = balance_topic([0, 1], [0, 3], [0, 0], [0, 3], given, taker)
     >>> given[:moved], taker[:moved]
     ([2], [0])
     """
@@ -78,7 +78,7 @@ def level_out(row: Any, size: Any, first: Any, end: Any, given: Any, taker: Any)
 
 def moves_between(size: Ints, first: Ints, end: Ints, *, steps: int = 0) -> tuple[Ints, Ints]:
     """
-    What `level_out` moves among the subscribers 0 ... n-1: the positions given, and who takes each.
+    What `balance_topic` moves among the subscribers 0 ... n-1: the positions given, and who takes each.
 
     Args:
         size: (n) what each owns in total, ascending.
@@ -91,10 +91,10 @@ def moves_between(size: Ints, first: Ints, end: Ints, *, steps: int = 0) -> tupl
     """
     room = np.zeros(int((end - first).sum()), np.int64)
     arrays = (np.arange(len(size)), size.copy(), first, end.copy(), room, room.copy())
-    run = at_work(level_out, steps)
-    if run is not level_out:
+    run = at_work(balance_topic, steps)
+    if run is not balance_topic:
         moved = run(*arrays)
         return arrays[4][:moved], arrays[5][:moved]
     lists = [array.tolist() for array in arrays]  # faster to walk than arrays
-    moved = level_out(*lists)
+    moved = balance_topic(*lists)
     return np.array(lists[4][:moved], np.int64), np.array(lists[5][:moved], np.int64)

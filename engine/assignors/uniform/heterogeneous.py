@@ -10,21 +10,21 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.assignors.uniform.balance import moves_between
-from evenkeel.engine.assignors.uniform.target import Held, answer_of_sets, refusal
+from evenkeel.engine.assignors.uniform.target import MemberPartitions, answer_of_sets, refusal
 from evenkeel.engine.kit.java_order import uuid_order
 from evenkeel.engine.kit.orders import places, stable_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order, subscribes
 from evenkeel.engine.kit.topic_ids import topic_ids
 from evenkeel.engine.model import NONE, Assignment, Indices, Ints
 
-SWEEPS = 16
+MAX_ITERATIONS = 16
 """So often all topics are balanced at most."""
 
 STEPS = 8
 """About how many elementary steps balancing takes per subscriber and per move."""
 
 
-def fill_and_balance(group: GroupSpec, order: Indices, target: Held) -> Assignment:
+def assign_heterogeneous(group: GroupSpec, order: Indices, target: MemberPartitions) -> Assignment:
     """
     Let members keep what they still subscribe to, deal what is free, then even out.
 
@@ -43,12 +43,12 @@ def fill_and_balance(group: GroupSpec, order: Indices, target: Held) -> Assignme
     beyond = target.number >= np.diff(group.topic_start)[target.topic]
     if beyond.any():
         raise refusal(group, target.take(beyond), "is no more", "ArrayIndexOutOfBoundsException")
-    shares = _Shares(group, order, target)
-    topics = _in_turn(group, shares.subscribers)
+    assignment = _TargetAssignment(group, order, target)
+    topics = _in_turn(group, assignment.subscribers)
     for topic in topics:
-        shares.fill(topic)
-    _sweep(shares, topics)
-    return answer_of_sets(group, order, shares.held())
+        assignment.fill(topic)
+    _balance_topics(assignment, topics)
+    return answer_of_sets(group, order, assignment.held())
 
 
 def _in_turn(group: GroupSpec, subscribers: Subscribers) -> list[int]:
@@ -60,20 +60,20 @@ def _in_turn(group: GroupSpec, subscribers: Subscribers) -> list[int]:
     return found
 
 
-def _sweep(shares: _Shares, topics: list[int]) -> None:
+def _balance_topics(assignment: _TargetAssignment, topics: list[int]) -> None:
     """Balance all topics in turn, until a whole round has changed nothing."""
-    shared = [t for t in topics if shares.subscribers.count[t] > 1]
+    shared = [t for t in topics if assignment.subscribers.count[t] > 1]
     last = NONE
-    for _ in range(SWEEPS):
+    for _ in range(MAX_ITERATIONS):
         for topic in shared:
-            moved = shares.balance(topic)
+            moved = assignment.balance(topic)
             if moved or last == NONE:
                 last = topic
             elif topic == last:
                 return
 
 
-class _Shares:
+class _TargetAssignment:
     """
     Who owns what while it changes.
 
@@ -86,7 +86,7 @@ class _Shares:
         steps: How much work balancing has been so far; who has had much will have more.
     """
 
-    def __init__(self, group: GroupSpec, order: Indices, target: Held) -> None:
+    def __init__(self, group: GroupSpec, order: Indices, target: MemberPartitions) -> None:
         self.group = group
         self.subscribers = subscribers_in_order(group, order)
         self.size = np.bincount(target.place, minlength=len(group.members))
@@ -145,7 +145,7 @@ class _Shares:
             self.moves.append((start + partition, to))
         return len(given)
 
-    def held(self) -> Held:
+    def held(self) -> MemberPartitions:
         """Every owner and what second holders kept."""
         owned = np.flatnonzero(self.owner != NONE)
         partition = self.group.topic_start[self.second.topic] + self.second.number
@@ -157,7 +157,7 @@ class _Shares:
             for pair in zip(partition.tolist(), self.second.place.tolist(), strict=True)
         ]
         second = self.second.take(np.flatnonzero(kept))
-        return Held(
+        return MemberPartitions(
             place=np.concatenate([self.owner[owned], second.place]),
             topic=np.concatenate([self.group.topic_of[owned], second.topic]),
             number=np.concatenate([self.group.number_of[owned], second.number]),

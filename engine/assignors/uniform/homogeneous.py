@@ -10,7 +10,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.assignors.uniform.target import (
-    Held,
+    MemberPartitions,
     held_wrongly,
     partitions_held_once,
     refusal,
@@ -22,7 +22,7 @@ from evenkeel.engine.kit.topic_ids import topic_ids
 from evenkeel.engine.model import NONE, Assignment, Indices, Ints
 
 
-def fill_quotas(group: GroupSpec, order: Indices, target: Held) -> Assignment:
+def assign_homogeneous(group: GroupSpec, order: Indices, target: MemberPartitions) -> Assignment:
     """
     Let each member keep what its quota allows, and deal the rest to those that have room.
 
@@ -37,7 +37,7 @@ def fill_quotas(group: GroupSpec, order: Indices, target: Held) -> Assignment:
     Raises:
         Infeasible: A partition is owned twice, or is no more.
     """
-    topics = _walked(group, subscribed_topics(group, int(order[0])))
+    topics = _in_set_order(group, subscribed_topics(group, int(order[0])))
     wanted = np.zeros(len(group.topics), np.bool_)
     wanted[topics] = True
     target = target.take(wanted[target.topic])
@@ -84,7 +84,7 @@ def quotas(has: Ints, partitions: int) -> Ints:
     return found
 
 
-def _walked(group: GroupSpec, topics: Ints) -> Ints:
+def _in_set_order(group: GroupSpec, topics: Ints) -> Ints:
     """The topics as a `HashSet` made of all of them at once is walked."""
     hashes = uuid_hashes(topic_ids(group)[topics])
     return topics[bucket_order(hashes, capacity(len(topics), max(16, int(len(topics) / 0.75) + 1)))]

@@ -21,7 +21,7 @@ from evenkeel.engine.model import NONE, Assignment, Flags, Indices, Ints, Lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Held:
+class MemberPartitions:
     """
     Who holds what, entry by entry.
 
@@ -38,12 +38,14 @@ class Held:
     def __len__(self) -> int:
         return len(self.place)
 
-    def take(self, index: Ints | Flags) -> Held:
+    def take(self, index: Ints | Flags) -> MemberPartitions:
         """The entries an index or mask selects."""
-        return Held(place=self.place[index], topic=self.topic[index], number=self.number[index])
+        return MemberPartitions(
+            place=self.place[index], topic=self.topic[index], number=self.number[index]
+        )
 
 
-def current_target(group: GroupSpec, order: Indices) -> Held:
+def current_target(group: GroupSpec, order: Indices) -> MemberPartitions:
     """
     The target an assignor is given: what members are said to own, without topics that are gone.
 
@@ -63,7 +65,7 @@ def current_target(group: GroupSpec, order: Indices) -> Held:
     starts, sizes = group.owned_start[order], np.diff(group.owned_start)[order]
     ends = np.cumsum(sizes)
     entry = np.repeat(starts - (ends - sizes), sizes) + np.arange(len(group.owned_topic))
-    held = Held(
+    held = MemberPartitions(
         place=np.repeat(np.arange(len(order)), sizes),
         topic=group.owned_topic[entry].astype(np.int64),
         number=group.owned_partition[entry].astype(np.int64),
@@ -73,7 +75,7 @@ def current_target(group: GroupSpec, order: Indices) -> Held:
     return held if partitions_held_once(group, held) is not None else _once(held)
 
 
-def _by_topic(held: Held, topics: int) -> Held:
+def _by_topic(held: MemberPartitions, topics: int) -> MemberPartitions:
     """Each member's entries of one topic together, where the topic is first mentioned."""
     keys = held.place * topics + held.topic
     runs = keys[np.diff(keys, prepend=NONE) != 0]
@@ -83,7 +85,7 @@ def _by_topic(held: Held, topics: int) -> Held:
     return held.take(stable_order(first[which]))
 
 
-def _once(held: Held) -> Held:
+def _once(held: MemberPartitions) -> MemberPartitions:
     """Of an entry that is there twice, the first."""
     order = np.lexsort((held.number, held.topic, held.place))
     same = np.zeros(len(held), np.bool_)
@@ -93,7 +95,7 @@ def _once(held: Held) -> Held:
     return held.take(np.sort(order[~same])) if same.any() else held
 
 
-def answer_of_sets(group: GroupSpec, order: Indices, held: Held) -> Assignment:
+def answer_of_sets(group: GroupSpec, order: Indices, held: MemberPartitions) -> Assignment:
     """
     The answer that gives each member a set of partitions.
 
@@ -104,7 +106,7 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: Held) -> Assignment:
 
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
-    >>> numbers = Held(place=np.array([0, 1, 1]), topic=np.zeros(3, np.int64), number=np.array([1, 0, 0]))
+    >>> numbers = MemberPartitions(place=np.array([0, 1, 1]), topic=np.zeros(3, np.int64), number=np.array([1, 0, 0]))
     >>> answer_of_sets(group, np.array([0, 1]), numbers).owner.tolist()
     [1, 0]
     """
@@ -116,7 +118,7 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: Held) -> Assignment:
     return Assignment(owner=owner)
 
 
-def partitions_held_once(group: GroupSpec, held: Held) -> Ints | None:
+def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | None:
     """The partition (P index) of each entry; None when one is no more, or is held twice."""
     if not bool((held.number < np.diff(group.topic_start)[held.topic]).all()):
         return None
@@ -124,7 +126,7 @@ def partitions_held_once(group: GroupSpec, held: Held) -> Ints | None:
     return found if len(distinct(found, group.partition_count)) == len(found) else None
 
 
-def held_wrongly(group: GroupSpec, held: Held) -> Flags:
+def held_wrongly(group: GroupSpec, held: MemberPartitions) -> Flags:
     """(entries) what is no more, or held by more than one."""
     sizes = np.diff(group.topic_start)[held.topic]
     keys = held.topic * (held.number.max(initial=0) + 1) + held.number
@@ -133,7 +135,7 @@ def held_wrongly(group: GroupSpec, held: Held) -> Flags:
     return wrong
 
 
-def refusal(group: GroupSpec, wrong: Held, what: str, exception: str) -> Infeasible:
+def refusal(group: GroupSpec, wrong: MemberPartitions, what: str, exception: str) -> Infeasible:
     """
     What to raise where Kafka's uniform assignor throws.
 
@@ -152,7 +154,7 @@ def refusal(group: GroupSpec, wrong: Held, what: str, exception: str) -> Infeasi
     )
 
 
-def _sorted_lists(group: GroupSpec, order: Indices, held: Held) -> Lists:
+def _sorted_lists(group: GroupSpec, order: Indices, held: MemberPartitions) -> Lists:
     """Each member's list by (topic name, number), as lists are elsewhere."""
     names = sorted(range(len(group.topics)), key=group.topics.__getitem__)
     rank = places(np.array(names, np.int64))

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
+from evenkeel.engine.cli.options import (
+    AsJson,
+    Bootstrap,
+    ClusterName,
+    GroupPattern,
+    Stored,
+    Strategies,
+    epilog,
+)
 from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
@@ -37,15 +45,18 @@ def advise(
         float,
         typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
     ] = 5,
+    strategies: Strategies = None,
     as_json: AsJson = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
     from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.custom import include_all
     from evenkeel.engine.cli.judging import judge
     from evenkeel.engine.cli.verbs.lag import tell_unreadable
     from evenkeel.engine.cli.views import scoreboard
     from evenkeel.engine.cli.views.tables import emit, show
 
+    include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     found = judge(source, sources.select(source, group))
     complain(_told(source, len(found)))

@@ -8,7 +8,7 @@ from typing import IO, Annotated
 
 import typer
 
-from evenkeel.engine.cli.options import epilog
+from evenkeel.engine.cli.options import Strategies, epilog
 from evenkeel.engine.cli.running import complain
 from evenkeel.engine.errors import InputError
 
@@ -16,6 +16,7 @@ EPILOG = epilog(
     [
         "evenkeel assign < cases.jsonl > answers.jsonl",
         "evenkeel assign --repeat 100 < cases.jsonl | jq .milliseconds",
+        "evenkeel assign --strategy weighted.py:Weighted < cases.jsonl",
         'echo \'{"id": 1, "strategy": "range", "topics": {"t": {"partitions": [[], []]}}, '
         '"members": [{"id": "a", "topics": ["t"]}]}\' | evenkeel assign',
     ],
@@ -24,6 +25,11 @@ EPILOG = epilog(
     "its answer is {id, assignment: {member: [[topic, partition], ...]}}, exactly what Kafka's class would send. What "
     "must be given up first stands in transferring, what is wrong with it in findings. A line that is no case gets "
     "{id, error} in its place and the rest is answered: that is an answer too, so the exit code stays 0.",
+    "A topic may also have lags, rates, leaders and id; instead of lags begin, end and committed offsets, with which "
+    "auto_offset_reset beside topics says what no commit means (without it: latest, lagging by 0). A member may have "
+    "instance_id, rack, owned, generation, user_data and config; a case costs: {traffic, non_overlap} for min_traffic "
+    "and balance_subtopology. Lists of a topic have one entry per partition, null where unknown. A case with tasks and "
+    "clients is one of Kafka Streams.",
 )
 
 
@@ -44,10 +50,13 @@ def assign(
             help="Follow a cooperative group until nothing waits to be given up; adds how many rounds that takes.",
         ),
     ] = False,
+    strategies: Strategies = None,
 ) -> None:
     """Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come."""
     from evenkeel.engine.cli.cases import answer_lines
+    from evenkeel.engine.cli.custom import include_all
 
+    include_all(strategies)
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(
             "there is no standard input.", fix="Pipe cases in, one JSON object per line."

@@ -18,7 +18,7 @@ from evenkeel.engine.errors import InputError
 if TYPE_CHECKING:
     from evenkeel.engine.assignor import Assignor
     from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.conformance import Examined, Outcome, Sketch
+    from evenkeel.engine.conformance import Examined, PromiseOutcome, Sketch
 
 EPILOG = epilog(
     [
@@ -42,7 +42,10 @@ ANSWERS = "it answers: an assignment that fits the group, or that it is infeasib
 def check_assignor(
     place: Annotated[
         str,
-        typer.Argument(metavar="MODULE:CLASS", help="The class; FILE.py:CLASS for one in a file."),
+        typer.Argument(
+            metavar="PLACE",
+            help="MODULE:CLASS, FILE.py:CLASS, FILE.py, or the name of a strategy that is installed.",
+        ),
     ],
     groups: Annotated[
         int, typer.Option("--groups", metavar="N", min=1, help="Ask about so many groups.")
@@ -133,32 +136,32 @@ def _report(assignor: Assignor, examined: Examined) -> None:
             print(f"\nAs a case for `evenkeel assign`:\n{_case(assignor, one.smallest)}")
 
 
-def _outcome(one: Outcome) -> str:
+def _outcome(one: PromiseOutcome) -> str:
     if not one.promised:
         return "not promised"
     return "FAIL" if one.broken else "OK"
 
 
-def _meaning(one: Outcome) -> str:
+def _meaning(one: PromiseOutcome) -> str:
     if one.promise is not None:
         return one.promise.value
     raised = one.violation.error if one.violation else None
     return f"{ANSWERS} ({raised})" if raised else ANSWERS
 
 
-def _count(one: Outcome) -> str:
+def _count(one: PromiseOutcome) -> str:
     if one.broken:
         return f"broken on {one.broken:,} of {one.checked:,}"
     return f"kept on {one.checked:,}"
 
 
-def _found(one: Outcome) -> list[str]:
+def _found(one: PromiseOutcome) -> list[str]:
     """What was found, and where an exception arose."""
     from evenkeel.engine.cli.running import printable
 
     if one.violation is None:
         return []
-    lines = [f"  {one.violation.found}"]
+    lines = [f"  {one.violation.what}"]
     if one.violation.where:
         lines.append(f"  in {one.violation.where}")
     return [printable(line) for line in lines]
@@ -224,7 +227,7 @@ def _case(assignor: Assignor, sketch: Sketch) -> str:
     return json.dumps(sketch.case(assignor.name, "smallest"))
 
 
-def _row(assignor: Assignor, one: Outcome) -> dict[str, Any]:
+def _row(assignor: Assignor, one: PromiseOutcome) -> dict[str, Any]:
     """An outcome for machines."""
     return {
         "strategy": assignor.name,
@@ -234,7 +237,7 @@ def _row(assignor: Assignor, one: Outcome) -> dict[str, Any]:
         "outcome": _outcome(one),
         "checked": one.checked,
         "broken": one.broken,
-        "found": one.violation.found if one.violation else None,
+        "found": one.violation.what if one.violation else None,
         "where": one.violation.where if one.violation else None,
         "case": one.smallest.case(assignor.name, "smallest") if one.smallest else None,
         "answers": {how or "as listed": lists for how, lists in one.answers.items()},

@@ -47,7 +47,11 @@ def elect(
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="STRATEGY", help="Also plan the way to this strategy."),
+        typer.Option(
+            "--to",
+            metavar="STRATEGY",
+            help="Also plan the way to this strategy; of your own: module:Class or FILE.py:Class.",
+        ),
     ] = None,
     bootstrap: Bootstrap = None,
     cluster: ClusterName = None,
@@ -56,9 +60,11 @@ def elect(
 ) -> None:
     """Say which strategy a group elects and why, who is refused and who leads; --to plans the way to another."""
     from evenkeel.engine.cli import electing
+    from evenkeel.engine.cli.custom import name_of
     from evenkeel.engine.cli.views import elections
     from evenkeel.engine.cli.views.tables import emit
 
+    to = name_of(to)
     if member:
         if any((group, assignors, bootstrap, cluster, stored)):
             raise InputError(

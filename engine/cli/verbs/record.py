@@ -103,7 +103,8 @@ def _record_stored(lake: str, cluster: str | None, last: int | None, out: str) -
     from evenkeel.engine.adapters.replay import write_recording
     from evenkeel.engine.cli import sources
 
-    source = sources.from_lake(wiring.settings(), wiring.recorded(lake), cluster, lake)
+    stored = wiring.recorded(lake)
+    source = sources.from_lake(wiring.settings(), stored, cluster, lake)
     ids = source.ids(last or 1_000_000)
-    write_recording(out, source.lake, ids)
+    write_recording(out, stored, ids)
     return len(ids)

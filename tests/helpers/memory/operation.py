@@ -9,7 +9,8 @@ from typing import Any
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres.running import arguments, find
 from evenkeel.engine.errors import ClusterBusy
-from evenkeel.engine.ports import ClusterFacts, FailingStep, StepRun
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import StepRun
 from tests.helpers.memory.alerts import MemoryIncidents
 from tests.helpers.memory.results import MemoryResults
 from tests.helpers.memory.tables import Memory
@@ -87,7 +88,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             "rejected_at": rejected and rejected.finished_at,
             "rejection": rejected
             and "; ".join(
-                f"{row['expectation']}: {row['reason'] or 'failed'}"
+                f"{row.expectation}: {row.reason or 'failed'}"
                 for row in self.rejections(rejected.manifest.snapshot_id)
             ),
             "unadvised": len(waiting),

@@ -12,6 +12,7 @@ from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.model import Move
 from evenkeel.engine.ports import AdvisedSnapshot, Manifest, PreviousAdvice, Row, WaitingSnapshot
+from evenkeel.engine.records import ValidationRow
 from tests.helpers.memory.tables import Memory, StoredSnapshot
 
 
@@ -76,20 +77,19 @@ class MemorySnapshots(Memory):
 class MemoryResults(Memory):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[Row]) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
         """Keep the rows of a stage."""
         stored = self._known(snapshot_id)
-        self.tables.validation[snapshot_id, stage] = [dict(row) for row in rows]
+        self.tables.validation[snapshot_id, stage] = list(rows)
         stored.rejected = bool(self.rejections(snapshot_id))
 
-    def rejections(self, snapshot_id: str) -> list[Row]:
+    def rejections(self, snapshot_id: str) -> list[ValidationRow]:
         """The failures that reject a snapshot as a whole."""
         return [
             row
             for (name, _), rows in self.tables.validation.items()
             for row in rows
-            if (name, row["group_id"], row["severity"]) == (snapshot_id, None, "critical")
-            and not row["success"]
+            if (name, row.group_id) == (snapshot_id, None) and row.withholds
         ]
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
@@ -170,6 +170,12 @@ class MemoryAdvice(Memory):
                 "live": scores.get((row["group_id"], "live")),
                 "proposed": scores.get((row["group_id"], row["strategy"])),
                 "metrics": metrics.get(row["group_id"]),
+                "running": {
+                    strategy: score["is_running"]
+                    for (group, strategy), score in scores.items()
+                    if group == row["group_id"]
+                }
+                or None,
             }
             for row in self._advice_of(snapshot_id)
         ]

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from evenkeel.engine.errors import HistoryError, HistoryUnreachable
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Incident, Manifest, Row, StepRun
+from evenkeel.engine.ports import Manifest, Row
+from evenkeel.engine.records import AlertRow, IncidentRow, StepRun, ValidationRow
 
 
 @dataclass
@@ -45,25 +46,6 @@ class StoredSnapshot:
 
 
 @dataclass
-class StoredAlert:
-    """An alert; *state* is pending, sent or superseded."""
-
-    alert_id: int
-    key: str
-    cluster: str
-    snapshot_id: str | None
-    incident_id: int | None
-    channel: str
-    message: Mapping[str, Any]
-    created_at: datetime
-    state: str = "pending"
-    attempts: int = 0
-    attempted_at: datetime | None = None
-    last_error: str | None = None
-    sent_timestamp: str | None = None
-
-
-@dataclass
 class Tables:
     """
     The rows, by their keys.
@@ -74,12 +56,12 @@ class Tables:
 
     clusters: dict[str, str | None] = field(default_factory=dict)
     snapshots: dict[str, StoredSnapshot] = field(default_factory=dict)
-    validation: dict[tuple[str, str], list[Row]] = field(default_factory=dict)
+    validation: dict[tuple[str, str], list[ValidationRow]] = field(default_factory=dict)
     metrics: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     candidates: dict[str, pa.Table] = field(default_factory=dict)
     advice: list[dict[str, Any]] = field(default_factory=list)
-    alerts: list[StoredAlert] = field(default_factory=list)
-    incidents: list[Incident] = field(default_factory=list)
+    alerts: list[AlertRow] = field(default_factory=list)
+    incidents: list[IncidentRow] = field(default_factory=list)
     steps: list[StepRun] = field(default_factory=list)
     locks: set[str] = field(default_factory=set)
     answers: dict[str, list[Row]] = field(default_factory=dict)

@@ -15,9 +15,9 @@ from confluent_kafka import TopicPartition as Offset
 from kafka import TopicPartition
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.propose import propose_group
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Row, Seen, Stage, Watch
+from tests.helpers.measuring import proposed
 from tests.stage.kafka.brokers import RACKS
 from tests.stage.process import wait_until
 
@@ -423,6 +423,6 @@ def test_a_consumer_that_assigns_itself(stage: Stage) -> None:
     seen = Watch(stage, "app").look()
     assert list(seen.partitions) == [("t", 0)]
     assert totals(seen, "state", "members", "total_lag") == ("Empty", 0, 6)
-    rows = propose_group(Settings(), seen.group, [])
+    rows = proposed(Settings(), seen.group, [])
     assert {row["feasibility"] for row in rows} == {"infeasible"}
     assert "assign()" in rows[0]["reason"]

@@ -18,8 +18,10 @@ from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, Manifest, PendingAlert, StepRun
-from tests.helpers.outbox import Recorder, refusal
+from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
+from evenkeel.engine.records import Outcome, StepRun, ValidationRow
+from tests.helpers.memory import MemoryNotifier
+from tests.helpers.outbox import refusal
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
 
@@ -142,7 +144,7 @@ def step(history: PostgresHistory, minutes: float, outcome: str = "failed", **mo
         "step": "take_snapshot",
         "error": "No broker answered.",
     }
-    row |= {"started_at": at, "finished_at": at + timedelta(seconds=9), "outcome": outcome}
+    row |= {"started_at": at, "finished_at": at + timedelta(seconds=9), "outcome": Outcome(outcome)}
     history.record_step(StepRun(**(row | more)))
 
 
@@ -179,7 +181,7 @@ def test_each_thing_is_told_once(history: PostgresHistory) -> None:
             queue_advice(history, settings(), store(history, number, advice("a", verdict)))
         )
         if number % 2:
-            deliver(history, Recorder(), settings())
+            deliver(history, MemoryNotifier(), settings())
     assert queued == [1, 0, 1, 0, 1]
 
 
@@ -200,7 +202,7 @@ def test_an_older_snapshot_is_silent(history: PostgresHistory) -> None:
     assert rows_of(history) == []
 
 
-class Slow(Recorder):
+class Slow(MemoryNotifier):
     """A notifier that waits inside `send` until it is let go."""
 
     def __init__(self) -> None:
@@ -219,7 +221,7 @@ class Slow(Recorder):
 def test_two_deliveries_at_once_send_one_message(history: PostgresHistory) -> None:
     """While one process is sending an alert, another leaves it alone; afterwards it is sent."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
-    slow, other = Slow(), Recorder()
+    slow, other = Slow(), MemoryNotifier()
     with ThreadPoolExecutor(1) as pool:
         sending = pool.submit(deliver, history, slow, settings())
         assert slow.inside.wait(30)
@@ -234,19 +236,19 @@ def test_a_claim_of_a_dead_process_lapses(history: PostgresHistory) -> None:
     """A process that died while sending holds its alert only for the time of the lease."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
     [row] = rows_of(history)
-    assert history.claim_alert(row.alert_id, timedelta(minutes=10))
-    assert not history.claim_alert(row.alert_id, timedelta(minutes=10))
-    assert history.claim_alert(row.alert_id, timedelta(0))
+    assert history.claim_alert(row, timedelta(minutes=10))
+    assert not history.claim_alert(row, timedelta(minutes=10))
+    assert history.claim_alert(row, timedelta(0))
 
 
 def test_a_failed_attempt_is_noted_and_may_be_repeated_at_once(history: PostgresHistory) -> None:
     """After a failure the alert is pending, with its error and the attempts, and goes out on the next call."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
     with pytest.raises(NotifierError, match="1 of 1 alerts"):
-        deliver(history, Recorder({"#kafka": refusal()}), settings())
+        deliver(history, MemoryNotifier({"#kafka": refusal()}), settings())
     [row] = rows_of(history)
     assert row.attempts == 1
-    slack = Recorder()
+    slack = MemoryNotifier()
     assert deliver(history, slack, settings()).sent == 1
     assert rows_of(history) == []
 
@@ -281,7 +283,7 @@ def test_slack_down_loses_nothing(
 
 def test_an_incident_opens_once_and_closes_in_its_thread(history: PostgresHistory) -> None:
     """Unreachable, still unreachable, back: two messages, the second in the thread of the first."""
-    slack = Recorder()
+    slack = MemoryNotifier()
     store(history, 0, advice("a", "stay"))
     step(history, 0, "ok", error=None)
     queued = []
@@ -369,18 +371,18 @@ def test_snapshots_without_advice_are_stuck_until_there_is_some(history: Postgre
 def test_a_rejected_snapshot_is_told_with_its_reason(history: PostgresHistory) -> None:
     """Validation's verdict on the whole snapshot is an incident that quotes what failed; stuck it is not."""
     run = manifest_only(history, 0)
-    failed = {
-        "snapshot_id": run,
-        "cluster": CLUSTER,
-        "stage": "snapshot",
-        "group_id": None,
-        "expectation": "brokers are known",
-        "severity": "critical",
-        "success": False,
-        "unexpected_count": 0,
-        "checked_count": 0,
-        "reason": "no broker was read",
-    }
+    failed = ValidationRow(
+        snapshot_id=run,
+        cluster=CLUSTER,
+        stage="snapshot",
+        group_id=None,
+        expectation="brokers are known",
+        severity="critical",
+        success=False,
+        unexpected_count=0,
+        checked_count=0,
+        reason="no broker was read",
+    )
     history.store_validation(run, "snapshot", [failed])
     queue_incidents(history, settings(), later(14))
     [incident] = history.open_incidents()
@@ -421,7 +423,7 @@ def test_alerts_that_wait_too_long_are_told_elsewhere(history: PostgresHistory) 
     """A team's channel that takes nothing is told in the default channel, once."""
     rules = settings(Rule(groups="a", channel="#dead"))
     queue_advice(history, rules, store(history, 0, advice("a")))
-    dead = Recorder({"#dead": refusal("#dead")})
+    dead = MemoryNotifier({"#dead": refusal("#dead")})
     with pytest.raises(NotifierError):
         deliver(history, dead, rules)
     [row] = rows_of(history)

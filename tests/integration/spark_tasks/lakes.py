@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, ClusterSnapshot, rows_to_table
@@ -97,3 +98,8 @@ def make_lake(folder: Path) -> Lake:
     }
     lake.write("validation", NEWEST, {"validation": rows_to_table([verdict], VALIDATION)}, {})
     return lake
+
+
+def measure_newest(lake: Lake) -> None:
+    """What `propose_candidates` reads beside the newest snapshot: its metrics, made by the plain step."""
+    steps.record_metrics(lake, NEWEST, steps.compute_metrics(lake, SETTINGS, NEWEST))

@@ -14,7 +14,7 @@ import pytest
 from evenkeel.engine import steps, wiring
 from evenkeel.spark_tasks import compute_metrics, job, propose_candidates, session
 from tests.helpers.snapshots import snapshot_id
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
 pytestmark = pytest.mark.spark
 
@@ -41,6 +41,7 @@ def test_metrics_reach_the_lake(ports):
 
 def test_candidates_of_some_groups_reach_the_lake(ports):
     """A pattern restricts the run to the groups it matches."""
+    measure_newest(ports.lake)
     assert 0 == propose_candidates.main(["--snapshot-id", NEWEST, "--groups", "ste*"])
     candidates = ports.lake.read("candidates", [NEWEST])
     assert {"steady"} == set(candidates["group_id"].to_pylist())

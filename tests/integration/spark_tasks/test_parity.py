@@ -12,18 +12,20 @@ from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.datasets import CANDIDATES, METRICS
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.spark_tasks.compute_metrics import metric_tables
-from evenkeel.spark_tasks.inputs import open_inputs
+from evenkeel.spark_tasks.inputs import open_past
 from evenkeel.spark_tasks.propose_candidates import candidate_tables
 from tests.helpers.snapshots import snapshot_id
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory):
-    """The lake of `lakes.py`, only read here."""
-    return make_lake(tmp_path_factory.mktemp("lake"))
+    """The lake of `lakes.py`, its newest snapshot measured; only read here."""
+    made = make_lake(tmp_path_factory.mktemp("lake"))
+    measure_newest(made)
+    return made
 
 
 @pytest.mark.parametrize("pattern", ["*", "*e*"])
@@ -72,7 +74,7 @@ def test_workers_get_no_secrets(spark, lake):
             },
         }
     )
-    reading = open_inputs(spark, lake, secret, NEWEST).reading
+    reading = open_past(spark, lake, secret, NEWEST).reading
     assert b"hush" not in pickle.dumps(reading)
     assert secret.version == reading.settings.version
 

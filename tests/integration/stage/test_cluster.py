@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,11 +19,9 @@ from tests.helpers.kafka_session import (
     await_settled,
     start_workload,
 )
-from tests.stage.kafka import jars
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.process import (
     LocalClusterError,
-    find_java,
     marked_processes,
     spawn,
     stop,
@@ -145,19 +142,6 @@ def test_brokers_can_be_killed_restarted_stopped_and_started_again(tmp_path: Pat
     assert marked_processes(tmp_path) == []
 
 
-def test_a_port_taken_meanwhile_is_replaced(tmp_path: Path) -> None:
-    """Ports are kept over restarts as long as they are free, the cluster id always."""
-    cluster = KafkaCluster(tmp_path)
-    before = cluster._settle_identity()
-    assert cluster._settle_identity() == before
-    with socket.socket() as squatter:
-        squatter.bind(("127.0.0.1", before.ports[2]))
-        squatter.listen()
-        after = cluster._settle_identity()
-    assert after.cluster_id == before.cluster_id
-    assert before.ports[2] not in after.ports.values()
-
-
 def test_a_killed_parent_leaves_no_process(tmp_path: Path) -> None:
     """SIGKILL of the process that started the brokers ends the brokers."""
     argv = [sys.executable, "-m", "tests.stage", "brokers", str(tmp_path / "brokers")]
@@ -268,77 +252,3 @@ def test_workload_leaves_its_groups_and_can_be_removed(
 
     # each broker hears of it in its own time, and any of them may be asked
     wait_until(lambda: not left(), 60, "every broker to know that the topics are gone")
-
-
-def test_workload_refuses_to_write_where_it_could_do_harm() -> None:
-    """Another machine's cluster is written to under the test prefix only."""
-    with pytest.raises(LocalClusterError, match="not on this machine"):
-        topics.refuse_strangers("127.0.0.1:9092,broker.example:9092", "")
-    topics.refuse_strangers("broker.example:9092", "evenkeel-test-")
-    topics.refuse_strangers("127.0.0.1:9092", "")
-
-
-def test_missing_java_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a Java the error says in one line what to install."""
-    monkeypatch.setenv("JAVA_HOME", "/nowhere")
-    with pytest.raises(LocalClusterError, match=r"^no java command .*: install a Java 17 .*$"):
-        find_java()
-
-
-def test_waiting_fails_with_the_reason_and_the_log(tmp_path: Path) -> None:
-    """A wait ends at once when the awaited process has ended, and shows its last lines."""
-    argv = [sys.executable, "-c", "print('no such key'); raise SystemExit(3)"]
-    process = spawn(argv, None, tmp_path / "child.log", "the child", home=tmp_path)
-    with pytest.raises(LocalClusterError, match=r"the child ended \(code 3\)(.|\n)*no such key"):
-        wait_until(lambda: False, 30, "its answer", process=process)
-
-
-def test_sweep_ends_what_ignores_sigterm_and_spares_other_homes(tmp_path: Path) -> None:
-    """Marked processes are ended even when they ignore SIGTERM; those of another home live on."""
-    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True)"
-    argv = [sys.executable, "-c", f"{deaf}; time.sleep(60)"]
-    log = tmp_path / "deaf.log"
-    process = spawn(argv, None, log, "the deaf one", home=tmp_path / "one")
-    other = spawn(argv, None, tmp_path / "other.log", "the other", home=tmp_path / "two")
-    try:
-        wait_until(lambda: "deaf" in log.read_text(), 30, "it to be deaf", process=process)
-        assert sweep(tmp_path / "one", grace=0.5) == 1
-        assert not process.running
-        assert other.running
-    finally:
-        stop(process, 0)
-        stop(other, 0)
-
-
-def test_damaged_jars_are_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of jars that lost one is made anew; a complete one asks nobody."""
-    fetched = []
-
-    def fake(kafka: Path, cache: Path, target: Path, version: str) -> str:
-        target.mkdir(parents=True)
-        cache.mkdir(exist_ok=True)
-        for _, artifact, revision in jars.wanted(version):
-            (target / f"{artifact}-{revision}.jar").write_text("jar")
-        fetched.append(target)
-        return ""
-
-    monkeypatch.setattr(jars, "_run_ivy", fake)
-    folder = jars.resolve_jars(tmp_path)
-    assert jars.resolve_jars(tmp_path) == folder
-    assert len(fetched) == 1
-    next(folder.glob("kafka-clients-*.jar")).unlink()
-    jars.resolve_jars(tmp_path)
-    assert len(fetched) == 2
-    assert len(list(folder.glob("*.jar"))) == len(jars.wanted())
-    assert jars.resolve_jars(tmp_path, jars.OLDER_VERSION) != folder
-    assert jars.resolve_jars(tmp_path) == folder
-    assert len(fetched) == 3
-
-
-def test_failed_fetch_shows_what_ivy_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the jars cannot be had, Ivy's last lines and the way out are in the error."""
-    settings = tmp_path / "broken.xml"
-    settings.write_text("<ivysettings><unknown/></ivysettings>")
-    monkeypatch.setenv(jars.SETTINGS_VARIABLE, str(settings))
-    with pytest.raises(LocalClusterError, match=r"EVENKEEL_IVY_SETTINGS(.|\n)*unknown"):
-        jars.resolve_jars(tmp_path)

@@ -10,19 +10,18 @@ import pytest
 from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
-from evenkeel.engine.adapters.replay import open_recording
 from evenkeel.engine.config import ClusterSettings, Filter
 from evenkeel.engine.datasets import ClusterSnapshot, groups_of, new_snapshot_id
 from evenkeel.engine.model import GroupSnapshot, utc_now
 from tests.helpers.kafka_session import SETTLE_SECONDS, ClusterInUse
 from tests.stage.process import wait_until
 from tests.stage.workload import topics
-from tests.stage.workload.recorded_streams import RECORDING, recorded
 from tests.stage.workload.run import Workload
 from tests.stage.workload.settling import states
 from tests.stage.workload.streams_app import NO_COMPILER
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 NAME = "streams-classic"
 
@@ -52,8 +51,6 @@ def _group(snapshot: ClusterSnapshot, name: str) -> GroupSnapshot:
     return next(group for group in groups if group.group == name)
 
 
-@pytest.mark.kafka
-@pytest.mark.slow
 def test_a_recorded_application_stands_in_where_none_can_be_run(workload: Workload) -> None:
     """It reads as a real one: stable, 4 members in 2 processes and racks, all tasks once, a lag."""
     assert workload.left_out == {"streams-kip1071": NO_COMPILER}
@@ -86,22 +83,3 @@ def _lags(workload: Workload) -> bool:
     pairs = zip(rows.committed.tolist(), rows.end.tolist(), strict=True)
     gaps = [None if committed is None else end - committed for committed, end in pairs]
     return None not in gaps and min(gaps) >= 0 and sum(gaps) > 0
-
-
-def test_blobs_are_sent_as_they_were_recorded() -> None:
-    """Without a prefix not a byte differs; with one, every name in them has it and nothing else."""
-    recording = open_recording(RECORDING)
-    rows = recording.read("members", recording.snapshot_ids[-1:]).to_pylist()
-    rows = [row for row in rows if row["group_id"] == NAME]
-    plain, counts = recorded(NAME, "")
-    assert [(b.subscription, b.assignment) for b in plain] == [
-        (row["metadata"], row["assignment"]) for row in rows
-    ]
-    assert counts == {f"{NAME}-counts-changelog": 6, f"{NAME}-counts-repartition": 6}
-    for before, after in zip(plain, recorded(NAME, "pre-")[0], strict=True):
-        for one, other in (
-            (before.subscription, after.subscription),
-            (before.assignment, after.assignment),
-        ):
-            assert other.count(b"pre-") == one.count(b"invoices") + one.count(b"-repartition")
-            assert len(other) == len(one) + len("pre-") * other.count(b"pre-")

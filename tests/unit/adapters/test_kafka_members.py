@@ -93,6 +93,14 @@ def test_a_classic_member_is_decoded_and_keeps_its_blobs() -> None:
     assert one.errors == []
 
 
+def test_user_data_is_kept_for_a_strategy_that_is_not_known() -> None:
+    """Only its own class can read it; that of Kafka's strategies says what the member owned, which is known anyway."""
+    blobs = [(metadata(user_data=b"heavy"), assignment()), (metadata(), assignment())]
+    own, stock = (reader().rows(classic(blobs, protocol=name)) for name in ("own", "sticky"))
+    assert [row["user_data"] for row in own] == [b"heavy", None]
+    assert [row.get("user_data") for row in stock] == [None, None]
+
+
 def test_a_rebalancing_group_shows_members_without_claims() -> None:
     """Both blobs are empty then; nothing said about ownership is not the same as owning nothing."""
     (row,) = reader().rows(classic([(b"", b"")], protocol=""))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.engine.adapters.slack.blocks import BODY_LIMIT, EVENT_TYPE, body
@@ -131,7 +131,6 @@ SECTIONS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     title=st.text(min_size=1, max_size=400),
     summary=st.text(min_size=1, max_size=5_000),

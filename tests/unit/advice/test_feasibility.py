@@ -214,7 +214,7 @@ def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
 
 
 @pytest.mark.parametrize(
-    ("assignors", "reason", "forgetful"),
+    ("assignors", "reason", "reporting_nothing"),
     [
         ((COOPERATIVE,), "the strategy it runs", set()),
         (
@@ -236,12 +236,15 @@ def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
     ],
 )
 def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
-    assignors, reason, forgetful
+    assignors, reason, reporting_nothing
 ):
     """A Java member does what all of its list can do (KIP-429); where a list is unknown nothing is presumed."""
     told = _judged(COOPERATIVE, assignors, assignor=COOPERATIVE)
 
-    assert (told.reason, {m.split("-")[0] for m in told.forgetful}) == (reason, forgetful)
+    assert (told.reason, {m.split("-")[0] for m in told.reporting_nothing}) == (
+        reason,
+        reporting_nothing,
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from evenkeel.engine.advice.frontier import frontiers, present
 from evenkeel.engine.assignor import spec
@@ -48,7 +48,6 @@ def hull(points):
 
 
 @given(racked_groups())
-@settings(max_examples=60)
 def test_all_corners_are_found_and_nothing_else(group):
     """Against every assignment there is, of groups with few enough of them."""
     read = plain_group(group)
@@ -64,7 +63,6 @@ def test_all_corners_are_found_and_nothing_else(group):
 
 
 @given(racked_groups())
-@settings(max_examples=40)
 def test_each_corner_is_the_cheapest_for_its_weights(group):
     """Anywhere between its bounds, weighing partitions so gives an answer of no other cost."""
     for one in frontiers(group):

@@ -6,10 +6,12 @@ import pytest
 
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness
 from evenkeel.engine.assignor import spec_of
+from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import Column
 from evenkeel.engine.steps.measure import measure_group
-from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 ON = {"rack": "rack-a", "rack_source": "describe"}, {"rack": "rack-b", "rack_source": "describe"}
@@ -46,19 +48,24 @@ def _group(
 
 def _found(one):
     nothing = Column.unknown(len(one.partitions))
-    return lost_rack_awareness(one, spec_of(one, nothing, nothing.values * float("nan")))
+    spec = spec_of(one, nothing, nothing.values * float("nan"))
+    try:
+        least = ASSIGNORS["min_traffic"].assign(spec)
+    except Infeasible:
+        least = None
+    return lost_rack_awareness(one, spec, least)
 
 
 def test_what_crosses_and_what_would_have_to_is_told():
-    """Half of it crosses, nothing would have to; it stands among the findings of the metrics."""
+    """Half of it crosses, nothing would have to; it is said of the live assignment and of no other."""
     told = _found(_group(ACROSS))
 
     assert told is not None
     assert told.startswith(
         "lost rack awareness: 50% of its partitions are read across racks, 0% would have to be"
     )
-    [row] = measure_group(Settings(), _group(ACROSS), [])["group_metrics"]
-    assert row["findings"] == [told]
+    findings = {row["strategy"]: row["findings"] for row in proposed(Settings(), _group(ACROSS))}
+    assert {name: said for name, said in findings.items() if said} == {"live": [told]}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +119,7 @@ def test_shares_count_what_is_read_where_only_leaders_serve():
 
     assert tables["group_metrics"][0]["cross_rack_share"] == 0.5
     assert [row["cross_rack_partitions"] for row in tables["member_metrics"]] == [1, 1]
-    rows = {row["strategy"]: row for row in propose_group(Settings(), one, [])}
+    rows = {row["strategy"]: row for row in proposed(Settings(), one, [])}
     assert (rows["live"]["cross_rack_share"], rows["min_traffic"]["cross_rack_share"]) == (0.5, 0)
 
 
@@ -139,7 +146,7 @@ def test_why_a_cost_is_unknown_is_told_to_whom_set_a_price(fetching, log_bytes, 
     earlier = _group(
         ACROSS, follower_fetching=fetching, number=-1, topic_columns=PLAIN | {"end": 500}
     )
-    [row] = measure_group(Settings(rules=(Rule(**rule),)), one, [earlier])["group_metrics"]
+    row = proposed(Settings(rules=(Rule(**rule),)), one, [earlier])[0]
 
     found = [text for text in row["findings"] if "priced" in text]
     assert [told in text for text in found] == [True] * (told is not None)

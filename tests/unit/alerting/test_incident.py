@@ -11,7 +11,7 @@ from evenkeel.engine.alerting.incident import closing_message, opening_message
 from evenkeel.engine.alerting.policy import IncidentKind
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import MessageKind, Severity
-from evenkeel.engine.ports import Incident
+from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import NOW
 
 SINCE = (NOW - timedelta(minutes=25)).isoformat()
@@ -44,9 +44,9 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
 }
 
 
-def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> Incident:
+def incident(kind: IncidentKind, facts: dict[str, Any] | None = None) -> IncidentRow:
     """An incident that was opened now."""
-    return Incident(
+    return IncidentRow(
         incident_id=1,
         cluster="test",
         group_id=None,

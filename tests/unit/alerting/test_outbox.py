@@ -14,8 +14,9 @@ from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advic
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.errors import HistoryError, NotifierError
 from evenkeel.engine.ports import ClusterFacts, FailingStep
-from tests.helpers.memory import MemoryHistory
-from tests.helpers.outbox import CLUSTER, NOW, Recorder, advice, refusal, take
+from evenkeel.engine.records import AlertState
+from tests.helpers.memory import MemoryHistory, MemoryNotifier
+from tests.helpers.outbox import CLUSTER, NOW, advice, refusal, take
 
 
 def settings(*rules: Rule, clusters: tuple[str, ...] = (CLUSTER,)) -> Settings:
@@ -56,7 +57,7 @@ def test_the_same_run_again_queues_nothing(history: FaredHistory) -> None:
     run = take(history, "s1", advice("a"))
     queue_advice(history, settings(), run)
     assert queue_advice(history, settings(), run) == 0
-    deliver(history, Recorder(), settings())
+    deliver(history, MemoryNotifier(), settings())
     assert queue_advice(history, settings(), run) == 0
 
 
@@ -80,7 +81,7 @@ def test_a_withdrawal_is_told_once(history: FaredHistory) -> None:
 def test_a_superseded_alert_told_nobody(history: FaredHistory) -> None:
     """What was taken back before it was sent is news again."""
     queue_advice(history, settings(), take(history, "s1", advice("a")))
-    history.tables.alerts[0].state = "superseded"
+    history.tables.alerts[0] = replace(history.tables.alerts[0], state=AlertState.SUPERSEDED)
     assert queue_advice(history, settings(), take(history, "s2", advice("a"))) == 1
 
 
@@ -150,7 +151,7 @@ def test_everything_pending_is_delivered_oldest_first(history: FaredHistory) -> 
     """Alerts arrive in the order they were made, and are sent from then on."""
     for number in range(3):
         queue_advice(history, settings(), take(history, f"s{number}", advice(f"g{number}")))
-    slack = Recorder()
+    slack = MemoryNotifier()
     assert deliver(history, slack, settings()) == DeliveryReport(sent=3)
     assert [key for _, key, _ in slack.sent] == [f"advice s{n} #kafka" for n in range(3)]
     assert deliver(history, slack, settings()) == DeliveryReport()
@@ -161,7 +162,7 @@ def test_all_are_tried_before_a_failure_is_raised(history: FaredHistory) -> None
     """One channel that refuses holds no other back; its alert stays pending with the error."""
     rules = (Rule(groups="a", channel="#dead"),)
     queue_advice(history, settings(*rules), take(history, "s1", advice("a"), advice("b")))
-    slack = Recorder({"#dead": refusal("#dead")})
+    slack = MemoryNotifier({"#dead": refusal("#dead")})
     with pytest.raises(NotifierError, match=r"1 of 2 alerts.*stay pending.*#dead.*Invite the bot"):
         deliver(history, slack, settings(*rules))
     assert [channel for channel, _, _ in slack.sent] == ["#kafka"]
@@ -178,8 +179,8 @@ def test_what_failed_is_sent_by_the_next_call(history: FaredHistory) -> None:
     """A failure loses nothing: the same alert goes out once Slack is back."""
     queue_advice(history, settings(), take(history, "s1", advice("a")))
     with pytest.raises(NotifierError):
-        deliver(history, Recorder({"#kafka": refusal()}), settings())
-    slack = Recorder()
+        deliver(history, MemoryNotifier({"#kafka": refusal()}), settings())
+    slack = MemoryNotifier()
     assert deliver(history, slack, settings()) == DeliveryReport(sent=1)
     assert history.tables.alerts[0].attempts == 2
 
@@ -188,7 +189,7 @@ def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistor
     """Even an error nobody foresaw is stored with its alert, and the rest is delivered."""
     rules = (Rule(groups="a", channel="#odd"),)
     queue_advice(history, settings(*rules), take(history, "s1", advice("a"), advice("b")))
-    slack = Recorder({"#odd": KeyError("surprise")})
+    slack = MemoryNotifier({"#odd": KeyError("surprise")})
     with pytest.raises(NotifierError, match="surprise"):
         deliver(history, slack, settings(*rules))
     assert len(slack.sent) == 1
@@ -197,8 +198,8 @@ def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistor
 def test_an_alert_under_way_elsewhere_is_left_alone(history: FaredHistory) -> None:
     """Two processes that deliver at the same time do not both send one alert."""
     queue_advice(history, settings(), take(history, "s1", advice("a")))
-    assert history.claim_alert(1, timedelta(minutes=10))
-    slack = Recorder()
+    assert history.claim_alert(history.tables.alerts[0], timedelta(minutes=10))
+    slack = MemoryNotifier()
     assert deliver(history, slack, settings()) == DeliveryReport(busy=1)
     assert slack.tried == []
 
@@ -209,7 +210,7 @@ def test_an_alert_for_a_channel_taken_out_of_the_configuration_goes_to_the_defau
     """Correcting a wrong channel in the file is enough to get its alerts out."""
     wrong = settings(Rule(channel="#tpyo"))
     queue_advice(history, wrong, take(history, "s1", advice("a")))
-    slack = Recorder()
+    slack = MemoryNotifier()
     deliver(history, slack, settings())
     assert [channel for channel, _, _ in slack.sent] == ["#kafka"]
 
@@ -247,7 +248,7 @@ def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
     history: FaredHistory,
 ) -> None:
     """However often one looks: one message when it goes, one in its thread when it is back."""
-    slack = Recorder()
+    slack = MemoryNotifier()
     queued = []
     for minutes, steps in ((1, [unreachable()]), (5, [unreachable(failures=3)]), (9, []), (12, [])):
         watched(history, *steps)
@@ -279,10 +280,10 @@ def test_an_opening_never_sent_gives_way_to_its_end(history: FaredHistory) -> No
     watched(history, unreachable())
     look(history, 1)
     with pytest.raises(NotifierError):
-        deliver(history, Recorder({"#kafka": refusal()}), settings())
+        deliver(history, MemoryNotifier({"#kafka": refusal()}), settings())
     watched(history)
     look(history, 9)
-    slack = Recorder()
+    slack = MemoryNotifier()
     assert deliver(history, slack, settings()).sent == 1
     assert "It was: the cluster cannot be read" in [s.heading for s in slack.sent[0][2].sections]
 

@@ -17,7 +17,8 @@ from evenkeel.engine.alerting.policy import (
     new_advice,
 )
 from evenkeel.engine.message import Told
-from evenkeel.engine.ports import ClusterFacts, FailingStep, Incident
+from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
 LATE_AFTER = timedelta(minutes=15)
@@ -71,12 +72,23 @@ def test_advice_is_news_when_it_differs_from_what_was_told(
     assert [n.outcome for n in new_advice([row], before)] == ([expected] if expected else [])
 
 
-def test_a_kip_848_group_on_the_servers_range_has_taken_up_range_server() -> None:
-    """The server's `range` is our `range-server`; the client's is not."""
-    row = advice("g", "stay")
-    server = row | {"metrics": {"assignor": "range", "group_type": "consumer"}}
-    assert new_advice([server], told("g", "range-server"))[0].outcome is Outcome.TAKEN_UP
-    assert new_advice([row], told("g", "range-server"))[0].outcome is Outcome.WITHDRAWN
+@pytest.mark.parametrize(
+    ("running", "expected"),
+    [
+        ({"min_traffic": True}, Outcome.TAKEN_UP),
+        ({"min_traffic": False}, Outcome.WITHDRAWN),
+        ({"min_traffic": None}, Outcome.ENDED),
+        ({"none": True}, Outcome.ENDED),
+        (None, Outcome.ENDED),
+    ],
+)
+def test_advice_ends_by_what_is_known_to_run(
+    running: dict[str, bool | None] | None, expected: Outcome
+) -> None:
+    """What runs by our names says it was taken up or not; where that is not known, neither is claimed."""
+    row = advice("g", "stay") | {"running": running}
+
+    assert [one.outcome for one in new_advice([row], told("g", "min_traffic"))] == [expected]
 
 
 def test_news_come_worst_first() -> None:
@@ -160,9 +172,9 @@ def test_findings(facts: dict[str, Any], expected: list[IncidentKind]) -> None:
     assert found(**facts) == expected
 
 
-def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> Incident:
+def incident(kind: str, cluster: str = CLUSTER, number: int = 1) -> IncidentRow:
     """An open incident."""
-    return Incident(
+    return IncidentRow(
         incident_id=number,
         cluster=cluster,
         group_id=None,

@@ -15,6 +15,7 @@ from evenkeel.engine.assignors.balanced import solve as balanced
 from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.conformance import check
 from evenkeel.engine.model import NONE, Column
+from tests.helpers.examples import times
 from tests.helpers.strategies import groups
 
 RACKS = [None, "a", "b", "c"]
@@ -68,7 +69,7 @@ def _best(group):
     return min(_value(group, owner) for owner in itertools.product(*choices))
 
 
-@settings(max_examples=500)
+@times(10)
 @given(small())
 def test_no_assignment_of_a_small_group_is_better(group):
     """All assignments of up to four members and six partitions tried, none is smaller in the four criteria."""
@@ -85,7 +86,7 @@ def test_it_keeps_its_promises(group):
     assert check(Balanced(), group) == []
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(times(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(small(), st.sampled_from([0, 1, 30, 1_000]))
 def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, group, work):
     """Counts stay exact; each floor the proof names is one; what is called exact is the optimum."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
@@ -139,7 +139,6 @@ def test_range_agrees_with_the_literal_algorithm_on_co_partitioned_topics(group)
     assert RANGE.assign(group).owner.tolist() == plain_range(group)
 
 
-@settings(max_examples=50)
 @given(groups(Shape(most_partitions=24, fewest_members=3)))
 def test_range_agrees_with_the_literal_algorithm_on_long_topics(group):
     """Shares of several partitions each are dealt as the description says, too."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from evenkeel.engine.assignor import fresh, rejoining, spec
 from evenkeel.engine.assignors import ASSIGNORS
@@ -96,7 +96,6 @@ def test_range_server_agrees_with_the_literal_range(group):
     assert RANGE_SERVER.assign(group).owner.tolist() == plain_range(rackless)
 
 
-@settings(max_examples=50)
 @given(groups(Shape(most_partitions=24, fewest_members=3)))
 def test_range_server_agrees_with_the_literal_range_on_long_topics(group):
     """Shares of several partitions each are dealt as the description says, too."""

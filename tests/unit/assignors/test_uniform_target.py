@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors.uniform.target import (
-    Held,
+    MemberPartitions,
     answer_of_sets,
     current_target,
     held_wrongly,
@@ -19,7 +19,7 @@ GROUP = spec({m: ["t", "u"] for m in "ab"}, {"u": 2, "t": 3, "v": 0})
 
 def _held(*entries):
     place, topic, number = zip(*entries, strict=True) if entries else ((), (), ())
-    return Held(
+    return MemberPartitions(
         place=np.array(place, np.int64),
         topic=np.array(topic, np.int64),
         number=np.array(number, np.int64),

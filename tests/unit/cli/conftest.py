@@ -29,6 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     for name in ("CONFIG", "LAKE", "DATABASE_URL", "SLACK_TOKEN", "HOME", "DEBUG", "CLUSTERS"):
         monkeypatch.delenv(f"EVENKEEL_{name}", raising=False)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evenkeel.engine.assignors._included", {})
 
     def invoke(*arguments: str | Path, **more: Any) -> Result:
         return CliRunner().invoke(app, [str(a) for a in arguments], **more)

@@ -12,7 +12,7 @@ from evenkeel.engine.cli.judging import judge
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.steps.advise import advise_groups
-from evenkeel.engine.steps.measure import compute_metrics
+from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates
 from tests.unit.cli.conftest import objects
 
@@ -108,9 +108,11 @@ def test_following_back_says_what_going_through_all_snapshots_says(lake, lookbac
     source = sources.from_lake(settings, FileLake(lake), None, "lake")
     previous: dict[str, Previous] = {}
     for snapshot_id in source.ids(lookback + 1):
+        metrics = compute_metrics(source.lake, settings, snapshot_id)
+        record_metrics(source.lake, snapshot_id, metrics)
         advice = advise_groups(
             propose_candidates(source.lake, settings, snapshot_id)["candidates"],
-            compute_metrics(source.lake, settings, snapshot_id)["group_metrics"],
+            metrics["group_metrics"],
             settings,
             "prod",
             previous,

@@ -11,8 +11,9 @@ from evenkeel.engine.cli.running import NothingFound
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.errors import InputError, LakeError
 from evenkeel.engine.steps.snapshot import take_snapshot
+from tests.helpers.memory import MemoryCluster
 from tests.helpers.snapshots import make_snapshot, store
-from tests.unit.steps.test_flow import FakeCluster
+from tests.unit.cli.conftest import objects
 
 
 def test_a_lake_of_one_cluster_needs_no_name(lake):
@@ -107,7 +108,7 @@ def test_a_recording_knows_what_its_members_list(tmp_path):
     taken = Settings(rules=(rule, Rule(clusters="other", assignors=("roundrobin",))))
     held = FileLake(tmp_path / "lake")
     snapshot = make_snapshot(cluster="prod")
-    take_snapshot(FakeCluster(snapshot), held, None, taken, "prod")
+    take_snapshot(MemoryCluster(snapshot), held, None, taken, "prod")
     reader = Settings(rules=(Rule(groups="orders-b", assignors=("roundrobin",)),))
 
     settings = sources.from_lake(reader, held, None, "lake").settings
@@ -115,3 +116,36 @@ def test_a_recording_knows_what_its_members_list(tmp_path):
     assert settings.rule("prod", "orders-a").assignors == rule.assignors
     assert settings.rule("prod", "orders-b").assignors == ("roundrobin",)
     assert settings.rule("prod", "payments").assignors is None
+
+
+RACKED = """
+[[rules]]
+groups = "{groups}"
+racks = {{ "{pattern}" = "rack-z" }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("groups", "pattern", "racks"),
+    [
+        ("fine", "*", {"rack-z"}),
+        ("fine", "nobody-*", {None}),
+        ("uneven", "*", {"rack-a", "rack-b"}),
+    ],
+)
+def test_racks_of_a_rule_hold_for_stored_snapshots(
+    run, recording, tmp_path, groups, pattern, racks
+):
+    """Who told no rack of its own gets that of the rule, as on a live cluster; who told one keeps it."""
+    (tmp_path / "evenkeel.toml").write_text(RACKED.format(groups=groups, pattern=pattern))
+    rows = objects(run("lag", "--from", recording, "--group", groups, "--json"))
+    assert {row["rack"] for row in rows} == racks
+
+
+def test_a_recording_of_stored_snapshots_keeps_what_was_read(run, lake, tmp_path):
+    """Today's rules are applied when it is read, not written into it."""
+    (tmp_path / "evenkeel.toml").write_text(RACKED.format(groups="*", pattern="*"))
+    assert run("record", "--lake", lake, "--out", "copy").exit_code == 0
+    (tmp_path / "evenkeel.toml").write_text("")
+    rows = objects(run("lag", "--from", "copy", "--group", "fine", "--json"))
+    assert {row["rack"] for row in rows} == {None}

@@ -94,12 +94,10 @@ def test_the_file_of_the_readme_shows_every_dag_beside_folders_of_the_users_own(
 ) -> None:
     """README's three lines load all DAGs, also where the user has packages `dags`, `sql` and `engine` on the path."""
     folder = dagbag.show_dags(tmp_path / "dags")
-    for own in ("dags", "sql", "engine", "spark_tasks", "expectations"):
-        for place in (folder, tmp_path / "elsewhere"):
-            (place / own).mkdir(parents=True)
-            (place / own / "__init__.py").write_text("raise ImportError('a package of the user')\n")
+    dagbag.packages_of_a_user(folder)
     (folder / ".airflowignore").write_text("/*/\n")
-    shown = dagbag.load(folder, tmp_path, PYTHONPATH=str(tmp_path / "elsewhere"))
+    elsewhere = dagbag.packages_of_a_user(tmp_path / "elsewhere")
+    shown = dagbag.load(folder, tmp_path, PYTHONPATH=str(elsewhere))
     assert (shown["errors"], shown["heavy"]) == ({}, [])
     # the same DAGs, but for the file that Airflow found them in
     of_stub = {name: dag | {"file": f"{name}.py"} for name, dag in shown["dags"].items()}

@@ -37,6 +37,23 @@ def test_a_run_prints_nothing(capfd):
     assert ("", "") == tuple(capfd.readouterr())
 
 
+def test_a_run_logs_nothing_of_great_expectations():
+    """Not even while it is imported, where all that is logged reaches the log, as in a task of Airflow."""
+    code = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, stream=sys.stdout)
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import Settings
+from evenkeel.expectations.run import validate_snapshot
+from tests.helpers.snapshots import make_snapshot, store
+lake = Recording()
+validate_snapshot(lake, Settings(), *store(lake, make_snapshot()))
+print(len([name for name in sys.modules if name.startswith("great_expectations")]) > 100)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ("True\n", "") == (run.stdout, run.stderr)
+
+
 def test_an_expectation_that_cannot_be_evaluated_is_our_fault():
     """It is an error with its name, not a verdict on the data."""
     table = pa.table({"group_id": ["a"]})

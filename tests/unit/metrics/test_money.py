@@ -120,7 +120,7 @@ def test_nothing_produced_weighs_nothing_whatever_a_record_would_weigh():
     sizes = record_size(groups(snapshot)[0].partitions)
     rows = np.array([True, False, True])
 
-    found = tariff(sizes, np.array([0.0, 0.0, 1.0]), rows, None, "EUR")
+    found = tariff(sizes.bytes, np.array([0.0, 0.0, 1.0]), rows, None, "EUR")
 
     assert found.bytes_per_second[0] == 0
     assert np.isnan(found.bytes_per_second[1])

@@ -85,13 +85,15 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     assert (row["live"]["strategy"], row["proposed"]["strategy"]) == ("live", "range")
     assert row["live"]["largest_member_lag"] == row["proposed"]["largest_member_lag"] == 77
     assert (row["metrics"]["assignor"], row["metrics"]["total_lag"]) == ("range", None)
+    assert row["running"] == {"live": False, "range": True}
     bare = manifest(1)
     history.store_snapshot(bare)
     stay = advice(bare.snapshot_id, "b", strategy=None, seen=0)
     history.store_advice(bare.snapshot_id, [stay, advice(bare.snapshot_id, "a")])
     first, second = history.advice_with_scores(bare.snapshot_id)
     assert (first["group_id"], second["group_id"]) == ("a", "b")
-    assert [second[name] for name in ("live", "proposed", "metrics", "seen_since")] == [None] * 4
+    assert [second[name] for name in ("live", "proposed", "metrics", "running")] == [None] * 4
+    assert second["seen_since"] is None
 
 
 def test_a_streak_began_with_its_first_snapshot(history: History) -> None:

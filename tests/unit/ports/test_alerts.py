@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Told
-from evenkeel.engine.ports import Delivered, History, Incident, NewAlert, NewIncident
+from evenkeel.engine.ports import Delivered, History
+from evenkeel.engine.records import IncidentRow
 from tests.helpers.history_rows import FIRST, manifest
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -23,11 +24,11 @@ def message(*told: Told, kind: MessageKind = MessageKind.ADVICE) -> AlertMessage
     )
 
 
-def alert(key: str, *told: Told, cluster: str = "demo", channel: str = "#kafka") -> NewAlert:
-    """An alert about advice."""
-    return NewAlert(
-        key=key, cluster=cluster, snapshot_id=None, channel=channel, message=message(*told)
-    )
+def enqueue(
+    history: History, key: str, *told: Told, cluster: str = "demo", channel: str = "#kafka"
+) -> bool:
+    """Add an alert about advice."""
+    return history.enqueue(key, message(*told), cluster=cluster, snapshot_id=None, channel=channel)
 
 
 def told(group: str, strategy: str | None = "range") -> Told:
@@ -36,14 +37,15 @@ def told(group: str, strategy: str | None = "range") -> Told:
     return Told(group_id=group, verdict=verdict, strategy=strategy)
 
 
-def incident(kind: str = "snapshot late", group: str | None = None) -> NewIncident:
+def incident(kind: str = "snapshot late", group: str | None = None) -> IncidentRow:
     """An incident that is noticed at the beginning."""
-    return NewIncident(
+    return IncidentRow(
         cluster="demo",
         group_id=group,
         kind=kind,
         severity="warning",
         opened_at=FIRST,
+        last_seen_at=FIRST,
         facts={"since": "then"},
     )
 
@@ -56,9 +58,11 @@ def test_an_alert_waits_once_under_its_key(history: History) -> None:
     """The first message of a key stays; they wait in the order in which they came."""
     taken = manifest()
     history.store_snapshot(taken)
-    assert history.enqueue(replace(alert("b", told("g")), snapshot_id=taken.snapshot_id))
-    assert history.enqueue(alert("a", channel="#team"))
-    assert not history.enqueue(alert("b"))
+    assert history.enqueue(
+        "b", message(told("g")), cluster="demo", snapshot_id=taken.snapshot_id, channel="#kafka"
+    )
+    assert enqueue(history, "a", channel="#team")
+    assert not enqueue(history, "b")
     first, second = history.pending_alerts()
     assert (first.key, first.channel, first.attempts, first.thread) == ("b", "#kafka", 0, None)
     assert (second.key, second.channel) == ("a", "#team")
@@ -68,30 +72,29 @@ def test_an_alert_waits_once_under_its_key(history: History) -> None:
 
 def test_an_attempt_keeps_others_away_until_it_ends_or_its_lease_does(history: History) -> None:
     """One at a time claims an alert; after a failure it may be tried at once, after a success never."""
-    history.enqueue(alert("a"))
+    enqueue(history, "a")
     (waiting,) = history.pending_alerts()
-    number = waiting.alert_id
-    assert history.claim_alert(number, LEASE)
-    assert not history.claim_alert(number, LEASE)
-    assert history.claim_alert(number, NO_LEASE)
-    history.mark_alert_failed(number, "channel_not_found")
+    assert history.claim_alert(waiting, LEASE)
+    assert not history.claim_alert(waiting, LEASE)
+    assert history.claim_alert(waiting, NO_LEASE)
+    history.mark_alert_failed(waiting, "channel_not_found")
     (waiting,) = history.pending_alerts()
     assert waiting.attempts == 2
     assert history.cluster_facts(["demo"])[0].unsent_error == "channel_not_found"
-    assert history.claim_alert(number, LEASE)
-    history.mark_alert_sent(number, SENT)
+    assert history.claim_alert(waiting, LEASE)
+    history.mark_alert_sent(waiting, SENT)
     assert history.pending_alerts() == []
-    assert not history.claim_alert(number, NO_LEASE)
-    assert not history.enqueue(alert("a"))
+    assert not history.claim_alert(waiting, NO_LEASE)
+    assert not enqueue(history, "a")
 
 
 def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     """Sent or not, of one cluster, from messages about advice only; by group."""
-    history.enqueue(alert("1", told("b"), told("a")))
+    enqueue(history, "1", told("b"), told("a"))
     (first,) = history.pending_alerts()
-    history.mark_alert_sent(first.alert_id, SENT)
-    history.enqueue(alert("2", told("a", None)))
-    history.enqueue(alert("3", told("a", "fair"), cluster="other"))
+    history.mark_alert_sent(first, SENT)
+    enqueue(history, "2", told("a", None))
+    enqueue(history, "3", told("a", "fair"), cluster="other")
     history.open_incident(
         incident(), channel="#kafka", message=replace(OPENED, told=(told("b", None),))
     )
@@ -106,16 +109,8 @@ def test_one_incident_of_a_kind_is_open(history: History) -> None:
     assert not history.open_incident(again, channel="#kafka", message=OPENED)
     assert not history.open_incident(incident(group="g"), channel="#kafka", message=None)
     first, second = history.open_incidents()
-    assert first == Incident(
-        incident_id=first.incident_id,
-        cluster="demo",
-        group_id=None,
-        kind="snapshot late",
-        severity="warning",
-        opened_at=FIRST,
-        last_seen_at=FIRST,
-        facts={"since": "then"},
-    )
+    assert first == replace(incident(), incident_id=first.incident_id)
+    assert first.incident_id is not None
     assert second.group_id == "g"
     (queued,) = history.pending_alerts()
     assert queued.key == f"incident {first.incident_id} opened"
@@ -127,14 +122,14 @@ def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: Hist
     later = FIRST + timedelta(minutes=3)
     history.open_incident(incident(), channel="#kafka", message=None)
     (one,) = history.open_incidents()
-    history.touch_incident(one.incident_id, now=later, facts={"since": "then", "n": 2})
+    history.touch_incident(one, now=later, facts={"since": "then", "n": 2})
     (seen,) = history.open_incidents()
     assert (seen.opened_at, seen.last_seen_at) == (FIRST, later)
     assert seen.facts == {"since": "then", "n": 2}
-    assert history.close_incident(one.incident_id, now=later, channel="#kafka", message=CLOSED)
-    history.touch_incident(one.incident_id, now=later, facts={})
+    assert history.close_incident(one, now=later, channel="#kafka", message=CLOSED)
+    history.touch_incident(one, now=later, facts={})
     assert history.open_incidents() == []
-    assert not history.close_incident(one.incident_id, now=later, channel="#kafka", message=CLOSED)
+    assert not history.close_incident(one, now=later, channel="#kafka", message=CLOSED)
     assert history.open_incident(incident(), channel="#kafka", message=None) is False
     (anew,) = history.open_incidents()
     assert anew.incident_id > one.incident_id
@@ -145,21 +140,21 @@ def test_an_end_stands_in_the_thread_of_its_opening(history: History) -> None:
     for kind, channel in (("snapshot late", "#kafka"), ("advice stuck", "#moved")):
         history.open_incident(incident(kind), channel="#kafka", message=OPENED)
         (opening,) = history.pending_alerts()
-        history.mark_alert_sent(opening.alert_id, SENT)
+        history.mark_alert_sent(opening, SENT)
         (one,) = history.open_incidents()
-        history.close_incident(one.incident_id, now=FIRST, channel=channel, message=CLOSED)
+        history.close_incident(one, now=FIRST, channel=channel, message=CLOSED)
         (ending,) = history.pending_alerts()
         assert ending.key == f"incident {one.incident_id} closed"
         assert ending.thread == ("17.5" if channel == "#kafka" else None)
-        history.mark_alert_sent(ending.alert_id, SENT)
+        history.mark_alert_sent(ending, SENT)
 
 
 def test_an_end_takes_the_place_of_an_opening_that_was_never_sent(history: History) -> None:
     """One message tells all of it; other alerts stay."""
-    history.enqueue(alert("a"))
+    enqueue(history, "a")
     history.open_incident(incident(), channel="#kafka", message=OPENED)
     (one,) = history.open_incidents()
-    history.close_incident(one.incident_id, now=FIRST, channel="#kafka", message=CLOSED)
+    history.close_incident(one, now=FIRST, channel="#kafka", message=CLOSED)
     keys = [waiting.key for waiting in history.pending_alerts()]
     assert keys == ["a", f"incident {one.incident_id} closed"]
     assert [waiting.thread for waiting in history.pending_alerts()] == [None, None]

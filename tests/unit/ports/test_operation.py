@@ -8,7 +8,8 @@ import pytest
 
 from evenkeel.engine.errors import ClusterBusy, InputError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.ports import ClusterFacts, FailingStep, History, NewAlert, NewIncident, StepRun
+from evenkeel.engine.ports import ClusterFacts, FailingStep, History
+from evenkeel.engine.records import IncidentRow, Outcome, StepRun
 from tests.helpers.history_rows import FIRST, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -34,7 +35,7 @@ def run(
             step=step,
             started_at=later(minutes),
             finished_at=later(minutes + 1),
-            outcome="failed" if error else "ok",
+            outcome=Outcome.FAILED if error else Outcome.OK,
             error=error,
         )
     )
@@ -128,17 +129,15 @@ MESSAGE = AlertMessage(
 def test_unsent_alerts_are_counted_but_for_those_about_unsent_alerts(history: History) -> None:
     """How many, for which channels, and the error of the oldest that failed."""
     for key, channel in (("a", "#team"), ("b", "#kafka"), ("c", "#team"), ("d", "#kafka")):
-        history.enqueue(
-            NewAlert(key=key, cluster="demo", snapshot_id=None, channel=channel, message=MESSAGE)
-        )
+        history.enqueue(key, MESSAGE, cluster="demo", snapshot_id=None, channel=channel)
     for kind, channel in (("alerts unsent", "#x"), ("advice stuck", "#y")):
-        incident = NewIncident(
-            cluster="demo", group_id=None, kind=kind, severity="warning", opened_at=FIRST, facts={}
+        incident = IncidentRow(
+            cluster="demo", kind=kind, severity="warning", opened_at=FIRST, last_seen_at=FIRST
         )
         history.open_incident(incident, channel=channel, message=MESSAGE)
     waiting = {alert.key: alert for alert in history.pending_alerts()}
     for key in "cb":
-        history.mark_alert_failed(waiting[key].alert_id, f"no {key}")
+        history.mark_alert_failed(waiting[key], f"no {key}")
     (facts,) = history.cluster_facts(["demo"])
     assert (facts.unsent, facts.unsent_channels) == (5, ("#kafka", "#team", "#y"))
     assert facts.unsent_error == "no b"

@@ -9,7 +9,8 @@ import pytest
 
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.ports import History, NewAlert, NewIncident, StepRun, WaitingSnapshot
+from evenkeel.engine.ports import History, WaitingSnapshot
+from evenkeel.engine.records import IncidentRow, Outcome, StepRun
 from tests.helpers.history_rows import FIRST, advice, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -38,6 +39,8 @@ def test_another_kafka_cluster_under_the_same_name_is_refused(history: History) 
     ):
         history.store_snapshot(other)
     history.store_snapshot(silent)
+    with pytest.raises(ClusterChanged, match="kafka-2"):
+        history.store_snapshot(other)
     asked = [other.snapshot_id, silent.snapshot_id]
     assert history.missing_snapshots(asked) == [other.snapshot_id]
     history.store_snapshot(manifest(0, "eu", kafka=None))
@@ -88,25 +91,25 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
     """Snapshots, their advice and alerts, runs of steps, incidents that are over; open incidents stay."""
     old, new = fill(history, 0), fill(history, 10)
     for key, snapshot_id in (("old", old), ("new", new), ("of none", None)):
-        alert = NewAlert(
-            key=key, cluster="demo", snapshot_id=snapshot_id, channel="#kafka", message=MESSAGE
+        assert history.enqueue(
+            key, MESSAGE, cluster="demo", snapshot_id=snapshot_id, channel="#kafka"
         )
-        assert history.enqueue(alert)
     for kind in ("over", "open"):
         history.open_incident(
-            NewIncident(
+            IncidentRow(
                 cluster="demo",
                 group_id=None,
                 kind=kind,
                 severity="warning",
                 opened_at=FIRST,
+                last_seen_at=FIRST,
                 facts={},
             ),
             channel="#kafka",
             message=None,
         )
     over, _ = history.open_incidents()
-    history.close_incident(over.incident_id, now=FIRST, channel="#kafka", message=MESSAGE)
+    history.close_incident(over, now=FIRST, channel="#kafka", message=MESSAGE)
     history.record_step(
         StepRun(
             cluster="demo",
@@ -114,7 +117,7 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
             step="advise",
             started_at=FIRST,
             finished_at=FIRST,
-            outcome="failed",
+            outcome=Outcome.FAILED,
             error="x",
         )
     )

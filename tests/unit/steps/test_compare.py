@@ -6,9 +6,11 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import VALIDATION, facts_of, rows_to_table
+from evenkeel.engine.datasets import facts_of
 from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.records import ValidationRow, table_of
 from evenkeel.engine.steps.compare import compare
+from tests.helpers.history_rows import validation
 from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 
 OWNED = {"a": {"orders": [0, 1]}, "b": {"orders": [2, 3]}}
@@ -324,13 +326,17 @@ def test_what_validation_holds_against_a_snapshot_is_said():
     lake, sides = wiring.scratch(), [_snapshot(n, _members()) for n in range(2)]
     for snapshot in sides:
         lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
-    bad = {"stage": "snapshot", "severity": "critical", "success": False}
-    for snapshot, rows in zip(
-        sides,
-        ([bad | {"group_id": "app", "reason": "no end"}], [bad | {"reason": "no brokers"}]),
-        strict=True,
+    for snapshot, (failing, reason) in zip(
+        sides, (("app", "no end"), (None, "no brokers")), strict=True
     ):
-        table = rows_to_table(rows, VALIDATION)
+        failed = validation(
+            failing,
+            success=False,
+            reason=reason,
+            snapshot_id=snapshot.snapshot_id,
+            cluster="test",
+        )
+        table = table_of(ValidationRow, [failed])
         lake.write("validation", snapshot.snapshot_id, {"validation": table}, {})
     found = compare(lake, Settings(), *(s.snapshot_id for s in sides), "app")
 

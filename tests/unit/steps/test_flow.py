@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from evenkeel.engine.advice import Previous
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
+from evenkeel.engine.model import Figures
+from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.advise import advise_groups
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
@@ -178,6 +181,7 @@ def test_a_group_that_tells_no_subscription_has_no_idle_members(tmp_path):
 
 def test_computing_twice_gives_the_same_tables(lake):
     """Metrics and candidates are pure functions of stored snapshots and configuration."""
+    _measure(lake, snapshot_id(1))
     for compute in (steps.compute_metrics, steps.propose_candidates):
         first, second = (compute(lake, SETTINGS, snapshot_id(1)) for _ in range(2))
 
@@ -186,6 +190,7 @@ def test_computing_twice_gives_the_same_tables(lake):
 
 def test_every_group_has_a_row_per_strategy(lake):
     """An infeasible strategy is a row with a reason, not an absence."""
+    _measure(lake, snapshot_id(1))
     rows = steps.propose_candidates(lake, SETTINGS, snapshot_id(1))["candidates"].to_pylist()
     found = _by(rows, "group_id", "strategy")
 
@@ -199,12 +204,17 @@ def test_every_group_has_a_row_per_strategy(lake):
         assert found["broken", strategy]["feasibility"] == "infeasible"
 
 
+def _measure(lake, wanted, settings=SETTINGS):
+    """What `propose_candidates` reads."""
+    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, settings, wanted))
+
+
 def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = ()):
     wanted = snapshot_id(1)
     steps.record_validation(
         lake, history, wanted, "snapshot", rows_to_table(list(results), VALIDATION)
     )
-    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, settings, wanted))
+    _measure(lake, wanted, settings)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, settings, wanted))
     for stage in ("metrics", "candidates"):
         steps.record_validation(lake, history, wanted, stage, rows_to_table([], VALIDATION))
@@ -274,6 +284,7 @@ def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
     """They stay in the lake for whoever investigates."""
     history, wanted = MemoryHistory(), snapshot_id(1)
     history.store_snapshot(lake.manifest("snapshot", wanted))
+    _measure(lake, wanted)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure("crossing") | {"stage": "candidates"}], VALIDATION)
     steps.record_validation(lake, history, wanted, "candidates", failed)
@@ -286,7 +297,7 @@ def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
     """The group is shown as unknown with the reason, nothing is proposed or advised for it, and the others go on."""
     history, wanted = MemoryHistory(), snapshot_id(1)
     history.store_snapshot(lake.manifest("snapshot", wanted))
-    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    _measure(lake, wanted)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure("crossing", reason="lag is negative")], VALIDATION)
     for stage, results in (("metrics", failed), ("candidates", failed.slice(0, 0))):
@@ -315,7 +326,7 @@ def test_rejected_metrics_reach_the_history_for_no_group(lake):
     """Neither do the candidates that were computed beside them; every group is told so."""
     history, wanted = MemoryHistory(), snapshot_id(1)
     history.store_snapshot(lake.manifest("snapshot", wanted))
-    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    _measure(lake, wanted)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
     for stage, results in (("metrics", failed), ("candidates", failed.slice(0, 0))):
@@ -330,7 +341,7 @@ def test_rejected_candidates_are_no_ground_for_advice(lake):
     """When the candidates as a whole cannot be trusted, every group is told so and none to switch."""
     history, wanted = MemoryHistory(), snapshot_id(1)
     history.store_snapshot(lake.manifest("snapshot", wanted))
-    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    _measure(lake, wanted)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
     steps.record_validation(lake, history, wanted, "candidates", failed)
@@ -343,8 +354,9 @@ def test_rejected_candidates_are_no_ground_for_advice(lake):
 def test_advice_remembers_what_came_before(lake):
     """With two confirmations asked for, the preceding snapshot's preference counts."""
     settings = Settings(rules=(Rule(policy=Policy(confirmations=2)),))
-    tables = steps.propose_candidates(lake, settings, snapshot_id(1))
     metrics = steps.compute_metrics(lake, settings, snapshot_id(1))
+    steps.record_metrics(lake, snapshot_id(1), metrics)
+    tables = steps.propose_candidates(lake, settings, snapshot_id(1))
     inputs = tables["candidates"], metrics["group_metrics"], settings, "test"
     first = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, {}, {})], "g")
     before = {"crossing": Previous(strategy="range", seen=1)}
@@ -396,7 +408,7 @@ def test_a_past_that_was_withheld_is_nobodys_past(lake):
 def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
     """By hand for a pattern, only matching groups' rows are replaced."""
     wanted = snapshot_id(1)
-    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    _measure(lake, wanted)
     before = lake.read("group_metrics", [wanted]).sort_by("group_id")
     other = Settings(lookback=1)
     some = steps.compute_metrics(lake, other, wanted, "cross*")
@@ -412,8 +424,8 @@ def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
 def test_advice_waits_for_all_groups_of_a_snapshot(lake):
     """Candidates of some groups only would close the snapshot for the rest."""
     wanted, history = snapshot_id(1), MemoryHistory()
+    _measure(lake, wanted)
     some = steps.propose_candidates(lake, SETTINGS, wanted, "cross*")
-    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
     steps.record_candidates(lake, wanted, some, "cross*")
 
     assert [row["group_id"] for row in steps.advise(lake, history, SETTINGS, wanted)] == [
@@ -432,3 +444,51 @@ def test_an_idle_member_consumes_nothing_which_is_known(tmp_path):
 
     assert (found[0]["lag"], found[0]["production_per_second"]) == (0, 0.0)
     assert found[1]["production_per_second"] is None
+
+
+def test_candidates_need_the_metrics_of_their_snapshot_and_no_earlier_one(lake, monkeypatch):
+    """They are made of the newest snapshot and its metrics: without these they say what is missing."""
+    with pytest.raises(SnapshotNotFound, match="metrics"):
+        steps.propose_candidates(lake, SETTINGS, snapshot_id(1))
+    _measure(lake, snapshot_id(1))
+    read: set[str] = set()
+    whole = lake.read
+
+    def watched(dataset, ids):
+        read.update(ids)
+        return whole(dataset, ids)
+
+    monkeypatch.setattr(lake, "read", watched)
+    assert len(steps.propose_candidates(lake, SETTINGS, snapshot_id(1))["candidates"])
+    assert read == {snapshot_id(1)}
+
+
+def test_a_group_that_was_not_measured_is_infeasible_with_that_reason(lake):
+    """Metrics of some groups only, made by hand, leave the others without a judgement."""
+    wanted = snapshot_id(1)
+    some = steps.compute_metrics(lake, SETTINGS, wanted, "cross*")
+    steps.record_metrics(lake, wanted, some, "cross*")
+    rows = steps.propose_candidates(lake, SETTINGS, wanted)["candidates"].to_pylist()
+    reasons = {row["reason"] for row in rows if not row["group_id"].startswith("cross")}
+    assert reasons == {"its metrics have not been computed"}
+
+
+def test_the_live_assignment_is_scored_once(lake, monkeypatch):
+    """Its figures in the candidates are those of the metrics; nobody works them out a second time."""
+    _measure(lake, snapshot_id(1))
+    scored = []
+    whole = Judge.figures
+
+    def watched(judge, owner):
+        scored.append(bool((owner == judge.group.owner).all()))
+        return whole(judge, owner)
+
+    monkeypatch.setattr(Judge, "figures", watched)
+    rows = steps.propose_candidates(lake, SETTINGS, snapshot_id(1))["candidates"].to_pylist()
+    assert not any(scored)
+    metrics = lake.read("group_metrics", [snapshot_id(1)]).to_pylist()
+    live = {row["group_id"]: row for row in rows if row["strategy"] == "live"}
+    names = [one.name for one in fields(Figures)]
+    for row in metrics:
+        if row["most_partitions"] is not None:
+            assert {n: live[row["group_id"]][n] for n in names} == {n: row[n] for n in names}

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.steps.measure import measure_group
-from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 GROWTH = 300_000
@@ -45,7 +45,7 @@ def _costs(settings=PRICED, **columns):
     """The group's row and the row of each strategy."""
     now, before = _group(1, **columns), _group(0, **columns)
     [row] = measure_group(settings, now, [before])["group_metrics"]
-    return row, {one["strategy"]: one for one in propose_group(settings, now, [before])}
+    return row, {one["strategy"]: one for one in proposed(settings, now, [before])}
 
 
 def test_a_group_and_every_strategy_have_their_price():

@@ -9,7 +9,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model import Assignment, Reach
 from evenkeel.engine.steps import propose
 from evenkeel.engine.steps.candidate_rows import candidate_of
-from evenkeel.engine.steps.propose import propose_group
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
@@ -40,7 +40,7 @@ def _rows(monkeypatch, *strategies, settings=None, **header):
     snapshot = make_snapshot(
         topics=[topic("orders", 3)], groups=[group("g", members=members, **header)]
     )
-    rows = propose_group(settings or Settings(), groups(snapshot)[0], [])
+    rows = proposed(settings or Settings(), groups(snapshot)[0], [])
     return {row["strategy"]: row for row in rows}
 
 
@@ -67,6 +67,30 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("header", "running", "unknown"),
+    [
+        ({"group_type": "classic", "assignor": "range"}, {"range"}, set()),
+        ({"group_type": "consumer", "assignor": "range"}, {"range-server"}, set()),
+        ({"group_type": "consumer", "assignor": "uniform"}, {"uniform"}, set()),
+        ({"group_type": "classic", "assignor": "lag"}, {"lag-aware"}, set()),
+        ({"group_type": "classic", "assignor": "own"}, {"own"}, set()),
+        ({"group_type": "classic", "assignor": "acme"}, set(), {"own"}),
+        ({"group_type": "classic", "assignor": None}, set(), {"range", "own"}),
+    ],
+)
+def test_what_runs_is_told_by_our_names(monkeypatch, header, running, unknown):
+    """A group's wire name leads to one of our strategies; what name a custom one has there, only its class knows."""
+    names = ("live", "range", "range-server", "uniform", "lag-aware", "own")
+    strategies = [Seen(name) for name in names]
+
+    rows = _rows(monkeypatch, *strategies, **header)
+
+    told = {name: row["is_running"] for name, row in rows.items()}
+    assert {name for name, so in told.items() if so} == running
+    assert {name for name, so in told.items() if so is None} >= unknown
+
+
 def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     """Of a KIP-848 member with too many the uniform assignor takes the last ones of its target as brokers list it."""
     walked = [0, 16, 1, 17, 2, 3, 4, 5, 6, 7, 15]
@@ -74,7 +98,7 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     described = group("g", members=members, group_type="consumer", assignor="uniform")
     [live] = groups(make_snapshot(topics=[topic("t", 18)], groups=[described]))
 
-    [row] = [r for r in propose_group(Settings(), live, []) if r["strategy"] == "uniform"]
+    [row] = [r for r in proposed(Settings(), live, []) if r["strategy"] == "uniform"]
 
     assert [m["partition"] for m in row["moved"] if m["from_member"] == "c"] == [7, 15]
 

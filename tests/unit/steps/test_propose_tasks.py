@@ -11,10 +11,10 @@ from evenkeel.engine.config import Rule, Settings, StreamsSettings
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.model import NONE
 from evenkeel.engine.steps.candidate_rows import candidate_of
-from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
+from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import groups
 from tests.helpers.streams import Shape, sketch
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_sketch, live_snapshot, on
@@ -43,7 +43,7 @@ UNKNOWN_BY_CLIENT = (
 def _rows(threads=THREADS, subs=SUBS, *, told=None, replicas=FAR, **more):
     group = live_group(threads, subs, replicas=replicas, **more)
     settings = Settings(rules=(Rule(groups="app", streams=told),)) if told else Settings()
-    return _stored(propose_group(settings, group, []))
+    return _stored(proposed(settings, group, []))
 
 
 def _stored(rows):
@@ -102,7 +102,7 @@ def test_what_hangs_on_threads_is_unknown():
         for number, end in enumerate([1000, 1600])
     )
     settings = Settings(rules=(Rule(capacity_per_second=100),))
-    rows = _stored(propose_group(settings, now, [earlier]))
+    rows = _stored(proposed(settings, now, [earlier]))
 
     for name in TASKS:
         told = {column: rows[name][column] for column in UNKNOWN_BY_CLIENT}
@@ -211,6 +211,36 @@ def test_the_strategy_it_runs_is_replayed_as_the_next_rebalance():
     assert rows["none"]["replay"] == rows["balance_subtopology"]["replay"] == "fresh assignment"
 
 
+NEAR = [
+    Thread(1, "0_2 0_3", rack="a"),
+    Thread(1, "1_0", "1_1", rack="a"),
+    Thread(2, "0_0 0_1", rack="b"),
+    Thread(2, "1_1", "1_0", rack="b"),
+]
+"""What both strategies that look at racks give."""
+
+
+@pytest.mark.parametrize(
+    ("threads", "told", "running"),
+    [
+        (NEAR, None, (False, True, True)),
+        (NEAR, StreamsSettings(rack_aware_assignment_strategy="min_cost"), (False, True, False)),
+        ([Thread(1, "0_0 0_1 0_2 0_3 1_0 1_1"), Thread(2)], None, (None, None, None)),
+    ],
+)
+def test_what_runs_is_told_by_what_it_has(threads, told, running):
+    """The configured strategy, else each that gives exactly this; where none does, it is not known."""
+    rows = _rows(threads, told=told)
+
+    assert tuple(rows[name]["is_running"] for name in TASKS) == running
+    assert rows["live"]["is_running"] is rows["range"]["is_running"] is False
+
+
+def test_no_rack_strategy_runs_where_the_broker_assigns():
+    """A KIP-1071 group has none of them, whatever they would give."""
+    assert {_rows(NEAR, kip_1071=True)[name]["is_running"] for name in TASKS} == {False}
+
+
 def test_a_task_assignor_that_is_not_emulated_gets_no_placement():
     """Nothing is scored, proven or deployable for it; what it has is shown, and why there is no more."""
     rows = _rows(told=StreamsSettings(task_assignor="sticky"))
@@ -287,7 +317,7 @@ def test_the_share_across_racks_is_that_of_the_tasks(seed, kip_1071):
     owner = [chance.randrange(len(app.clients)) for _ in app.tasks]
     group, told = live_sketch(one, owner, [[] for _ in app.tasks], kip_1071=kip_1071)
     settings = Settings(rules=(Rule(streams=told),))
-    rows = _stored(propose_group(settings, group, []))
+    rows = _stored(proposed(settings, group, []))
     application = running(group, told)
     found = {"live": present(application)} | {
         s.value: outcome(application, s) for s in RackStrategy

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.config import StreamsSettings
@@ -45,7 +45,6 @@ def _answered(one, strategy, *, kip_1071=False):
     return running(group, settled)
 
 
-@settings(max_examples=60)
 @given(sketches(SMALL) | sketches(KNOWN), st.sampled_from(STRATEGIES), st.booleans())
 def test_a_group_that_is_where_a_strategy_leads_is_recognised(one, strategy, kip_1071):
     """Built from the strategy's own answer, it is reproduced exactly, and nothing moves or warms up."""
@@ -107,7 +106,6 @@ def _recount(one, live, found):
     return rows, tuple(copied), moves, cost
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 1 << 32))
 def test_crossing_unknown_moves_and_cost_are_those_of_a_plain_recount(seed):
     """Task by task and copy by copy, for what runs now and for every strategy."""

@@ -16,6 +16,7 @@ from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import swap_standbys
 from evenkeel.engine.streams.verify import breaches, verify
+from tests.helpers.examples import examples
 from tests.helpers.streams import Shape, process, sketch, tasks_of
 
 ONE = TaskConfig(num_standby_replicas=1)
@@ -161,9 +162,9 @@ def test_random_placements_break_nothing():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("batch", range(10))
-def test_ten_thousand_random_placements_break_nothing(batch):
-    """In batches of a thousand, some of them larger."""
-    seeds = range(1_000 * (batch + 1), 1_000 * (batch + 2))
+def test_thousands_of_random_placements_break_nothing(batch):
+    """Ten batches, each of larger ones: ten thousand with the nightly profile, a thousand with CI's."""
+    seeds = range(1_000 * (batch + 1), 1_000 * (batch + 1) + 2 * examples())
     shape = Shape(known_racks=True, grid=True, most_tasks=14 + 3 * batch, most_clients=8 + batch)
 
     assert _batch(seeds, shape) == {}

@@ -13,7 +13,8 @@ from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.errors import ClusterChanged, HistoryError
-from evenkeel.engine.ports import PreviousAdvice, StepRun
+from evenkeel.engine.ports import PreviousAdvice
+from evenkeel.engine.records import Outcome, StepRun
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -331,7 +332,7 @@ def test_the_runs_of_steps_are_noted(history: PostgresHistory) -> None:
                 step="take_snapshot",
                 started_at=FIRST,
                 finished_at=FIRST + timedelta(seconds=2),
-                outcome=outcome,
+                outcome=Outcome(outcome),
                 error=error,
             )
         )

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.integration.cli.conftest import objects
+from tests.unit.cli.conftest import objects
 
 SECONDS = 20
 """More than any of these takes on a busy machine, less than anyone would call hanging."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.integration.cli.conftest import objects
 from tests.stage.slack_workspace import REVOKED
+from tests.unit.cli.conftest import objects
 
 pytest_plugins = ("tests.helpers.slack_fixtures",)
 

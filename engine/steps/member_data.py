@@ -1,0 +1,75 @@
+"""What strategies learn of each member beside its subscription: what configuration says of it, and what it sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from evenkeel.engine.advice import runs
+from evenkeel.engine.assignor import Assignor, GroupSpec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.config import Rule
+from evenkeel.engine.conformance.asking import NoAnswer
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.model import GroupSnapshot, Member
+from evenkeel.engine.text import listed
+
+NAMED = 3
+"""As many members are named in a reason."""
+
+
+def settings_of(rule: Rule, member: Member) -> dict[str, Any]:
+    """A member's `config`: who and where it is, and what configuration says of it on top."""
+    wire = {"client_id": member.client_id, "host": member.host.removeprefix("/")}
+    return wire | _configured(rule, member)
+
+
+def _configured(rule: Rule, member: Member) -> dict[str, Any]:
+    return rule.member_data(member.client_id, member.host, member.instance_id)
+
+
+def with_user_data(
+    strategy: Assignor, group: GroupSnapshot, rule: Rule, spec: GroupSpec
+) -> GroupSpec:
+    """
+    The group with the user data that a custom strategy needs; of a strategy of ours, and of one that needs none, as is.
+
+    A group that runs the strategy has what its members sent; where it does not, or a member sent none, configuration
+    can say it.
+
+    Raises:
+        Infeasible: The data of a member is not known.
+        NoAnswer: The strategy failed to read what a member sent.
+    """
+    if "user_data" not in strategy.needs or strategy is ASSIGNORS.get(strategy.name):
+        return spec
+    read = getattr(strategy, "read_user_data", None)
+    sends = bool(runs(group, strategy.name)) and read is not None
+    known = [
+        _read(read, member.user_data)
+        if sends and member.user_data is not None
+        else _configured(rule, member) or None
+        for member in group.members
+    ]
+    missing = [m.identity for m, data in zip(group.members, known, strict=True) if data is None]
+    if missing:
+        raise Infeasible(
+            f"it needs the user data of its members; of {len(missing)} of {len(group.members)} "
+            f"({listed(missing, NAMED)}) none is known: {_why_unknown(strategy, group, read)}.",
+            fix="Say it of the members in [[rules]], as members = {...}.",
+        )
+    return replace(spec, user_data=tuple(known))
+
+
+def _why_unknown(strategy: Assignor, group: GroupSnapshot, read: object) -> str:
+    if not runs(group, strategy.name):
+        return f"the group runs {group.assignor or 'another strategy'}, which sends none for it"
+    return "they sent none" if read else "its class has no read_user_data to read what they sent"
+
+
+def _read(read: Any, sent: bytes) -> Mapping[str, Any]:
+    try:
+        return dict(read(sent))
+    except Exception as problem:
+        raise NoAnswer(f"read_user_data raised {type(problem).__name__}: {problem}") from problem

@@ -1,0 +1,174 @@
+"""``python -m tests.tiers [TIER ...]``: the tests in tiers, one after the other; all of them by default.
+
+Each tier is a process of its own that starts the services its tests share, once, and ends them. What
+services a test needs is said by its marks; so every test is in exactly one tier.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+# Each worker imports everything again: more of them than this cost more than they bring.
+PARALLEL = ("-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
+
+DOCTESTS = (".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py")
+SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
+"""Airflow and Great Expectations take seconds; the unit tier does not even look there."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Tests that run in one process, or in parallel where they share no service."""
+
+    name: str
+    purpose: str
+    marks: str
+    """What pytest takes after ``-m``; the expressions of all tiers split the tests."""
+    paths: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+
+TIERS = (
+    Tier(
+        "unit",
+        "needs nothing",
+        "not (airflow or slow or postgres or kafka or spark)",
+        ("tests/unit", *DOCTESTS),
+        (*PARALLEL, *(f"--ignore={folder}" for folder in SLOW_TO_IMPORT)),
+    ),
+    Tier(
+        "slow",
+        "needs no service, but Airflow or Great Expectations loaded, a compiler, a JVM or patience",
+        "(airflow or slow) and not (postgres or kafka or spark)",
+        ("tests/unit", "tests/integration"),
+        PARALLEL,
+    ),
+    Tier(
+        "postgres",
+        "one server, a database for each test",
+        "postgres and not (kafka or spark)",
+        ("tests/integration",),
+    ),
+    Tier(
+        "brokers",
+        "three brokers with the workload; brokers of their own for those that kill or guard them",
+        "kafka and not spark",
+        ("tests/integration",),
+    ),
+    Tier("spark", "one local session", "spark and not kafka", ("tests/integration",)),
+    Tier(
+        "flow",
+        "everything: brokers, workload, Postgres, Airflow, Spark",
+        "kafka and spark",
+        ("tests/acceptance",),
+    ),
+)
+
+
+def stray(nodeid: str, marks: Collection[str]) -> bool:
+    """Whether a test lies where only marked ones are looked for, and has none of the marks."""
+    services = {"airflow", "slow", "postgres", "kafka", "spark"}
+    marked_only = ("tests/integration/", "tests/acceptance/", *SLOW_TO_IMPORT)
+    return nodeid.startswith(marked_only) and services.isdisjoint(marks)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a tier."""
+
+    tier: str
+    exit_code: int
+    tests: int | None
+    failed: int | None
+    skipped: int | None
+    seconds: float
+    processor_seconds: float
+
+    @property
+    def line(self) -> str:
+        """One line for a person."""
+        verdict = "ok" if self.exit_code == 0 else "FAILED"
+        counts = "no report" if self.tests is None else self._counts
+        spent = f"{self.seconds:5.0f} s ({self.processor_seconds:.0f} s of processor time)"
+        return f"{self.tier:<9} {verdict:<7} {counts:<40} {spent}"
+
+    @property
+    def _counts(self) -> str:
+        return f"{self.tests} tests, {self.failed} failed, {self.skipped} skipped"
+
+
+def run(tier: Tier) -> Outcome:
+    """Run a tier's tests; what they print goes where this prints."""
+    before, began = _processor_seconds(), time.monotonic()
+    with TemporaryDirectory(prefix="evenkeel-tier-") as folder:
+        report = Path(folder) / "report.xml"
+        words = ["-q", *tier.paths, "-m", tier.marks, *tier.options, f"--junit-xml={report}"]
+        command = [sys.executable, "-m", "pytest", *words, "--durations=5"]
+        exit_code = subprocess.run(command, cwd=CHECKOUT, check=False).returncode
+        tests, failed, skipped = _counted(report)
+    seconds = time.monotonic() - began
+    processor = _processor_seconds() - before
+    return Outcome(tier.name, exit_code, tests, failed, skipped, seconds, processor)
+
+
+def _processor_seconds() -> float:
+    """Of all that was started here and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _counted(report: Path) -> tuple[int | None, int | None, int | None]:
+    """Tests, those that failed and those that were skipped; unknown where pytest did not get that far."""
+    if not report.exists():
+        return None, None, None
+    suites = ElementTree.parse(report).getroot().findall("testsuite")
+    tests, failures, errors, skipped = (
+        sum(int(suite.get(name, 0)) for suite in suites)
+        for name in ("tests", "failures", "errors", "skipped")
+    )
+    return tests, failures + errors, skipped
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the tiers that were asked for, then print a line for each."""
+    purposes = "\n".join(f"  {tier.name:<9} {tier.purpose}" for tier in TIERS)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.tiers",
+        description="Run the tests, tier by tier.",
+        epilog=f"tiers:\n{purposes}\n\nHYPOTHESIS_PROFILE is quick, ci (the default) or nightly.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    names = [tier.name for tier in TIERS]
+    parser.add_argument("tier", nargs="*", metavar="TIER", help="all by default")
+    asked = parser.parse_args(arguments).tier or names
+    if unknown := set(asked) - set(names):
+        parser.error(f"no such tier: {', '.join(sorted(unknown))}")
+    outcomes: list[Outcome] = []
+    try:
+        for tier in TIERS:
+            if tier.name in asked:
+                print(f"== {tier.name}: {tier.purpose}", flush=True)
+                outcomes.append(run(tier))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    finally:
+        profile = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+        print("\n".join(["", f"profile {profile}", *(outcome.line for outcome in outcomes)]))
+    return int(any(outcome.exit_code for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
