@@ -25,7 +25,6 @@ from airflow.sdk.exceptions import (
 
 from evenkeel.dags.connections import settings
 from evenkeel.engine import steps, wiring
-from evenkeel.engine.alerting.policy import SKIPPED
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
@@ -70,15 +69,15 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
     """
     started, ports = utc_now(), None
 
-    def note(error: str | None) -> None:
+    def note(error: str | None, outcome: Outcome = Outcome.FAILED) -> None:
         if ports is not None:
-            _record(ports, step, cluster, snapshot_id, started, error)
+            _record(ports, step, cluster, snapshot_id, started, outcome, error)
 
     try:
         ports = Ports(settings())
         yield ports
     except ClusterBusy as problem:
-        note(f"{SKIPPED} {_one_line(problem)}")
+        note(_one_line(problem), Outcome.SKIPPED)
         raise AirflowSkipException(str(problem)) from None
     except EvenkeelError as problem:
         note(_one_line(problem))
@@ -90,7 +89,7 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
     except BaseException as problem:
         note(f"{type(problem).__name__}: {_one_line(problem)}")
         raise
-    note(None)
+    note(None, Outcome.OK)
 
 
 def _one_line(problem: BaseException) -> str:
@@ -103,6 +102,7 @@ def _record(
     cluster: str | None,
     snapshot_id: str | None,
     started: datetime,
+    outcome: Outcome,
     error: str | None,
 ) -> None:
     """Write the row of `step_run`; that it cannot be written must not hide what happened."""
@@ -114,7 +114,7 @@ def _record(
                 step=step,
                 started_at=started,
                 finished_at=utc_now(),
-                outcome=Outcome.FAILED if error else Outcome.OK,
+                outcome=outcome,
                 error=error,
             )
         )

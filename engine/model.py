@@ -13,12 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.facts import Fact
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
@@ -120,12 +122,21 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning
 STREAMS_PROTOCOL = "stream"
 """What Kafka Streams calls its assignor in groups of the classic protocol."""
 
+APPLICATIONS: Mapping[GroupType, str | None] = MappingProxyType(
+    {GroupType.STREAMS: None, GroupType.CLASSIC: STREAMS_PROTOCOL}
+)
+"""Which groups are Kafka Streams applications: type -> wire name of their assignor, None for any."""
+
 
 class Status(enum.StrEnum):
-    """How a partition or a group fares, worsening in this order; a group has its worst partition's."""
+    """
+    How a partition or a group fares, worsening in this order; a group has its worst partition's.
 
-    UNKNOWN = "UNKNOWN"
+    What is unknown is never taken to be well, so it hides OK; it hides nothing that is known to be wrong.
+    """
+
     OK = "OK"
+    UNKNOWN = "UNKNOWN"
     WARN = "WARN"
     STALL = "STALL"
     STOP = "STOP"
@@ -133,7 +144,7 @@ class Status(enum.StrEnum):
 
     @property
     def severity(self) -> int:
-        """0 for UNKNOWN up to 5 for REWIND."""
+        """0 for OK up to 5 for REWIND."""
         return list(Status).index(self)
 
 
@@ -340,9 +351,8 @@ class GroupSnapshot:
 
 def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:
     """Whether a group of this type and wire name is a Kafka Streams application."""
-    return group_type == GroupType.STREAMS or (
-        group_type == GroupType.CLASSIC and assignor == STREAMS_PROTOCOL
-    )
+    kind = GroupType(group_type)
+    return kind in APPLICATIONS and APPLICATIONS[kind] in (None, assignor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -374,17 +384,17 @@ class Assignment:
             a partition has no owner in this round. None: nothing has to be given up first.
         raw_assignment: The lists Kafka's class would send, entry by entry, where *owner* cannot say it: a partition
             given to two members, or one that is gone. None: *owner* and *order* say all.
-        findings: What is wrong with the answer, in words; Kafka's own classes have such answers (a member gets what
-            it never subscribed to). An answer with findings is shown, never advised.
-        proof: What is proven of the answer (`exact`, or how far from its floor at most); None: nothing is claimed.
+        findings: What is wrong with the answer; Kafka's own classes have such answers (a member gets what it never
+            subscribed to). An answer with findings is shown, never advised.
+        proof: What is proven of the answer: facts of the kinds in `facts.PROOF`; none: nothing is claimed.
     """
 
     owner: Indices
     order: Ints | None = None
     transferring: Indices | None = None
     raw_assignment: Lists | None = None
-    findings: tuple[str, ...] = ()
-    proof: str | None = None
+    findings: tuple[Fact, ...] = ()
+    proof: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -583,11 +593,11 @@ class Candidate:
     feasibility: Feasibility
     reason: str
     is_running: bool | None = None
-    replay: str | None = None
+    replay: tuple[Fact, ...] = ()
     assignment: Assignment | None = None
     score: Score | None = None
-    findings: tuple[str, ...] = ()
-    proof: str | None = None
+    findings: tuple[Fact, ...] = ()
+    proof: tuple[Fact, ...] = ()
 
 
 class Verdict(enum.StrEnum):
@@ -624,10 +634,10 @@ class Advice:
     group: str
     verdict: Verdict
     strategy: str | None
-    reason: str
+    facts: tuple[Fact, ...]
     how: str | None = None
     yardstick: str | None = None
-    yardstick_reason: str | None = None
+    yardstick_facts: tuple[Fact, ...] = ()
     seen: int = 0
     moves: tuple[Move, ...] = field(default=())
 

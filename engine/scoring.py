@@ -180,7 +180,7 @@ def moves(group: GroupSpec, assignment: Assignment) -> list[Move]:
     """
     names = [*group.members, None]
     changed = np.flatnonzero(group.owner != assignment.owner).tolist()
-    found = [
+    changes = [
         Move(
             topic=group.topics[int(group.topic_of[p])],
             partition=int(group.number_of[p]),
@@ -189,4 +189,4 @@ def moves(group: GroupSpec, assignment: Assignment) -> list[Move]:
         )
         for p in changed
     ]
-    return sorted(found, key=lambda move: (move.topic, move.partition))
+    return sorted(changes, key=lambda move: (move.topic, move.partition))

@@ -54,13 +54,3 @@ def shortened(text: str, limit: int) -> str:
     ('abc…', 'abc')
     """
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def money(amount: float, currency: str) -> str:
-    """
-    An amount of money, its sign left to the sentence around it.
-
-    >>> money(1234.5, "EUR"), money(0.001, "USD"), money(0, "USD")
-    ('1,234.50 EUR', 'less than 0.01 USD', '0.00 USD')
-    """
-    return f"less than 0.01 {currency}" if 0 < amount < 0.005 else f"{amount:,.2f} {currency}"

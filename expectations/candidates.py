@@ -153,7 +153,7 @@ def _scoreboard(candidates: pa.Table, groups: pa.Table, strategies: Sequence[str
 
 def _candidates(candidates: pa.Table, groups: pa.Table) -> pa.Table:
     """The candidates with what no single column says; a comparison with the unknown is fine."""
-    rows = candidates.drop_columns(["moved", "findings"]).to_pylist()
+    rows = candidates.drop_columns(["moved", "findings", "facts"]).to_pylist()
     listed = pc.fill_null(pc.list_value_length(candidates["moved"]), 0).to_pylist()
     sizes = dict(zip(groups["group_id"].to_pylist(), groups["partitions"].to_pylist(), strict=True))
     return with_columns(

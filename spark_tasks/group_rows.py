@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from operator import or_
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +30,7 @@ from pyspark.sql.functions import (
 )
 
 from evenkeel.engine.datasets import CHANGELOG, METRICS, SNAPSHOT
-from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
+from evenkeel.engine.model import APPLICATIONS
 from evenkeel.spark_tasks.packing import pack
 
 SCHEMAS = {**SNAPSHOT, **METRICS}
@@ -106,8 +107,12 @@ def topics_of(members: DataFrame, commits: DataFrame) -> DataFrame:
 
 def stores_of(groups: DataFrame, partitions: DataFrame) -> DataFrame:
     """(snapshot_id, group_id, topic): the changelogs of Kafka Streams applications, by name (`is_store_of`)."""
-    application = (col("group_type") == GroupType.STREAMS.value) | (
-        (col("group_type") == GroupType.CLASSIC.value) & (col("assignor") == STREAMS_PROTOCOL)
+    application = reduce(
+        or_,
+        [
+            (col("group_type") == kind.value) & (lit(wire is None) | (col("assignor") == lit(wire)))
+            for kind, wire in APPLICATIONS.items()
+        ],
     )
     applications = broadcast(groups.filter(application).select("snapshot_id", "group_id"))
     changelogs = partitions.select("snapshot_id", "topic").filter(col("topic").endswith(CHANGELOG))

@@ -169,6 +169,7 @@ CREATE TABLE group_metrics (
     lag_floor_equal_counts bigint,
     cross_rack_rate_share double precision,
     cross_rack_in_sync_share double precision,
+    facts jsonb,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -184,7 +185,8 @@ COMMENT ON COLUMN group_metrics.group_type IS
     'Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.';
 COMMENT ON COLUMN group_metrics.state IS 'State of the group, as the broker names it.';
 COMMENT ON COLUMN group_metrics.assignor IS 'Elected protocol or server-side assignor, as named on the wire.';
-COMMENT ON COLUMN group_metrics.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND: that of its worst partition.';
+COMMENT ON COLUMN group_metrics.status IS
+    'That of its worst partition, worsening in this order: OK, UNKNOWN, WARN, STALL, STOP, REWIND.';
 COMMENT ON COLUMN group_metrics.members IS 'Number of members.';
 COMMENT ON COLUMN group_metrics.idle_members IS 'Number of members without a partition.';
 COMMENT ON COLUMN group_metrics.partitions IS
@@ -231,6 +233,8 @@ COMMENT ON COLUMN group_metrics.lag_floor_equal_counts IS
 COMMENT ON COLUMN group_metrics.cross_rack_rate_share IS
     'Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.';
 COMMENT ON COLUMN group_metrics.cross_rack_in_sync_share IS 'Cross-rack share over in-sync replicas only.';
+COMMENT ON COLUMN group_metrics.facts IS
+    'The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -332,7 +336,7 @@ COMMENT ON COLUMN partition_latest.consumption_per_second IS 'Offsets per second
 COMMENT ON COLUMN partition_latest.time_lag_seconds IS 'Age in seconds of the record at the committed offset.';
 COMMENT ON COLUMN partition_latest.time_lag_basis IS 'How that age is known.';
 COMMENT ON COLUMN partition_latest.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
-COMMENT ON COLUMN partition_latest.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.';
+COMMENT ON COLUMN partition_latest.status IS 'OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.';
 COMMENT ON COLUMN partition_latest.member_id IS 'Its owner; null when nobody owns it.';
 COMMENT ON COLUMN partition_latest.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
 COMMENT ON COLUMN partition_latest.committed_at IS 'When the committed offset was read.';
@@ -406,7 +410,7 @@ COMMENT ON COLUMN partition_worst.consumption_per_second IS 'Offsets per second 
 COMMENT ON COLUMN partition_worst.time_lag_seconds IS 'Age in seconds of the record at the committed offset.';
 COMMENT ON COLUMN partition_worst.time_lag_basis IS 'How that age is known.';
 COMMENT ON COLUMN partition_worst.time_to_loss_seconds IS 'Seconds until the log start reaches the committed offset.';
-COMMENT ON COLUMN partition_worst.status IS 'UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.';
+COMMENT ON COLUMN partition_worst.status IS 'OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.';
 COMMENT ON COLUMN partition_worst.member_id IS 'Its owner; null when nobody owns it.';
 COMMENT ON COLUMN partition_worst.cross_rack IS 'Whether no replica is in the owner''s rack; null when a rack is unknown.';
 COMMENT ON COLUMN partition_worst.committed_at IS 'When the committed offset was read.';
@@ -463,6 +467,7 @@ CREATE TABLE candidate (
     cross_rack_cost_per_month double precision,
     currency text,
     is_running boolean,
+    facts jsonb,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -514,6 +519,8 @@ COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
 COMMENT ON COLUMN candidate.is_running IS
     'Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.';
+COMMENT ON COLUMN candidate.facts IS
+    'Findings, proof and replay as values, to ask with @>: a list of {kind, measure, before, after, ...}.';
 
 
 -- What was said
@@ -532,6 +539,8 @@ CREATE TABLE advice (
     seen integer NOT NULL DEFAULT 0,
     config_version text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
+    facts jsonb,
+    yardstick_facts jsonb,
     CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
     CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
     CONSTRAINT advice_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
@@ -554,6 +563,9 @@ COMMENT ON COLUMN advice.yardstick_reason IS 'What it would gain, and why it can
 COMMENT ON COLUMN advice.seen IS 'Number of consecutive snapshots, this one included, in which the strategy won.';
 COMMENT ON COLUMN advice.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN advice.created_at IS 'When it was decided.';
+COMMENT ON COLUMN advice.facts IS
+    'The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.';
+COMMENT ON COLUMN advice.yardstick_facts IS 'What the yardstick would gain, as values of the same form.';
 
 CREATE TABLE advice_move (
     advice_id bigint NOT NULL,
@@ -659,7 +671,7 @@ CREATE TABLE step_run (
     outcome text NOT NULL,
     error text,
     CONSTRAINT step_run_pkey PRIMARY KEY (step_run_id),
-    CONSTRAINT step_run_outcome_check CHECK (outcome IN ('ok', 'failed'))
+    CONSTRAINT step_run_outcome_check CHECK (outcome IN ('ok', 'failed', 'skipped'))
 );
 
 CREATE INDEX step_run_started_at ON step_run (started_at);
@@ -674,5 +686,5 @@ COMMENT ON COLUMN step_run.snapshot_id IS
 COMMENT ON COLUMN step_run.step IS 'Name of the step.';
 COMMENT ON COLUMN step_run.started_at IS 'When it began.';
 COMMENT ON COLUMN step_run.finished_at IS 'When it ended.';
-COMMENT ON COLUMN step_run.outcome IS 'How it ended: ok or failed.';
-COMMENT ON COLUMN step_run.error IS 'Why it failed, in one line; null when it did not.';
+COMMENT ON COLUMN step_run.outcome IS 'How it ended: ok, failed, or skipped as the run before was still at it.';
+COMMENT ON COLUMN step_run.error IS 'Why it failed or was skipped, in one line; null when it was not.';

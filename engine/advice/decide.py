@@ -1,12 +1,14 @@
-"""What a group is told after one snapshot: switch, stay or not judged, always with the reason."""
+"""What a group is told after one snapshot: switch, stay or not judged, always with its reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evenkeel.engine.advice.worth import Worth, near_floor, weigh
+from evenkeel.engine.advice.weighing import Weighing, near_floor, weigh
 from evenkeel.engine.config import Policy
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.metrics.observe import NO_OFFSET_RESET
 from evenkeel.engine.model import Advice, Candidate, Feasibility, Move, Reach, Verdict
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
@@ -26,6 +28,8 @@ def decide(
     candidates: Sequence[Candidate],
     partitions: int,
     policy: Policy,
+    unknown_lag: int | None = None,
+    findings: Sequence[Fact] = (),
     previous: Previous | None = None,
     withheld: str | None = None,
     moves: Mapping[str, Sequence[Move]] | None = None,
@@ -37,6 +41,8 @@ def decide(
         candidates: One per strategy, in the order of the strategy table; `live` among them.
         partitions: How many partitions the group has.
         policy: When a switch pays.
+        unknown_lag: Of how many of them the lag is unknown.
+        findings: What is remarkable about the group.
         previous: The advice of the cluster's preceding snapshot for this group.
         withheld: Why the group may not be judged; None when it may.
         moves: Per strategy, what would change hands.
@@ -44,10 +50,8 @@ def decide(
     """
     live = next((c for c in candidates if c.reach is Reach.LIVE), None)
     if withheld is not None or live is None or live.score is None:
-        reason = withheld or (
-            live.reason if live else "there is no live assignment to compare with"
-        )
-        return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, reason=reason)
+        reason = _why_not_judged(withheld, live)
+        return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=(reason,))
     weighed = {
         c.strategy: weigh(live.score, c.score, partitions, policy, c.findings)
         for c in candidates
@@ -57,30 +61,42 @@ def decide(
     able = [s for s in weighed if _deployable(named[s], policy)]
     best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named)
     floor = near_floor(live.score, policy)
-    shown = dict(
+    advice = Advice(
         group=group,
+        verdict=Verdict.STAY,
+        strategy=best,
+        facts=(),
         yardstick=yardstick,
-        yardstick_reason="; ".join(weighed[yardstick].gains) if yardstick else None,
+        yardstick_facts=weighed[yardstick].gains if yardstick else (),
     )
     if best is None:
-        reason = _why_stay(able, weighed, named, floor)
-        return Advice(verdict=Verdict.STAY, strategy=None, reason=reason, **shown)  # type: ignore[arg-type]
-    seen = previous.seen + 1 if previous and previous.strategy == best else 1
-    gains = "; ".join(weighed[best].gains)
-    if seen < policy.confirmations:
-        reason = (
-            f"{best} would pay ({gains}), seen {seen} of {policy.confirmations} snapshots in a row"
+        lagless = (
+            _unknown_lag(unknown_lag, findings) if live.score.largest_member_lag is None else ()
         )
-        return Advice(verdict=Verdict.STAY, strategy=best, reason=reason, seen=seen, **shown)  # type: ignore[arg-type]
-    return Advice(
+        return replace(advice, facts=_why_stay(able, weighed, floor, lagless))
+    seen = previous.seen + 1 if previous and previous.strategy == best else 1
+    gains = weighed[best].gains
+    if seen < policy.confirmations:
+        waits = _reason("to_be_confirmed", best, after=seen, bound=policy.confirmations)
+        return replace(advice, facts=(waits, *gains), seen=seen)
+    return replace(
+        advice,
         verdict=Verdict.SWITCH,
-        strategy=best,
-        reason=gains + (f"; {floor}" if floor else ""),
+        facts=(*gains, floor) if floor else gains,
         how=(how or {}).get(best),
         seen=seen,
         moves=tuple((moves or {}).get(best, ())),
-        **shown,  # type: ignore[arg-type]
     )
+
+
+def _reason(measure: str, *subjects: str, **known: float | str | None) -> Fact:
+    return Fact(kind=FactKind.REASON, measure=measure, subjects=subjects, **known)  # type: ignore[arg-type]
+
+
+def _why_not_judged(withheld: str | None, live: Candidate | None) -> Fact:
+    if withheld is not None:
+        return _reason("withheld", quote=withheld)
+    return _reason("not_replayed", quote=live.reason) if live else _reason("no_live_assignment")
 
 
 def _deployable(candidate: Candidate, policy: Policy) -> bool:
@@ -88,9 +104,9 @@ def _deployable(candidate: Candidate, policy: Policy) -> bool:
 
 
 def _best(
-    names: Sequence[str], weighed: Mapping[str, Worth], named: Mapping[str, Candidate]
+    names: Sequence[str], weighed: Mapping[str, Weighing], named: Mapping[str, Candidate]
 ) -> str | None:
-    """The most worth that pays; then the fewest moves; then the order of the table."""
+    """The most valuable that pays; then the fewest moves; then the order of the table."""
 
     def rank(name: str) -> tuple[float, int]:
         score = named[name].score
@@ -100,7 +116,7 @@ def _best(
 
 
 def _best_yardstick(
-    able: Sequence[str], weighed: Mapping[str, Worth], named: Mapping[str, Candidate]
+    able: Sequence[str], weighed: Mapping[str, Weighing], named: Mapping[str, Candidate]
 ) -> str | None:
     """The best that this group cannot deploy, if it beats the best it can."""
     others = [n for n in weighed if n not in able and named[n].reach is not Reach.NEVER]
@@ -110,20 +126,24 @@ def _best_yardstick(
     return best if weighed[best].value > weighed[deployable].value else None
 
 
+def _unknown_lag(partitions: int | None, findings: Sequence[Fact]) -> tuple[Fact, ...]:
+    """That lag could not be weighed, and what to configure where that is why."""
+    unset = [fact for fact in findings if fact.measure == NO_OFFSET_RESET]
+    return (_reason("unknown_lag", partitions=partitions), *unset)
+
+
 def _why_stay(
     able: Sequence[str],
-    weighed: Mapping[str, Worth],
-    named: Mapping[str, Candidate],
-    floor: str | None,
-) -> str:
+    weighed: Mapping[str, Weighing],
+    floor: Fact | None,
+    lagless: tuple[Fact, ...],
+) -> tuple[Fact, ...]:
     if floor:
-        return floor
-    gaining = [n for n in able if weighed[n].gains]
-    if gaining:
-        name = gaining[0]
-        gains, losses = "; ".join(weighed[name].gains), "; ".join(weighed[name].losses)
-        return f"{name} would gain ({gains}) but lose ({losses})"
+        return (floor,)
+    for name in able:
+        if weighed[name].gains:
+            found = weighed[name]
+            return (_reason("gain_with_loss", name), *found.gains, *found.losses)
     if not able:
-        return "there is no strategy that it could deploy"
-    verb = "is" if len(able) == 1 else "are"
-    return f"nothing to gain: {', '.join(able)} {verb} no better by as much as the policy asks"
+        return (_reason("nothing_deployable"),)
+    return lagless or (_reason("nothing_to_gain", *able),)

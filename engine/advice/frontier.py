@@ -21,6 +21,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.kit.flow import outweighing
 from evenkeel.engine.kit.min_cost import MinCost, PlainGroup, Weights, min_cost, plain_group
 from evenkeel.engine.model import NONE, Indices
@@ -63,7 +64,7 @@ class Frontier:
 
     strategy: str
     corners: tuple[Point, ...]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Fact, ...] = ()
 
 
 def present(group: GroupSpec) -> Point:
@@ -93,8 +94,7 @@ def _frontier(group: GroupSpec, read: PlainGroup, strategy: str, balance: bool) 
 
     found = hull(cheapest, len(read.partition))
     points = [_point(group, one.owner) for one in found]
-    first = found[0].assignment().proof or ""
-    remarks = tuple(first.split("; ")[1:])
+    remarks = found[0].remarks() if found[0].partitions else ()
     return Frontier(strategy=strategy, corners=corners(points), remarks=remarks)
 
 

@@ -55,4 +55,6 @@ def election_of(group: GroupSnapshot, lists: Listed) -> Election | None:
     known = {member: listed for member, listed in lists.items() if listed is not None}
     if not known or len(known) < len(lists):
         return None
-    return replace(elect(known, walk=[member.id for member in group.members]), leader=None)
+    return replace(
+        elect(known, coordinator_order=[member.id for member in group.members]), leader=None
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec, by_leader
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.model import Assignment, Flags, Floats, GroupSnapshot, GroupType
 from evenkeel.engine.scoring import replica_crossing_of
-from evenkeel.engine.text import several
 
 
 def lost_rack_awareness(
     group: GroupSnapshot, spec: GroupSpec, least: Assignment | None
-) -> str | None:
+) -> Fact | None:
     """
     What a KIP-848 group reads across racks although an assignment as even would not have to; None when there is none.
 
@@ -40,13 +40,10 @@ def lost_rack_awareness(
     would = then.share()
     if would is None or int(then.crosses.sum()) >= int(now.crosses.sum()):
         return None
-    return (
-        f"lost rack awareness: {share:.0%} of its partitions are read across racks, {would:.0%} would have to be;"
-        " a broker that assigns (KIP-848) looks at no rack, though all members tell theirs"
-    )
+    return finding("lost_rack_awareness", before=share, after=would, unit="share")
 
 
-def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> str | None:
+def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> Fact | None:
     """
     What is read across racks because brokers serve reads from leaders only (no KIP-392); None when nothing is.
 
@@ -62,13 +59,10 @@ def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> str | None:
     )
     if now is None or would is None or now <= would:
         return None
-    return (
-        f"{now:.0%} of its partitions are read across racks because brokers serve reads from leaders only; with"
-        f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would:.0%}"
-    )
+    return finding("leaders_only", before=now, after=would, unit="share")
 
 
-def unpriced(group: GroupSnapshot, bytes_per_record: Floats, counted: Flags) -> str | None:
+def unpriced(group: GroupSnapshot, bytes_per_record: Floats, counted: Flags) -> Fact | None:
     """
     Why the cost of crossing racks is unknown although a price is configured, and what would tell it.
 
@@ -83,17 +77,9 @@ def unpriced(group: GroupSnapshot, bytes_per_record: Floats, counted: Flags) -> 
     if not table.racks or not any(member.rack for member in group.members):
         return None
     if group.follower_fetching is None:
-        return (
-            "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant"
-            " DESCRIBE_CONFIGS on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
-        )
+        return finding("unknown_follower_fetching")
     missing = counted & np.isnan(bytes_per_record)
     if not bool(missing.any()):
         return None
     names = sorted({table.topics[t] for t in table.topic[missing].tolist()})
-    return (
-        "what crosses racks cannot be priced: the size of records is unknown on"
-        f" {several(int(missing.sum()), 'partition')} ({', '.join(names[:3])}); grant DESCRIBE on the cluster, for log"
-        " directories, and DESCRIBE_CONFIGS on topics, or set bytes_per_record in a rule (compacted and purged topics"
-        " always need that)"
-    )
+    return finding("unknown_record_size", names, partitions=int(missing.sum()))

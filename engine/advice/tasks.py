@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenkeel.engine.advice.feasibility import RUNS, Judgement
 from evenkeel.engine.model import Feasibility, GroupSnapshot, GroupType, Reach
-from evenkeel.engine.streams.compare import Outcome
+from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.switch import EQUAL_COSTS
@@ -17,7 +17,7 @@ def task_reach(group: GroupSnapshot) -> Reach:
     return Reach.YARDSTICK if group.type is GroupType.STREAMS else Reach.SETTING
 
 
-def task_feasibility(group: GroupSnapshot, running: Running, found: Outcome) -> Judgement:
+def task_feasibility(group: GroupSnapshot, running: Running, found: PlacementOutcome) -> Judgement:
     """
     Whether an application could run the strategy of *found*.
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.alerting.policy import News, Outcome, Row
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.model import Verdict
 from evenkeel.engine.wording import (
     and_more,
     change,
-    duration,
     listed,
     moment,
     offsets,
-    percent,
     sentence,
     several,
     shortened,
+    shown,
+    words,
 )
 
 WORST = 8
@@ -38,13 +39,8 @@ REASON = 400
 """Characters of one quoted reason."""
 
 
-MEASURES: Sequence[tuple[str, str, Callable[[float], str]]] = (
-    ("largest member lag", "largest_member_lag", lambda n: offsets(int(n))),
-    ("cross-rack share", "cross_rack_share", percent),
-    ("partition spread", "partition_spread", lambda n: f"{int(n):,}"),
-    ("drain time", "drain_seconds", duration),
-)
-"""What is compared, smaller is better: name, column of the score, how it reads."""
+COMPARED = ("largest_member_lag", "cross_rack_share", "partition_spread", "drain_seconds")
+"""Columns of the score that are compared; smaller is better in all of them."""
 
 
 def advice_message(
@@ -154,7 +150,7 @@ def _reason(row: Row) -> str:
 
 def _effects(row: Row) -> list[str]:
     """What the reason leaves out: smaller gains, what gets worse, and what no assignment can do."""
-    better, worse = _differences(row, but=row["reason"] or "")
+    better, worse = _differences(row)
     floor = number(row["live"], "lag_floor")
     lines = [f"Besides: {'; '.join(better)}."] if better else []
     lines += [f"Price: {'; '.join(worse)}."] if worse else []
@@ -164,16 +160,18 @@ def _effects(row: Row) -> list[str]:
     return lines
 
 
-def _differences(row: Row, but: str) -> tuple[list[str], list[str]]:
-    """What falls and what rises, with units, unless *but* speaks of it; the unknown is left out."""
+def _differences(row: Row) -> tuple[list[str], list[str]]:
+    """What falls and what rises, unless the reason speaks of it; the unknown is left out."""
+    told = {fact["measure"] for fact in row["facts"] or ()}
     better: list[str] = []
     worse: list[str] = []
-    for name, column, shown in MEASURES:
-        before, after = number(row["live"], column), number(row["proposed"], column)
-        if name in but or before is None or after is None or shown(before) == shown(after):
+    for measure in COMPARED:
+        before, after = number(row["live"], measure), number(row["proposed"], measure)
+        if measure in told or before is None or after is None:
             continue
-        text = f"{name} {change(shown(before), shown(after))}"
-        (better if after < before else worse).append(text)
+        if shown(measure, before) != shown(measure, after):
+            fact = Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after)
+            (better if after < before else worse).append(words(fact))
     return better, worse
 
 

@@ -112,9 +112,6 @@ SEVERITY: Mapping[IncidentKind, Severity] = {
 TAKING = "take_snapshot"
 """The step whose failure means that the cluster cannot be read."""
 
-SKIPPED = "late:"
-"""How the error of an attempt begins that was skipped because the one before still ran; the cluster may be well."""
-
 TELLING = "alert"
 """The step whose failure is already an incident of its own while alerts are unsent."""
 
@@ -188,7 +185,7 @@ def _taking(facts: ClusterFacts) -> FailingStep | None:
 
 def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
     taking = _taking(facts)
-    if taking is None or (taking.error or "").startswith(SKIPPED):
+    if taking is None or taking.skipped:
         return None
     newest = facts.newest_finished_at
     return Finding(

@@ -20,8 +20,8 @@ Two members, each with the partitions of the other's rack, and one that is on bo
 >>> answer = MinTraffic().assign(group)
 >>> group.lists(answer)
 {'C0': [('t', 1), ('t', 2)], 'C1': [('t', 0), ('t', 3)]}
->>> print(answer.proof)
-exact: total cost 2, no assignment with these counts costs less (0 of 4 partitions cross racks, 2 new to their owner)
+>>> [(fact.kind.value, fact.measure, fact.after) for fact in answer.proof]
+[('exact', 'assignment_cost', 2), ('remark', 'cross_rack_partitions', 0), ('remark', 'new_owners', 2)]
 
 Cost: that of `evenkeel.engine.kit.rack_flow.solve`: arrays over the partitions and a flow network of a few
 dozen arcs; more where subscriptions differ. Source: KIP-925, section B.I, `RackAwareTaskAssignor`

@@ -36,6 +36,7 @@ from evenkeel.engine.errors import EvenkeelError, InputError
 from evenkeel.engine.kit.min_cost import Weights
 from evenkeel.engine.kit.settle import settle
 from evenkeel.engine.model import NONE, Indices
+from evenkeel.engine.wording import proof, words
 
 __all__ = ["answer", "answer_lines", "read_case"]
 
@@ -69,9 +70,9 @@ def answer(
     if answered.transferring is not None:
         result["transferring"] = _transferring(group, answered.transferring)
     if answered.findings:
-        result["findings"] = list(answered.findings)
-    if answered.proof is not None:
-        result["proof"] = answered.proof
+        result["findings"] = [words(flaw) for flaw in answered.findings]
+    if answered.proof:
+        result["proof"] = proof(answered.proof)
     if end is not None:
         result["rounds"] = end.rounds
     if repeat is not None:

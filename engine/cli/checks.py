@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from evenkeel.engine import wiring
-from evenkeel.engine.cli import sources
+from evenkeel.engine.cli import demo, sources
 from evenkeel.engine.cli.database import database, secret_url
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ConfigError, EvenkeelError
 
 OK, WARN, FAIL = "OK", "WARN", "FAIL"
@@ -131,11 +131,13 @@ def spark() -> Check:
 def configuration() -> tuple[Settings | None, Check]:
     """The settings, None when they are not valid."""
     try:
-        settings = wiring.settings()
+        of_demo = demo.config_file()
+        settings = wiring.settings() if of_demo is None else load(of_demo)
     except ConfigError as problem:
         return None, _failed("configuration", problem)
     file = os.environ.get("EVENKEEL_CONFIG") or "evenkeel.toml"
     where = file if Path(file).is_file() else "no evenkeel.toml, defaults and environment"
+    where = where if of_demo is None else f"{of_demo} (the demo's)"
     found = f"{where}; {len(settings.clusters):,} clusters, {len(settings.rules):,} rules, version {settings.version}"
     return settings, Check(name="configuration", outcome=OK, found=found)
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
+from evenkeel.engine.cli import demo
 from evenkeel.engine.errors import ConfigError
 
 if TYPE_CHECKING:
     from evenkeel.engine.config import Settings
-
-STATE = Path("demo", "state.json")
-"""Where, below evenkeel's home, the demo says what it runs."""
 
 
 def database() -> tuple[Settings, str]:
@@ -34,26 +29,20 @@ def database() -> tuple[Settings, str]:
             settings,
             f"{place(settings.database_url.get_secret_value())} (EVENKEEL_DATABASE_URL)",
         )
-    state = Path(os.environ.get("EVENKEEL_HOME", ".evenkeel")) / STATE
-    url = _demo_url(state)
+    url = _demo_url()
     return settings.model_copy(
         update={"database_url": SecretStr(url)}
     ), f"{place(url)} (the demo's)"
 
 
-def _demo_url(state: Path) -> str:
-    try:
-        url = json.loads(state.read_text(encoding="utf-8"))["database_url"]
-    except FileNotFoundError:
+def _demo_url() -> str:
+    state = demo.state()
+    if state is None:
         raise ConfigError(
             "no history database is configured, and there is no demo here.",
             fix="Set EVENKEEL_DATABASE_URL, or start one with `make demo`.",
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise ConfigError(
-            f"the demo's state {state} names no database.", fix="Run `make demo` again."
-        ) from problem
-    return str(url)
+        )
+    return str(state["database_url"])
 
 
 def secret_url(settings: Settings) -> str:

@@ -38,7 +38,7 @@ class Held:
         type: What kind of group it is.
         state: As the broker says; None when it is made up.
         runs: What it has elected, as the broker says, by its wire name.
-        members: In the order in which the coordinator walks them; of a made-up one, as they joined.
+        members: In the order in which the coordinator holds them; of a made-up one, as they joined.
         lists: What they list, and *said_by* whom.
         election: None where a list is not known, or where nothing is elected.
         elects: Whether it is of the kind that elects anything.
@@ -59,10 +59,10 @@ class Held:
     plan: Plan | None = None
 
     @property
-    def walk(self) -> tuple[str, ...]:
+    def coordinator_order(self) -> tuple[str, ...]:
         """The members in the order of the coordinator's map."""
-        walked = self.election.walk if self.election else ()
-        return walked or tuple(member.id for member in self.members)
+        order = self.election.coordinator_order if self.election else ()
+        return order or tuple(member.id for member in self.members)
 
     def to_json(self) -> dict[str, Any]:
         """One object; what is not known is null."""
@@ -81,7 +81,7 @@ class Held:
             "lists_said_by": self.said_by,
             "leader": leader,
             "next_leader": election.next_leader(leader) if election and leader else None,
-            "coordinator_order": self.walk if self.elects else None,
+            "coordinator_order": self.coordinator_order if self.elects else None,
             "members": [self._member(member) for member in self.members],
             "remarks": self.remarks,
             "plan": asdict(self.plan) | {"restarts": self.plan.restarts} if self.plan else None,

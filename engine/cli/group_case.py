@@ -95,7 +95,7 @@ class MemberCase(BaseModel):
     config: dict[str, Any] | None = None
 
 
-class Past(BaseModel):
+class OwnedInUserData(BaseModel):
     """What a sticky strategy's user data tells of a member; anything else may stand beside it."""
 
     owned: list[Pair] | None = None
@@ -252,7 +252,7 @@ def _reported(member: MemberCase, strategy: str) -> dict[str, Any] | None:
     if member.user_data is None:
         return None
     try:
-        Past.model_validate(member.user_data)
+        OwnedInUserData.model_validate(member.user_data)
     except ValidationError as problem:
         if strategy not in ASSIGNORS:
             return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from evenkeel.engine import wiring
+from evenkeel.engine.cli import demo
 from evenkeel.engine.cli.patterns import matching, meant
 from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
@@ -77,7 +78,8 @@ def open_source(
         InputError: The options contradict each other, or name nothing that can be read.
         ClusterUnreachable: No broker answered.
     """
-    settings = wiring.settings()
+    here = bootstrap is None and stored is None
+    settings = demo.settings() if here else wiring.settings()
     if stored is not None:
         if bootstrap is not None:
             raise InputError("--bootstrap and --from exclude each other.", fix="Give one of them.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -13,3 +14,18 @@ class Strict(BaseModel):
     """Frozen, and an unknown key is an error that names it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions, and what they are called now."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_old_names(cls, given: Any) -> Any:
+        """
+        Raises:
+            ValueError: A key has another name now.
+        """
+        for old, new in cls.renamed.items():
+            if isinstance(given, Mapping) and old in given:
+                raise ValueError(f"{old} is called {new} now")
+        return given

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -33,18 +33,20 @@ class Policy(Strict):
         rack_gain: Least fall of the cross-rack share, in points of 1.
         cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for `rack_gain`.
         spread_gain: Least fall of the partition spread, in partitions.
-        lag_worth: A largest member lag below this many offsets is nobody's problem.
+        least_lag: A largest member lag below this many offsets is nobody's problem.
         moves_per_gain: Moves allowed, as a share of the group's partitions.
         confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
     """
+
+    renamed: ClassVar = {"lag_worth": "least_lag"}
 
     reach: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
     lag_gain: Share = 0.2
     rack_gain: Share = 0.1
     cost_gain: float | None = Field(default=None, gt=0)
     spread_gain: int = Field(default=2, ge=1)
-    lag_worth: int = Field(default=100, ge=0)
+    least_lag: int = Field(default=100, ge=0)
     moves_per_gain: Share = 1.0
     confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import Assignor, GroupSpec
 from evenkeel.engine.errors import EvenkeelError, Infeasible
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import NONE, Assignment, Column, Flags, Indices, Lists
 
 Answer = Assignment | Infeasible
@@ -57,7 +58,7 @@ def _misfit(answer: object, group: GroupSpec) -> str | None:
             return f"transferring {why}"
         if len(answer.transferring) != group.partition_count:
             return f"transferring has {len(answer.transferring)} entries, owner {group.partition_count}"
-    if why := _bad_words(answer.findings, answer.proof):
+    if why := _bad_facts(answer.findings, answer.proof):
         return why
     if answer.raw_assignment is not None and (
         why := _bad_lists(answer.raw_assignment, answer.owner, group)
@@ -76,10 +77,11 @@ def _bad_order(answer: Assignment, order: Any, group: GroupSpec) -> str | None:
     return f"order leaves out the owned {first_of(group, left)}" if left.any() else None
 
 
-def _bad_words(findings: Any, proof: Any) -> str | None:
-    if not isinstance(findings, tuple) or not all(isinstance(text, str) for text in findings):
-        return "findings is not a tuple of text"
-    return "proof is neither text nor None" if not isinstance(proof, str | None) else None
+def _bad_facts(findings: Any, proof: Any) -> str | None:
+    for name, facts in (("findings", findings), ("proof", proof)):
+        if not isinstance(facts, tuple) or not all(isinstance(fact, Fact) for fact in facts):
+            return f"{name} is not a tuple of facts"
+    return None
 
 
 def _bad_lists(lists: Any, owner: Indices, group: GroupSpec) -> str | None:

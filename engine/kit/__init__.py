@@ -2,12 +2,13 @@
 What several strategies share, one idea per file; nothing here is a strategy. What only one strategy uses lives with it.
 
 * Java's collection orders: `java_order` (strings, maps, sets, UUIDs), `orders` and `permute` (orders as arrays),
-  `member_order` (Kafka's MemberInfo), `topic_ids`, `coordinator_order` (what a live coordinator iterates)
+  `member_order` (Kafka's MemberInfo)
 * who subscribes to what: `subscribers`, `subscription_type`; which racks are near: `racks`
 * `sticky`: the plan of `sticky` and `cooperative-sticky`, Kafka's AbstractStickyAssignor
 * `raw_assignment`: the lists that a class of Kafka would send, and what is wrong with them
 * `settle`: a group through its rebalances until nothing is transferring
-* least cost: `min_cost` (KIP-925 for plain groups) and `rack_flow` (its flow network, which Streams tasks use as well)
+* least cost: `flow` (OR-Tools, and the rule for ties), `rack_flow` (KIP-925's network of tasks and racks, for Streams
+  too) and `min_cost` (the same for plain groups)
 * election: `protocol_names` and `election`
 * tools: `distinct` numbers, `compiled` loops
 """

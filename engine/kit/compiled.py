@@ -73,12 +73,12 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     return Kernel(function)
 
 
-def at_work(one: Kernel[P, R], steps: int) -> Callable[P, R]:
+def at_work(loop: Kernel[P, R], steps: int) -> Callable[P, R]:
     """
     The form of a kernel that suits the work.
 
     Args:
-        one: The kernel.
+        loop: The kernel.
         steps: About how many elementary steps it will take.
     """
-    return one.fast if steps >= WORTH_COMPILING else one
+    return loop.fast if steps >= WORTH_COMPILING else loop

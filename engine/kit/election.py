@@ -96,7 +96,7 @@ class Election:
         ballots: Member -> the candidate it votes for, likewise.
         refused: Member -> what all members before it had in common, of those not let in.
         leader: The first to join; None when nobody was let in.
-        walk: The members in the order of the coordinator's map.
+        coordinator_order: The members in the order of the coordinator's map.
     """
 
     poll: Poll
@@ -104,7 +104,7 @@ class Election:
     ballots: Mapping[str, str]
     refused: Mapping[str, tuple[str, ...]]
     leader: str | None
-    walk: tuple[str, ...]
+    coordinator_order: tuple[str, ...]
 
     @property
     def elected(self) -> str | None:
@@ -118,16 +118,18 @@ class Election:
 
     def next_leader(self, leader: str | None) -> str | None:
         """Who leads once that leader has left; None when nobody else is there."""
-        return next((member for member in self.walk if member != leader), None)
+        return next((member for member in self.coordinator_order if member != leader), None)
 
 
-def elect(lists: Mapping[str, Sequence[str]], walk: Sequence[str] | None = None) -> Election:
+def elect(
+    lists: Mapping[str, Sequence[str]], coordinator_order: Sequence[str] | None = None
+) -> Election:
     """
     Hold the election.
 
     Args:
         lists: Member id -> what it lists, most preferred first, in the order in which they join.
-        walk: The members in the order in which the broker lists them, if it was asked; else it is
+        coordinator_order: The members in the order in which the broker lists them, if it was asked; else it is
             that of a `HashMap` that took them one by one.
 
     Raises:
@@ -143,7 +145,11 @@ def elect(lists: Mapping[str, Sequence[str]], walk: Sequence[str] | None = None)
         else:
             refused[member] = so_far or ()
     ids = list(admitted)
-    order = [m for m in walk if m in admitted] if walk else [ids[i] for i in map_order(ids)]
+    order = (
+        [m for m in coordinator_order if m in admitted]
+        if coordinator_order
+        else [ids[i] for i in map_order(ids)]
+    )
     found = poll(Counter(admitted[member] for member in order))
     allowed = set(found.candidates)
     votes = {names: _vote(names, allowed) for names in set(admitted.values())}
@@ -153,7 +159,7 @@ def elect(lists: Mapping[str, Sequence[str]], walk: Sequence[str] | None = None)
         ballots={member: votes[names] for member, names in admitted.items()},
         refused=refused,
         leader=ids[0] if ids else None,
-        walk=tuple(order),
+        coordinator_order=tuple(order),
     )
 
 
@@ -176,7 +182,7 @@ def poll(lists: Mapping[tuple[str, ...], int]) -> Poll:
     What lists elect, each given with how many members have it.
 
     Args:
-        lists: In the order in which the coordinator walks them, which tells only where two names
+        lists: In the order in which the coordinator holds them, which tells only where two names
             share a bucket.
 
     >>> poll({("range", "sticky"): 2, ("sticky", "range"): 3, ("sticky", "range", "fair"): 1}).votes

@@ -88,7 +88,7 @@ _KNOWN = (
     ),
 )
 
-CLIENT_SIDE: Mapping[str, ClientSide] = MappingProxyType({one.wire: one for one in _KNOWN})
+CLIENT_SIDE: Mapping[str, ClientSide] = MappingProxyType({known.wire: known for known in _KNOWN})
 """Client-side strategies by wire name."""
 
 SERVER_SIDE: Mapping[str, str] = MappingProxyType({"uniform": "uniform", "range-server": "range"})
@@ -96,14 +96,14 @@ SERVER_SIDE: Mapping[str, str] = MappingProxyType({"uniform": "uniform", "range-
 
 
 def _aliases() -> dict[str, str]:
-    found = {
+    wire_of = {
         "org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor": STREAMS_PROTOCOL
     }
-    for one in _KNOWN:
-        classes = [name for name in (one.java, one.python) if name is not None]
-        names = [one.strategy, *classes, *(name.rsplit(".", 1)[1] for name in classes)]
-        found |= dict.fromkeys(names, one.wire)
-    return found
+    for known in _KNOWN:
+        classes = [name for name in (known.java, known.python) if name is not None]
+        names = [known.strategy, *classes, *(name.rsplit(".", 1)[1] for name in classes)]
+        wire_of |= dict.fromkeys(names, known.wire)
+    return wire_of
 
 
 _WIRE = _aliases()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.kit.subscribers import subscribes
 from evenkeel.engine.model import NONE, Assignment, Flags, Indices, Lists
 
@@ -27,8 +28,8 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2})
     >>> twice = Lists(start=np.array([0, 2, 3]), topic=np.zeros(3, np.int32), partition=np.array([0, 1, 1]))
-    >>> answer_of(group, twice).owner.tolist(), answer_of(group, twice).findings
-    ([0, 0], ('1 partition is given to more than one member, t-1',))
+    >>> answer_of(group, twice).owner.tolist(), tuple(f.measure for f in answer_of(group, twice).findings)
+    ([0, 0], ('given_twice',))
     """
     member = np.repeat(np.arange(len(group.members), dtype=np.int32), np.diff(lists.start))
     sizes = np.diff(group.topic_start)
@@ -40,9 +41,9 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
     twice[there] = (np.bincount(held, minlength=group.partition_count) > 1)[held]
     foreign = ~subscribes(group, member, lists.topic)
     findings = (
-        _finding(group, lists, ~there, "is kept though it no longer exists"),
-        _finding(group, lists, twice, "is given to more than one member"),
-        _finding(group, lists, foreign, "goes to a member that does not subscribe to its topic"),
+        _finding(group, lists, ~there, "gone_but_kept"),
+        _finding(group, lists, twice, "given_twice"),
+        _finding(group, lists, foreign, "given_unsubscribed"),
     )
     plain = bool(there.all()) and not bool(twice.any())
     return Assignment(
@@ -54,14 +55,11 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
     )
 
 
-def _finding(group: GroupSpec, lists: Lists, which: Flags, what: str) -> str | None:
+def _finding(group: GroupSpec, lists: Lists, which: Flags, measure: str) -> Fact | None:
     """How many partitions are so, and the first; None for none."""
     entries = np.flatnonzero(which)
     if not len(entries):
         return None
-    pairs = zip(lists.topic[entries].tolist(), lists.partition[entries].tolist(), strict=True)
-    topic, number = min(found := set(pairs))
-    first = f"first {group.topics[topic]}-{number}"
-    if len(found) == 1:
-        return f"1 partition {what}, {group.topics[topic]}-{number}"
-    return f"{len(found):,} partitions, {first}, of which each {what}"
+    pairs = set(zip(lists.topic[entries].tolist(), lists.partition[entries].tolist(), strict=True))
+    topic, number = min(pairs)
+    return finding(measure, [f"{group.topics[topic]}-{number}"], partitions=len(pairs))

@@ -74,15 +74,15 @@ def subscribes(group: GroupSpec, member: Ints | Indices, topic: Ints | Indices) 
     [True, False, True]
     """
     topics = len(group.topics)
-    asked = member.astype(np.int64) * topics + topic
+    keys = member.astype(np.int64) * topics + topic
     who = np.repeat(np.arange(len(group.members)), np.diff(group.subscription_start))
     pairs = who * topics + group.subscription_topic
     cells = len(group.members) * topics
     if cells <= _CELLS:
         table = np.zeros(cells, np.bool_)
         table[pairs] = True
-        found: Flags = table[asked]
+        found: Flags = table[keys]
         return found
     ascending = np.append(np.sort(pairs), cells)
-    found = ascending[np.searchsorted(ascending, asked)] == asked
+    found = ascending[np.searchsorted(ascending, keys)] == keys
     return found

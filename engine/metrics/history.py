@@ -59,13 +59,10 @@ def _rows_in(table: PartitionTable, old: PartitionTable) -> Ints:
     code = table.topic.astype(np.int64) * (1 << 32) + table.partition
     place = np.searchsorted(old_code, code)
     inside = place < len(old_code)
-    found = (
-        inside & (old_code[np.minimum(place, len(old_code) - 1)] == code)
-        if len(kept)
-        else inside & False
-    )
     rows = np.full(len(code), NONE, np.int64)
-    rows[found] = kept[place[found]]
+    if len(kept):
+        same_code = inside & (old_code[np.minimum(place, len(old_code) - 1)] == code)
+        rows[same_code] = kept[place[same_code]]
     return rows
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.capacity import seen_capacity
 from evenkeel.engine.metrics.history import (
@@ -23,7 +24,9 @@ from evenkeel.engine.metrics.lag import Lag, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.status import statuses
 from evenkeel.engine.model import Flags, Floats, GroupSnapshot, LagBasis, Status
-from evenkeel.engine.text import several
+
+NO_OFFSET_RESET = "no_offset_reset"
+"""The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +41,7 @@ class Observation:
         subscribed_topics: The topics that decide *counted*, by name; none where no subscription is known.
         production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
         capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
-        findings: Sentences about what is odd, each with its numbers.
+        findings: What is odd, each with its numbers.
     """
 
     group: GroupSnapshot
@@ -55,7 +58,7 @@ class Observation:
     capacity: Floats
     capacity_basis: list[str | None]
     sizes: RecordSize
-    findings: tuple[str, ...]
+    findings: tuple[Fact, ...]
 
 
 def observe(
@@ -144,39 +147,40 @@ def _counted(group: GroupSnapshot, subscribed_topics: frozenset[str]) -> Flags:
     return table.exists & known if bool((table.exists & known).any()) else table.exists
 
 
-def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[str, ...]:
-    table = group.partitions
-    beyond = sum(b is LagBasis.BEYOND_END for b in lag.basis)
-    lost = int(lag.lost.values[lag.lost.known].sum())
-    gone = np.flatnonzero(~table.exists & table.committed.known)
-    stray = table.exists & ~table.subscribed & table.committed.known
-    told = bool(group.topics)
-    found = []
+def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[Fact, ...]:
+    return (*_of_members(group, counted), *_of_offsets(group, lag, counted))
+
+
+def _of_members(group: GroupSnapshot, counted: Flags) -> Iterator[Fact]:
     if group.rebalancing:
-        found.append(f"rebalancing ({group.state}): who owns what is in motion")
-    elif told and (idle := int((member_counts(table.owner, len(group.members)) == 0).sum())):
-        found.append(
-            f"{idle} of {len(group.members)} members own none of the {several(int(counted.sum()), 'partition')}"
-        )
-    if lost:
-        rows = int((lag.lost.known & (lag.lost.values > 0)).sum())
-        found.append(f"retention removed {lost:,} records unread on {several(rows, 'partition')}")
-    if beyond:
-        found.append(f"commit beyond end on {several(beyond, 'partition')}")
+        yield finding("rebalancing", [group.state])
+    elif group.topics:
+        members = len(group.members)
+        idle = int((member_counts(group.partitions.owner, members) == 0).sum())
+        if idle:
+            partitions = int(counted.sum())
+            yield finding("idle_members", after=idle, bound=members, partitions=partitions)
+
+
+def _of_offsets(group: GroupSnapshot, lag: Lag, counted: Flags) -> Iterator[Fact]:
+    table = group.partitions
+
+    def about(measure: str, rows: Flags, names: bool = False, **known: float) -> Iterator[Fact]:
+        if bool(rows.any()):
+            topics = sorted({table.topics[t] for t in table.topic[rows].tolist()}) if names else ()
+            yield finding(measure, topics, partitions=int(rows.sum()), **known)
+
+    lost = lag.lost.known & (lag.lost.values > 0)
     squeezed = table.compacted & counted & lag.shown.known & (lag.shown.values > 0)
-    if bool(squeezed.any()):
-        names = sorted({table.topics[t] for t in table.topic[squeezed].tolist()})
-        found.append(
-            f"lag on {several(int(squeezed.sum()), 'partition')} of compacted topics ({', '.join(names[:3])})"
-            " counts offsets, of which compaction may have removed the records: it is an upper bound"
-        )
-    if len(gone):
-        topics = sorted({table.topics[t] for t in table.topic[gone].tolist()})
-        found.append(
-            f"commits for {several(len(gone), 'partition')} that no longer exist: {', '.join(topics[:3])}"
-        )
-    if told and bool(stray.any()):
-        found.append(
-            f"commits on {several(int(stray.sum()), 'partition')} nobody subscribes to, left out of totals"
-        )
-    return tuple(found)
+    stray = table.exists & ~table.subscribed & table.committed.known
+    yield from about("lost_records", lost, after=int(lag.lost.values[lost].sum()))
+    yield from about("commits_beyond_end", _based(lag, LagBasis.BEYOND_END))
+    yield from about(NO_OFFSET_RESET, _based(lag, LagBasis.NO_COMMIT) & counted)
+    yield from about("compacted_lag", squeezed, names=True)
+    yield from about("commits_of_no_partition", ~table.exists & table.committed.known, names=True)
+    if group.topics:
+        yield from about("unsubscribed_commits", stray)
+
+
+def _based(lag: Lag, basis: LagBasis) -> Flags:
+    return np.array([each is basis for each in lag.basis], np.bool_)

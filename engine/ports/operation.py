@@ -22,13 +22,18 @@ class StepRuns(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingStep:
-    """A step whose last runs failed: how many in a row, since when, and what the last one said."""
+    """
+    A step whose last runs failed or were skipped: how many in a row, since when, and what the last one said.
+
+    *skipped*: the last one was not begun, because the run before was still at it; the cluster may be well.
+    """
 
     step: str
     failures: int
     failing_since: datetime
     last_failed_at: datetime
     error: str | None
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Move, Verdict
 from evenkeel.engine.records.keys import OfGroup
 
@@ -44,6 +45,17 @@ class AdviceColumns(OfGroup):
             unit=Unit.SNAPSHOTS,
             at_least=0,
         ),
+    )
+    facts: tuple[Fact, ...] | None = field(
+        default=None,
+        metadata=column(
+            "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.",
+            added=True,
+        ),
+    )
+    yardstick_facts: tuple[Fact, ...] | None = field(
+        default=None,
+        metadata=column("What the yardstick would gain, as values of the same form.", added=True),
     )
     created_at: datetime = field(metadata=column("When it was decided."))
 

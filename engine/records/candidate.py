@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, column
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Feasibility, Move, Reach, Score
 from evenkeel.engine.records.keys import OfGroup
 
@@ -61,5 +62,12 @@ class CandidateRow(OfGroup):
         default=None,
         metadata=column(
             'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.'
+        ),
+    )
+    facts: tuple[Fact, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Findings, proof and replay as values, to ask with @>: a list of {kind, measure, before, after, ...}.",
+            added=True,
         ),
     )

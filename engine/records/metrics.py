@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Figures, GroupType, LagBasis, SizeBasis, Status, TimeLagBasis
 from evenkeel.engine.records.keys import OfGroup
 
@@ -26,7 +27,9 @@ class GroupMetrics(OfGroup):
         metadata=column("Elected protocol or server-side assignor, as named on the wire.")
     )
     status: Status = field(
-        metadata=column("UNKNOWN, OK, WARN, STALL, STOP or REWIND: that of its worst partition.")
+        metadata=column(
+            "That of its worst partition, worsening in this order: OK, UNKNOWN, WARN, STALL, STOP, REWIND."
+        )
     )
     members: Int32 | None = field(
         metadata=column("Number of members.", unit=Unit.MEMBERS, at_least=0)
@@ -107,6 +110,12 @@ class GroupMetrics(OfGroup):
         metadata=column("Why it could not be read, or was withheld; then no number is known.")
     )
     findings: tuple[str, ...] = field(metadata=column("What is remarkable about it."))
+    facts: tuple[Fact, ...] | None = field(
+        metadata=column(
+            "The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}.",
+            added=True,
+        )
+    )
     live: Figures | None = None
 
 
@@ -234,7 +243,7 @@ class PartitionMetrics(OfGroup):
         )
     )
     status: Status = field(
-        metadata=column("UNKNOWN, OK, WARN, STALL, STOP or REWIND, worsening in this order.")
+        metadata=column("OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.")
     )
     member_id: str | None = field(metadata=column("Its owner; null when nobody owns it."))
     cross_rack: bool | None = field(

@@ -14,6 +14,7 @@ class Outcome(enum.StrEnum):
 
     OK = "ok"
     FAILED = "failed"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,10 @@ class StepRun:
     step: str = field(metadata=column("Name of the step."))
     started_at: datetime = field(metadata=column("When it began."))
     finished_at: datetime = field(metadata=column("When it ended."))
-    outcome: Outcome = field(metadata=column("How it ended: ok or failed."))
+    outcome: Outcome = field(
+        metadata=column("How it ended: ok, failed, or skipped as the run before was still at it.")
+    )
     error: str | None = field(
-        default=None, metadata=column("Why it failed, in one line; null when it did not.")
+        default=None,
+        metadata=column("Why it failed or was skipped, in one line; null when it was not."),
     )

@@ -11,10 +11,13 @@ import pyarrow as pa
 from evenkeel.engine.advice import Previous, decide
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Advice, Move, utc_now
 from evenkeel.engine.ports import AdviceHistory, Lake
+from evenkeel.engine.records import record_of, row_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
+from evenkeel.engine.wording import because
 
 
 def advise(
@@ -80,19 +83,14 @@ def advise_groups(
         previous: Per group, what the preceding advice preferred.
         withheld: Groups whose candidates failed validation, and why.
     """
-    partitions = dict(
-        zip(
-            group_metrics["group_id"].to_pylist(),
-            group_metrics["partitions"].to_pylist(),
-            strict=True,
-        )
-    )
+    columns = ["group_id", "partitions", "unknown_lag_partitions", "facts"]
+    metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
     by_group: dict[str, list[Mapping[str, Any]]] = {}
     for row in candidates.sort_by("position").to_pylist():
         by_group.setdefault(row["group_id"], []).append(row)
     return [
         _decide(
-            group, rows, partitions.get(group), settings, cluster, previous.get(group), withheld
+            group, rows, metrics.get(group, {}), settings, cluster, previous.get(group), withheld
         )
         for group, rows in sorted(by_group.items())
     ]
@@ -101,7 +99,7 @@ def advise_groups(
 def _decide(
     group: str,
     rows: Sequence[Mapping[str, Any]],
-    partitions: int | None,
+    metrics: Mapping[str, Any],
     settings: Settings,
     cluster: str,
     previous: Previous | None,
@@ -110,7 +108,9 @@ def _decide(
     return decide(
         group=group,
         candidates=[candidate_of(row) for row in rows],
-        partitions=partitions or 0,
+        partitions=metrics.get("partitions") or 0,
+        unknown_lag=metrics.get("unknown_lag_partitions"),
+        findings=[record_of(Fact, fact) for fact in metrics.get("facts") or ()],
         policy=settings.policy(cluster, group),
         previous=previous,
         withheld=withheld.get(group),
@@ -129,11 +129,13 @@ def advice_row(
         "group_id": advice.group,
         "verdict": advice.verdict.value,
         "strategy": advice.strategy,
-        "reason": advice.reason,
+        "reason": because(advice.facts),
         "how": advice.how,
         "yardstick": advice.yardstick,
-        "yardstick_reason": advice.yardstick_reason,
+        "yardstick_reason": because(advice.yardstick_facts) or None,
         "seen": advice.seen,
+        "facts": [row_of(fact) for fact in advice.facts],
+        "yardstick_facts": [row_of(fact) for fact in advice.yardstick_facts],
         "config_version": settings.version,
         "created_at": utc_now(),
         "moves": [asdict(move) for move in advice.moves],

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenkeel.engine.advice import Judgement
+from evenkeel.engine.facts import PROOF, FactKind, finding, of_kind
 from evenkeel.engine.model import Candidate, Feasibility, Move, Reach
 from evenkeel.engine.records import CandidateRow, record_of, row_of
+from evenkeel.engine.wording import proof, replay, words
 
 
 def infeasible(
@@ -48,11 +50,12 @@ def candidate_row(
             reason=candidate.reason,
             is_running=candidate.is_running,
             how=judgement.how if judgement else None,
-            replay=candidate.replay,
+            replay=replay(candidate.replay),
             score=candidate.score,
-            findings=candidate.findings,
+            findings=tuple(words(flaw) for flaw in candidate.findings),
             moved=tuple(changed),
-            proof=candidate.proof,
+            proof=proof(candidate.proof),
+            facts=(*candidate.findings, *candidate.proof, *candidate.replay),
         )
     )
 
@@ -60,14 +63,17 @@ def candidate_row(
 def candidate_of(row: Mapping[str, Any]) -> Candidate:
     """A stored row as a value again; the assignment itself is not stored, its moves are."""
     stored = record_of(CandidateRow, row)
+    facts = stored.facts
+    if facts is None:  # a row from before there were facts
+        facts = tuple(finding("flaw", quote=flaw) for flaw in stored.findings)
     return Candidate(
         strategy=stored.strategy,
         reach=stored.reach,
         feasibility=stored.feasibility,
         reason=stored.reason,
         is_running=stored.is_running,
-        replay=stored.replay,
+        replay=of_kind(facts, FactKind.REPLAY),
         score=stored.score,
-        findings=stored.findings,
-        proof=stored.proof,
+        findings=of_kind(facts, FactKind.FINDING),
+        proof=of_kind(facts, *PROOF),
     )

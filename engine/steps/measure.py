@@ -31,6 +31,7 @@ from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.reading import groups_with_past, with_others
+from evenkeel.engine.wording import words
 
 Rows = list[dict[str, Any]]
 
@@ -104,6 +105,7 @@ def measure_group(
             members=len(group.members) if group.error is None else None,
             error=group.error or withheld,
             findings=(),
+            facts=(),
         )
         return {"group_metrics": [row_of(unknown)], "member_metrics": [], "partition_metrics": []}
     seen = observe_group(settings, group, earlier)
@@ -146,7 +148,8 @@ def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) 
         rates_since=from_ms(int(since.values[since.known].min()))
         if bool(since.known.any())
         else None,
-        findings=seen.findings,
+        findings=tuple(words(fact) for fact in seen.findings),
+        facts=seen.findings,
         subscribed_topics=tuple(sorted(seen.subscribed_topics)) or None,
         live=_figures(settings, seen) if judged and some else None,
         error=None,

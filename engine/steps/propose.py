@@ -16,6 +16,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.conformance.asking import NoAnswer, ask
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import (
     Assignment,
@@ -114,7 +115,7 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     ]
 
 
-def _with_findings(candidate: Candidate, findings: Sequence[str]) -> Candidate:
+def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:
     """What is found about racks is said of what the group has now."""
     if candidate.reach is not Reach.LIVE:
         return candidate
@@ -123,7 +124,7 @@ def _with_findings(candidate: Candidate, findings: Sequence[str]) -> Candidate:
 
 def _about_racks(
     found: MeasuredGroup, shown: GroupSpec, rule: Rule, least: Assignment | None
-) -> list[str]:
+) -> list[Fact]:
     """What is to be said of the racks of a group that could be replayed; *least* is what crosses least."""
     group, measured = found.group, found.measured
     if measured is None or measured.live is None:
@@ -199,12 +200,15 @@ def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:
     return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
 
 
-def _replayed(continues: bool, settled: Settled) -> str:
-    told = "next rebalance" if continues else "fresh assignment"
-    if settled.rounds == 1:
-        return told
-    waited = "1 partition pauses" if settled.waited == 1 else f"{settled.waited} partitions pause"
-    return f"{told}, settled in {settled.rounds} rounds; {waited} in between"
+def _replayed(continues: bool, settled: Settled) -> tuple[Fact, ...]:
+    return (
+        Fact(
+            kind=FactKind.REPLAY,
+            measure="next_rebalance" if continues else "fresh_assignment",
+            after=settled.rounds,
+            partitions=settled.waited,
+        ),
+    )
 
 
 def _never(group: GroupSnapshot, strategy: Assignor, reason: str) -> Candidate:

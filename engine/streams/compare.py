@@ -24,7 +24,7 @@ from evenkeel.engine.streams.settings import STATELESS, RackStrategy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class PlacementOutcome:
     """
     One placement of a live application.
 
@@ -64,12 +64,12 @@ class Outcome:
         return 0 if self.placement is None else len(self.placement.warmup)
 
 
-def present(running: Running) -> Outcome:
+def present(running: Running) -> PlacementOutcome:
     """What the application has now."""
     return _outcome(running, None, None, running.owner, running.copies_start, running.copies)
 
 
-def outcome(running: Running, strategy: RackStrategy) -> Outcome:
+def outcome(running: Running, strategy: RackStrategy) -> PlacementOutcome:
     """
     What a strategy would lead to, from what the application has now.
 
@@ -93,7 +93,7 @@ def outcome(running: Running, strategy: RackStrategy) -> Outcome:
     )
 
 
-def outcomes(running: Running) -> list[Outcome]:
+def outcomes(running: Running) -> list[PlacementOutcome]:
     """
     What each rack strategy would lead to; nothing where the task assignor is not emulated.
 
@@ -105,7 +105,7 @@ def outcomes(running: Running) -> list[Outcome]:
     return [outcome(running, strategy) for strategy in RackStrategy]
 
 
-def presumed(running: Running, found: Iterable[Outcome]) -> Running:
+def presumed(running: Running, candidates: Iterable[PlacementOutcome]) -> Running:
     """
     The application with the strategy it runs: the configured one, else one that gives exactly what it has now, else
     Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071) it runs none of them; what a
@@ -113,24 +113,26 @@ def presumed(running: Running, found: Iterable[Outcome]) -> Running:
 
     Args:
         running: The application.
-        found: What rack strategies would lead to, in their order.
+        candidates: What rack strategies would lead to, in their order.
     """
     if running.kip_1071:
         return running
     if running.not_emulated:
-        told = f"{running.not_emulated}: no strategy is replayed"
-        return replace(running, runs=running.configured, said=(told, *running.said))
+        remark = f"{running.not_emulated}: no strategy is replayed"
+        return replace(running, runs=running.configured, remarks=(remark, *running.remarks))
     if running.configured is not None:
         return replace(running, runs=running.configured)
-    same = next(reproducing(running, found), None)
+    same = next(reproducing(running, candidates), None)
     strategy = same or RackStrategy.NONE
     why = "which gives exactly what the group has now" if same else "Kafka's default"
-    told = f"rack.aware.assignment.strategy is taken to be {strategy}, {why} ({IN_RULE})"
+    remark = f"rack.aware.assignment.strategy is taken to be {strategy}, {why} ({IN_RULE})"
     config = replace(running.config, strategy=strategy)
-    return replace(running, config=config, runs=strategy, said=(told, *running.said))
+    return replace(running, config=config, runs=strategy, remarks=(remark, *running.remarks))
 
 
-def seen_to_run(running: Running, found: Iterable[Outcome]) -> frozenset[RackStrategy] | None:
+def seen_to_run(
+    running: Running, candidates: Iterable[PlacementOutcome]
+) -> frozenset[RackStrategy] | None:
     """
     The strategies that an application may be running: the configured one, else all that give exactly what it has now.
 
@@ -138,25 +140,25 @@ def seen_to_run(running: Running, found: Iterable[Outcome]) -> frozenset[RackStr
 
     Args:
         running: The application.
-        found: What rack strategies would lead to.
+        candidates: What rack strategies would lead to.
     """
     if running.kip_1071:
         return frozenset()
     if running.configured is not None:
         return frozenset({running.configured})
-    return frozenset(reproducing(running, found)) or None
+    return frozenset(reproducing(running, candidates)) or None
 
 
-def reproducing(running: Running, found: Iterable[Outcome]) -> Iterator[RackStrategy]:
+def reproducing(running: Running, candidates: Iterable[PlacementOutcome]) -> Iterator[RackStrategy]:
     """The strategies whose answer is exactly what the application has now, copies included."""
-    for one in found:
+    for candidate in candidates:
         if (
-            one.strategy is not None
-            and np.array_equal(one.owner, running.owner)
-            and np.array_equal(one.copies_start, running.copies_start)
-            and np.array_equal(one.copies, running.copies)
+            candidate.strategy is not None
+            and np.array_equal(candidate.owner, running.owner)
+            and np.array_equal(candidate.copies_start, running.copies_start)
+            and np.array_equal(candidate.copies, running.copies)
         ):
-            yield one.strategy
+            yield candidate.strategy
 
 
 def _outcome(
@@ -166,7 +168,7 @@ def _outcome(
     owner: Indices,
     copies_start: Ints,
     copies: Indices,
-) -> Outcome:
+) -> PlacementOutcome:
     app = running.app
     crossing, unknown = _by_row(app, app.source_start, app.source, owner)
     task = np.repeat(np.arange(len(app.tasks)), np.diff(copies_start))
@@ -176,7 +178,7 @@ def _outcome(
     costs = running.config.costs
     price = np.where(app.stateful, costs.traffic, STATELESS.traffic)
     fee = np.where(app.stateful, costs.non_overlap, STATELESS.non_overlap)
-    return Outcome(
+    return PlacementOutcome(
         strategy=strategy,
         placement=placement,
         owner=owner,
@@ -210,10 +212,10 @@ def _by_row(
     app: Application, start: Ints, partition: Indices, client: Indices
 ) -> tuple[Ints, Ints]:
     """For each row, how many of its partitions cross racks, and of how many that is unknown; none of nobody's."""
-    found = across(app, start, partition, client)
+    crossing = across(app, start, partition, client)
     row = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    unknown = ~found.known & (client[row] != NONE)
+    unknown = ~crossing.known & (client[row] != NONE)
     return (
-        np.bincount(row[found.crosses], minlength=len(client)),
+        np.bincount(row[crossing.crosses], minlength=len(client)),
         np.bincount(row[unknown], minlength=len(client)),
     )

@@ -24,7 +24,7 @@ Tasks = list[list[int]]
 """The tasks of one kind that each client has, ascending."""
 
 
-def deal_stateful(app: Application) -> Indices:
+def assign_stateful(app: Application) -> Indices:
     """
     (N) the client of each stateful task, NONE for the others.
 
@@ -35,7 +35,7 @@ def deal_stateful(app: Application) -> Indices:
     ...     [TaskLine(id=f"0_{p}", sources=[("t", p)], stateful=True) for p in range(4)],
     ...     [ClientLine(process_id=f"00000000-0000-0000-0000-00000000000{n}", threads=n) for n in (1, 3)],
     ... )
-    >>> deal_stateful(app).tolist()
+    >>> assign_stateful(app).tolist()
     [1, 1, 0, 1]
     """
     tasks = np.flatnonzero(app.stateful)
@@ -50,7 +50,7 @@ def deal_stateful(app: Application) -> Indices:
     return owner
 
 
-def deal_stateless(app: Application, owner: Indices) -> Indices:
+def assign_stateless(app: Application, owner: Indices) -> Indices:
     """
     (N) *owner* with the stateless tasks dealt as well.
 
@@ -119,12 +119,12 @@ def level(
         allowed: Client -> (C) the clients it may give tasks to; all of them if left out.
         taken: (client, task) -> whether the client has the task already; never if left out.
     """
-    levelling = _Levelling(held, load, allowed, taken)
+    levelling = _TaskBalance(held, load, allowed, taken)
     while any([levelling.give(source) for source in range(len(held))]):
         pass
 
 
-class _Levelling:
+class _TaskBalance:
     """What `level` works on."""
 
     def __init__(
@@ -174,4 +174,4 @@ class _Levelling:
         return moved
 
 
-__all__ = ["Load", "Tasks", "deal_stateful", "deal_stateless", "level"]
+__all__ = ["Load", "Tasks", "assign_stateful", "assign_stateless", "level"]

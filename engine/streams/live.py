@@ -5,7 +5,7 @@ Clients are processes, a member is one of their threads. A task is what the memb
 are those the snapshot saw it read (KIP-1071: those of its topology). Both protocols tell process, tags and tasks; only
 KIP-1071 tells which sub-topologies have stores, and only the classic one a client's own rack.
 
-What the wire does not tell is taken, and said each time (`Running.said`):
+What the wire does not tell is taken, and told each time (`Running.remarks`):
 
 * Which sub-topology a changelog belongs to (classic): the one of its size, of several the one that is known to have
   stores, because copies of its tasks or offsets of their stores are reported. `changelogs` in the configuration
@@ -72,7 +72,7 @@ class Running:
         thread: (N) the member that does, as an index, NONE for nobody.
         client_of: (M) the client each member is a thread of.
         copies_start, copies: Ragged, task -> clients that keep a copy now, warm-ups included, ascending.
-        said: What is not known, and what was taken instead.
+        remarks: What is not known, and what was taken instead.
         runs: The strategy it runs, as far as can be seen (`compare.presumed`); None before that, and where the broker
             assigns (KIP-1071).
     """
@@ -87,7 +87,7 @@ class Running:
     client_of: Indices
     copies_start: Ints
     copies: Indices
-    said: tuple[str, ...]
+    remarks: tuple[str, ...]
     runs: RackStrategy | None = None
 
     @property
@@ -108,23 +108,23 @@ class Running:
         }
 
 
-def running(group: GroupSnapshot, told: StreamsSettings | None = None) -> Running:
+def running(group: GroupSnapshot, settings: StreamsSettings | None = None) -> Running:
     """
     The application behind a group that is stable.
 
     Args:
         group: A group that `places_tasks`.
-        told: What configuration says of it.
+        settings: What configuration says of it.
 
     Raises:
         Infeasible: Its threads do not tell their process or their tasks, or their tasks contradict each other.
         InputError: A task id or process id is malformed.
     """
-    told = told or StreamsSettings()
-    threads = [_told(member) for member in group.members]
+    settings = settings or StreamsSettings()
+    threads = [_tasks_of(member) for member in group.members]
     reads = _reads(group, threads)
     tasks = sorted(
-        {*reads, *(t for one in threads for t in (*one.active, *one.standby, *one.warmup))},
+        {*reads, *(t for each in threads for t in (*each.active, *each.standby, *each.warmup))},
         key=task_key,
     )
     if not tasks:
@@ -132,7 +132,7 @@ def running(group: GroupSnapshot, told: StreamsSettings | None = None) -> Runnin
             f"no member of {group.group} tells its tasks.",
             fix="Take the next snapshot once the application runs; a group that rebalances tells nothing.",
         )
-    stores = stores_of(group, tasks, threads, told.changelogs or {})
+    stores = stores_of(group, tasks, threads, settings.changelogs or {})
     clients = list(_clients(group.members, threads, stores, frozenset(tasks)))
     app = application(
         [
@@ -148,12 +148,12 @@ def running(group: GroupSnapshot, told: StreamsSettings | None = None) -> Runnin
         clients,
         {**_replicas(group.partitions), **_replicas(group.stores)},
     )
-    return _running(group, told, threads, app, stores)
+    return _running(group, settings, threads, app, stores)
 
 
 def _running(
     group: GroupSnapshot,
-    told: StreamsSettings,
+    settings: StreamsSettings,
     threads: Sequence[MemberTasks],
     app: Application,
     stores: Stores,
@@ -163,39 +163,39 @@ def _running(
     client_of = np.array([client[m.process_id or ""] for m in group.members], np.int32)
     thread = np.full(len(app.tasks), NONE, np.int32)
     copies: list[set[int]] = [set() for _ in app.tasks]
-    for member, one in enumerate(threads):
-        for task in one.active:
+    for member, tasks in enumerate(threads):
+        for task in tasks.active:
             if thread[place[task]] != NONE:
                 raise Infeasible(
                     f"task {task} of {group.group} is active on two members.",
                     fix="Take the next snapshot; this one was taken while tasks changed hands.",
                 )
             thread[place[task]] = member
-        for task in (*one.standby, *one.warmup):
+        for task in (*tasks.standby, *tasks.warmup):
             copies[place[task]].add(int(client_of[member]))
     owner = np.where(thread == NONE, NONE, client_of[thread]).astype(np.int32)
     start, held = ragged([sorted(each) for each in copies])
-    config, said = _config(told, app, [len(each) for each in copies])
+    config, remarks = _config(settings, app, [len(each) for each in copies])
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
-        said.append(f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment")
-    said += _gaps(app, owner, stores)
+        remarks.append(f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment")
+    remarks += _gaps(app, owner, stores)
     return Running(
         app=app,
         kip_1071=group.type is GroupType.STREAMS,
-        assignor=told.task_assignor,
+        assignor=settings.task_assignor,
         config=config,
-        configured=told.rack_aware_assignment_strategy,
+        configured=settings.rack_aware_assignment_strategy,
         owner=owner,
         thread=thread,
         client_of=client_of,
         copies_start=start,
         copies=held,
-        said=(*_racks_said(group), *stores.said, *said),
+        remarks=(*_rack_remarks(group), *stores.remarks, *remarks),
     )
 
 
-def _told(member: Member) -> MemberTasks:
+def _tasks_of(member: Member) -> MemberTasks:
     if member.tasks is None or member.process_id is None:
         raise Infeasible(
             f"member {member.id} does not tell its process and tasks.",
@@ -207,13 +207,13 @@ def _told(member: Member) -> MemberTasks:
 def _reads(group: GroupSnapshot, threads: Sequence[MemberTasks]) -> dict[str, set[tuple[str, int]]]:
     """Task -> the partitions it reads, as far as a member runs it."""
     reads: dict[str, set[tuple[str, int]]] = {}
-    for member, one in zip(group.members, threads, strict=True):
-        if one.active and not one.reads:
+    for member, tasks in zip(group.members, threads, strict=True):
+        if tasks.active and not tasks.reads:
             raise Infeasible(
                 f"which partitions the tasks of member {member.id} read is not known.",
                 fix="Take a new snapshot; this one is of an older evenkeel.",
             )
-        for task, topic, partition in one.reads:
+        for task, topic, partition in tasks.reads:
             reads.setdefault(task, set()).add((topic, partition))
     return reads
 
@@ -256,11 +256,11 @@ def _on_disk(
     An offset beyond the end is no copy of that changelog: Kafka expects it to be restored from the start.
     """
     lags: dict[str, int] = {}
-    for one in threads:
-        for task, offset in (one.offsets or {}).items():
+    for thread in threads:
+        for task, offset in (thread.offsets or {}).items():
             if task not in tasks or not stores.stateful(task):
                 continue
-            end = (one.ends or {}).get(task, stores.size(task))
+            end = (thread.ends or {}).get(task, stores.size(task))
             if offset == RUNNING:
                 # what ran there then, and no longer does, had everything up to about now
                 lags[task] = 0
@@ -282,40 +282,40 @@ def _replicas(table: PartitionTable | None) -> dict[tuple[str, int], list[str | 
 
 
 def _config(
-    told: StreamsSettings, app: Application, copies: Sequence[int]
+    settings: StreamsSettings, app: Application, copies: Sequence[int]
 ) -> tuple[TaskConfig, list[str]]:
     """The settings of the application, and what had to be guessed of them."""
-    said: list[str] = []
-    standbys = told.num_standby_replicas
+    remarks: list[str] = []
+    standbys = settings.num_standby_replicas
     stateful = np.flatnonzero(app.stateful).tolist()
     if standbys is None:
         standbys = min((copies[task] for task in stateful), default=0)
         if stateful:
-            said.append(
+            remarks.append(
                 f"num.standby.replicas is taken to be {standbys}, as many copies as every store has now ({IN_RULE})"
             )
-    tags = told.rack_aware_assignment_tags
+    tags = settings.rack_aware_assignment_tags
     if tags is None:
         tags = tuple(sorted({name for one in app.tags for name in one})) if standbys else ()
         if tags:
-            said.append(
+            remarks.append(
                 f"rack.aware.assignment.tags is taken to be {','.join(tags)}, all tags of the clients ({IN_RULE})"
             )
     config = TaskConfig(
         num_standby_replicas=standbys,
-        acceptable_recovery_lag=told.acceptable_recovery_lag,
-        max_warmup_replicas=told.max_warmup_replicas,
+        acceptable_recovery_lag=settings.acceptable_recovery_lag,
+        max_warmup_replicas=settings.max_warmup_replicas,
         tags=tags,
-        rack_as_tag=told.rack_as_tag,
-        strategy=told.rack_aware_assignment_strategy or RackStrategy.NONE,
+        rack_as_tag=settings.rack_as_tag,
+        strategy=settings.rack_aware_assignment_strategy or RackStrategy.NONE,
         costs=costs_of(
-            told.task_assignor,
-            told.rack_aware_assignment_traffic_cost,
-            told.rack_aware_assignment_non_overlap_cost,
+            settings.task_assignor,
+            settings.rack_aware_assignment_traffic_cost,
+            settings.rack_aware_assignment_non_overlap_cost,
         ),
-        overlap=Overlap(told.overlap),
+        overlap=Overlap(settings.overlap),
     )
-    return config, said
+    return config, remarks
 
 
 def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[str]:
@@ -333,7 +333,7 @@ def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[str]:
         )
 
 
-def _racks_said(group: GroupSnapshot) -> Iterator[str]:
+def _rack_remarks(group: GroupSnapshot) -> Iterator[str]:
     """What is to be said of the clients' racks."""
     racks: dict[str, Counter[str | None]] = {}
     for member in group.members:

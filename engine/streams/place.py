@@ -39,14 +39,14 @@ import numpy as np
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
-from evenkeel.engine.streams.deal import deal_stateful, deal_stateless
+from evenkeel.engine.streams.deal import assign_stateful, assign_stateless
 from evenkeel.engine.streams.model import LAG_UNKNOWN, Application, Placement
 from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys
 from evenkeel.engine.streams.standbys import Copies, place_standbys, ragged_rows
 from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
 from evenkeel.engine.streams.tags import Apart, findings, kept_apart
-from evenkeel.engine.streams.task_movements import move_by_lag
+from evenkeel.engine.streams.task_movements import assign_task_movements
 from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
 from evenkeel.engine.text import named
 
@@ -63,15 +63,17 @@ def place(app: Application, config: TaskConfig) -> Placement:
             f"there are {len(app.tasks)} tasks and no client to run them.",
             fix="Start at least one instance of the application.",
         )
-    racks, said = _switch(app, config)
-    initial = deal_stateful(app)
-    target = _near_data(app, config, initial) if racks is None else initial
+    racks, remarks = _switch(app, config)
+    initial = assign_stateful(app)
+    target = _optimised(app, config, initial) if racks is None else initial
     apart = kept_apart(app, config)
     plan = place_standbys(app, config, target, apart)
     if racks is None and not swap_standbys(app, plan, config.costs, apart):
-        said.append(f"standbys were swapped {ROUNDS} times around, as in Kafka; more swaps may pay")
-    moved = move_by_lag(app, config, plan)
-    active = deal_stateless(app, moved.active)
+        remarks.append(
+            f"standbys were swapped {ROUNDS} times around, as in Kafka; more swaps may pay"
+        )
+    moved = assign_task_movements(app, config, plan)
+    active = assign_stateless(app, moved.active)
     if racks is None:
         stateless = np.flatnonzero(~app.stateful)
         active = optimise(app, active, stateless, STATELESS, config.strategy)
@@ -89,7 +91,7 @@ def place(app: Application, config: TaskConfig) -> Placement:
         initial=initial,
         probing=moved.movements > 0,
         racks=racks,
-        findings=(*said, *findings(app, config), *_remarks(app, config, plan, apart)),
+        findings=(*remarks, *findings(app, config), *_remarks(app, config, plan, apart)),
     )
 
 
@@ -112,7 +114,7 @@ def _equal_costs(app: Application, config: TaskConfig) -> bool:
     return not config.num_standby_replicas or nothing_to_gain(app, changelogs)
 
 
-def _near_data(app: Application, config: TaskConfig, initial: Indices) -> Indices:
+def _optimised(app: Application, config: TaskConfig, initial: Indices) -> Indices:
     """(N) the stateful tasks at the least cost, NONE for the others."""
     overlap = app.previous_owner if config.overlap is Overlap.PREVIOUS else None
     tasks = np.flatnonzero(app.stateful)
@@ -121,25 +123,27 @@ def _near_data(app: Application, config: TaskConfig, initial: Indices) -> Indice
 
 def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[str]:
     """What the placement does not keep of what one might expect of it, in words."""
-    said = []
+    remarks = []
     tasks = np.flatnonzero(app.stateful).tolist()
     wanted = config.num_standby_replicas
     if tasks and len(app.clients) - 1 < wanted:
-        said.append(
+        remarks.append(
             f"{wanted} standbys are configured, and with {len(app.clients)} clients a task can have "
             f"{len(app.clients) - 1}"
         )
     short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
     if short:
         which = named([app.tasks[t] for t in short], "task", "has", "have")
-        said.append(f"{which} copies on fewer values of {' and '.join(apart.keys)} than possible")
+        remarks.append(
+            f"{which} copies on fewer values of {' and '.join(apart.keys)} than possible"
+        )
     unknown = app.lag_task[(app.lag == LAG_UNKNOWN) & app.stateful[app.lag_task]]
     if len(unknown):
         which = named([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
-        said.append(
+        remarks.append(
             f"{which} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
         )
-    return said
+    return remarks
 
 
 __all__ = ["place"]

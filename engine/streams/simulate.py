@@ -112,14 +112,14 @@ def after(app: Application, placement: Placement, restored: int | None = None) -
 
 def _lags(app: Application, client: Indices, task: Ints) -> Ints:
     """What is left to restore of each task on each client, pair by pair."""
-    told: dict[tuple[int, int], int] = {}
+    reported: dict[tuple[int, int], int] = {}
     by = np.repeat(np.arange(len(app.clients)), np.diff(app.lag_start)).tolist()
     for c, t, lag in zip(by, app.lag_task.tolist(), app.lag.tolist(), strict=True):
         if lag != LAG_UNKNOWN:
-            told[c, t] = max(lag, 0)
+            reported[c, t] = max(lag, 0)
     size = app.log_size.tolist()
     pairs = zip(client.tolist(), task.tolist(), strict=True)
-    return np.array([told.get((c, t), size[t]) for c, t in pairs], np.int64)
+    return np.array([reported.get((c, t), size[t]) for c, t in pairs], np.int64)
 
 
 def _per_client(app: Application, client: Indices, task: Ints) -> tuple[Ints, Indices]:

@@ -47,7 +47,7 @@ def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) 
     Returns:
         Whether no swap is left that would pay; False when the last round still found some.
     """
-    swaps = _Swaps(app, copies, costs, apart)
+    swaps = _StandbySwaps(app, copies, costs, apart)
     moved = 1
     for _ in range(ROUNDS):
         moved = sum(swaps.around(client) for client in range(len(app.clients)))
@@ -57,7 +57,7 @@ def swap_standbys(app: Application, copies: Copies, costs: Costs, apart: Apart) 
     return not moved
 
 
-class _Swaps:
+class _StandbySwaps:
     """The standbys while they are swapped."""
 
     def __init__(self, app: Application, copies: Copies, costs: Costs, apart: Apart) -> None:
@@ -91,19 +91,19 @@ class _Swaps:
             other += 1 + int(pays[0])
             moved += self._swap(client, other)
 
-    def _swap(self, one: int, other: int) -> int:
+    def _swap(self, first: int, second: int) -> int:
         """The least-cost exchange between two clients; how many standbys it moved."""
-        gives, takes = self._offers(one, other), self._offers(other, one)
+        gives, takes = self._offers(first, second), self._offers(second, first)
         moved = 0
         for (saved, task), (saved_too, task_too) in zip(gives, takes, strict=False):
             if saved + saved_too + self.price >= 0:
                 break
-            self._hand(task, one, other)
-            self._hand(task_too, other, one)
+            self._hand(task, first, second)
+            self._hand(task_too, second, first)
             moved += 2
         if moved:
-            self._look(one)
-            self._look(other)
+            self._look(first)
+            self._look(second)
         return moved
 
     def _offers(self, source: int, destination: int) -> list[tuple[int, int]]:

@@ -158,7 +158,7 @@ class _LeastLoaded:
         Give one more task to the least loaded client that does not hold it, in no *used* group; NONE if there is none.
         """
         aside = []
-        found = NONE
+        chosen = NONE
         while True:
             group = self._least(used)
             if group == NONE:
@@ -167,7 +167,7 @@ class _LeastLoaded:
             if client not in holding:
                 self.load.count[client] += 1
                 heapq.heapreplace(self._heaps[group], (self.load.of(client), client))
-                found = client
+                chosen = client
                 self._look(group)
                 break
             aside.append((group, heapq.heappop(self._heaps[group])))
@@ -175,7 +175,7 @@ class _LeastLoaded:
         for group, entry in aside:
             heapq.heappush(self._heaps[group], entry)
             self._look(group)
-        return found
+        return chosen
 
     def _least(self, used: Flags | None) -> int:
         """The group whose first client is the least loaded, of equal ones the first in order."""

@@ -34,13 +34,13 @@ class Stores:
         topics: Sub-topology -> its changelog topics.
         having: Sub-topologies whose tasks keep state.
         ends: (topic, partition) -> end offset of a changelog, where known.
-        said: What is not known, and what was taken instead.
+        remarks: What is not known, and what was taken instead.
     """
 
     topics: Mapping[str, tuple[str, ...]]
     having: frozenset[str]
     ends: Mapping[tuple[str, int], int]
-    said: tuple[str, ...] = field(default=())
+    remarks: tuple[str, ...] = field(default=())
 
     def stateful(self, task: str) -> bool:
         """Whether a task keeps state."""
@@ -80,8 +80,8 @@ def stores_of(
         configured: Sub-topology -> changelog topics, as far as configuration says it.
     """
     if group.topology is not None:
-        told = json.loads(group.topology)["subtopologies"]
-        topics = {name: tuple(one["changelog_topics"]) for name, one in told.items()}
+        parts = json.loads(group.topology)["subtopologies"]
+        topics = {name: tuple(part["changelog_topics"]) for name, part in parts.items()}
         return Stores(
             topics=topics,
             having=frozenset(name for name, of in topics.items() if of),
@@ -100,13 +100,13 @@ def _matched(
     size = Counter(map(subtopology_of, tasks))
     shown = {
         subtopology_of(task)
-        for one in threads
-        for task in (*one.standby, *one.warmup, *(one.offsets or ()))
+        for thread in threads
+        for task in (*thread.standby, *thread.warmup, *(thread.offsets or ()))
     } & size.keys()
     topics: dict[str, list[str]] = {name: list(of) for name, of in configured.items()}
     having = (shown - configured.keys()) | {name for name, of in configured.items() if of}
     undecided: set[str] = set()
-    said = [
+    remarks = [
         f"changelogs are configured for sub-topology {name}, which has no tasks"
         for name in sorted(configured.keys() - size.keys())
     ]
@@ -122,15 +122,15 @@ def _matched(
         elif likely:
             undecided |= set(likely)
         having = having | set(likely)
-        said += _doubt(topic, partitions, likely, sized)
+        remarks += _doubt(topic, partitions, likely, sized)
     bare = sorted(n for n in having if n in size and n not in undecided and not topics.get(n))
     if bare:
-        said.append(f"sub-topology {', '.join(bare)} has stores whose changelogs are not known")
+        remarks.append(f"sub-topology {', '.join(bare)} has stores whose changelogs are not known")
     return Stores(
         topics={name: tuple(sorted(of)) for name, of in topics.items()},
         having=frozenset(having),
         ends=_ends(group.stores),
-        said=tuple(said),
+        remarks=tuple(remarks),
     )
 
 

@@ -108,22 +108,24 @@ def findings(app: Application, config: TaskConfig) -> list[str]:
 
     The disagreement is the warning that KIP-925 promised (section D, option III) and Kafka never gives.
     """
-    said = []
+    remarks = []
     if not config.rack_as_tag or not config.num_standby_replicas:
         pass
     elif racks_are_tags(app, config):
-        said.append(
+        remarks.append(
             "standbys are kept on different racks, as KIP-925 promised; Kafka itself does not do this "
             f"without rack.aware.assignment.tags={RACK} and client.tag.{RACK} on every client"
         )
     elif config.tags:
-        said.append("standbys follow rack.aware.assignment.tags, so racks are not taken for a tag")
+        remarks.append(
+            "standbys follow rack.aware.assignment.tags, so racks are not taken for a tag"
+        )
     else:
         bare = [app.clients[c] for c in np.flatnonzero(app.client_rack == NONE)]
-        said.append(
+        remarks.append(
             f"racks are not taken for a tag: {named(bare, 'client', 'has', 'have')} no rack"
         )
-    return said + _conflict(app, config)
+    return remarks + _conflict(app, config)
 
 
 def _conflict(app: Application, config: TaskConfig) -> list[str]:

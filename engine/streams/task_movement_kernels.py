@@ -1,5 +1,5 @@
 """
-Hand tasks over to clients that are further along, one movement after the other, as Kafka does.
+Kafka's task movements: tasks run on clients that are further along, one movement after the other.
 
 The clients wait in a queue by load (`evenkeel.engine.streams.java_priority_queue`). A search takes them out one by one
 until one will do, and puts the others back in the order of a Java HashSet; a client's load may
@@ -23,7 +23,7 @@ RUNNING = -2
 
 
 @kernel
-def move_active(
+def assign_active_task_movements(
     tasks: Any,
     owner: Any,
     copies: Any,
@@ -67,20 +67,20 @@ def move_active(
         _find_ready(ready, task, lag_start, lag_client, lag, log_size, limit)
         wanted[:] = False
         _mark(wanted, copies[task], True)
-        found, length = search(queue, length, load, rank, ready & wanted, aside, spread)
-        if found == NONE:
-            found, length = search(queue, length, load, rank, ready, aside, spread)
-        if found == NONE:
+        client, length = search(queue, length, load, rank, ready & wanted, aside, spread)
+        if client == NONE:
+            client, length = search(queue, length, load, rank, ready, aside, spread)
+        if client == NONE:
             wanted[:] = True
-            found = _furthest(task, goal, wanted, lag_start, lag_client, lag, log_size)
+            client = _furthest(task, goal, wanted, lag_start, lag_client, lag, log_size)
         else:
-            queued[found] = False
-        owner[task] = found
-        place = _position(copies[task], found)
+            queued[client] = False
+        owner[task] = client
+        place = _position(copies[task], client)
         if place != NONE:
             copies[task][place] = goal
         else:
-            count[found] += 1
+            count[client] += 1
             if warmups > 0:
                 free = _position(copies[task], NONE)
                 copies[task][free] = goal
@@ -88,14 +88,14 @@ def move_active(
             else:
                 count[goal] -= 1
             warmups -= 1
-        load[found], load[goal] = count[found] / threads[found], count[goal] / threads[goal]
-        length = _put_back(queue, length, found, load, rank, queued)
+        load[client], load[goal] = count[client] / threads[client], count[goal] / threads[goal]
+        length = _put_back(queue, length, client, load, rank, queued)
         length = _put_back(queue, length, goal, load, rank, queued)
     return warmups
 
 
 @kernel
-def move_standbys(
+def assign_standby_task_movements(
     tasks: Any,
     goals: Any,
     owner: Any,
@@ -118,7 +118,7 @@ def move_standbys(
         tasks: The tasks to move a copy of, in Kafka's order.
         goals: The client each copy was to be on.
         owner, copies, warming, count, threads, spread, lag_start, lag_client, lag, log_size, limit, warmups: As for
-            `move_active`.
+            `assign_active_task_movements`.
 
     Returns:
         How many copies moved; one that nobody else can hold stays and does not count.
@@ -135,25 +135,25 @@ def move_standbys(
         wanted[:] = True
         wanted[owner[task]] = False
         _mark(wanted, copies[task], False)
-        found, length = search(queue, length, load, rank, ready & wanted, aside, spread)
-        if found == NONE:
-            found = _furthest(task, goal, wanted, lag_start, lag_client, lag, log_size)
+        client, length = search(queue, length, load, rank, ready & wanted, aside, spread)
+        if client == NONE:
+            client = _furthest(task, goal, wanted, lag_start, lag_client, lag, log_size)
         else:
-            queued[found] = False
-        if found == NONE:
+            queued[client] = False
+        if client == NONE:
             continue
         moved += 1
-        count[found] += 1
+        count[client] += 1
         place = _position(copies[task], goal)
         if warmups > 0:
-            copies[task][_position(copies[task], NONE)] = found
+            copies[task][_position(copies[task], NONE)] = client
             warming[task][place] = True
         else:
-            copies[task][place] = found
+            copies[task][place] = client
             count[goal] -= 1
         warmups -= 1
-        load[found], load[goal] = count[found] / threads[found], count[goal] / threads[goal]
-        length = _put_back(queue, length, found, load, rank, queued)
+        load[client], load[goal] = count[client] / threads[client], count[goal] / threads[goal]
+        length = _put_back(queue, length, client, load, rank, queued)
         length = _put_back(queue, length, goal, load, rank, queued)
     return moved
 
@@ -208,7 +208,7 @@ def search(
     queue: Any, length: int, load: Any, rank: Any, wanted: Any, aside: Any, spread: Any
 ) -> tuple[int, int]:
     """The first *wanted* client in the queue, taken out of it, or NONE; and the queue's length."""
-    found, passed = NONE, 0
+    taken, passed = NONE, 0
     shortcut = not wanted.any() and _in_order(queue, length, load)
     if shortcut:
         # All would come out, ascending, and go back in: no need to take them one by one.
@@ -218,13 +218,13 @@ def search(
         client = queue[0]
         length = poll(queue, length, load, rank)
         if wanted[client]:
-            found = client
+            taken = client
             break
         aside[passed] = client
         passed += 1
     for client in _hash_set_order(aside[:passed], spread, load, shortcut):
         length = offer(queue, length, client, load, rank)
-    return found, length
+    return taken, length
 
 
 @kernel
@@ -274,15 +274,15 @@ def _furthest(
         listed[lag_client[i]] = True
         if lag_client[i] == goal:
             goal_lag = lag[i]
-    found, found_lag = goal, goal_lag
+    best, best_lag = goal, goal_lag
     for client in range(len(wanted)):
         if wanted[client] and not listed[client]:
-            if (log_size[task], client) < (found_lag, found):
-                found, found_lag = client, log_size[task]
+            if (log_size[task], client) < (best_lag, best):
+                best, best_lag = client, log_size[task]
             break
     for i in range(lag_start[task], lag_start[task + 1]):
         if wanted[lag_client[i]]:
-            if (lag[i], lag_client[i]) < (found_lag, found):
-                found, found_lag = lag_client[i], lag[i]
+            if (lag[i], lag_client[i]) < (best_lag, best):
+                best, best_lag = lag_client[i], lag[i]
             break
-    return NONE if found == goal else found
+    return NONE if best == goal else best

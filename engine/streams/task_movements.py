@@ -30,11 +30,14 @@ from evenkeel.engine.streams.java_priority_queue import drain, offer
 from evenkeel.engine.streams.model import RUNNING, Application
 from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
 from evenkeel.engine.streams.standbys import Copies, ragged_rows
-from evenkeel.engine.streams.task_movement_kernels import move_active, move_standbys
+from evenkeel.engine.streams.task_movement_kernels import (
+    assign_active_task_movements,
+    assign_standby_task_movements,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Moved:
+class MovedTasks:
     """Where stateful tasks and their copies are for now; *movements* of them are not where they are to be."""
 
     active: Indices
@@ -45,7 +48,7 @@ class Moved:
     movements: int
 
 
-def move_by_lag(app: Application, config: TaskConfig, plan: Copies) -> Moved:
+def assign_task_movements(app: Application, config: TaskConfig, plan: Copies) -> MovedTasks:
     """
     The plan as it can be run now.
 
@@ -66,17 +69,19 @@ def move_by_lag(app: Application, config: TaskConfig, plan: Copies) -> Moved:
     tasks = tasks[np.lexsort((tasks, lags.ready_clients[tasks]))]
     left, movements = config.max_warmup_replicas, len(tasks)
     if movements:
-        left = at_work(move_active, steps * movements)(tasks, *shared, lags.limit, left)
+        left = at_work(assign_active_task_movements, steps * movements)(
+            tasks, *shared, lags.limit, left
+        )
     rows, places = np.nonzero((copies != NONE) & ~warming)
     held = copies[rows, places]
     late = lags.should_move(rows, held)
     tasks, goals = _queued(rows[late], held[late], lags.ready_clients)
     if len(tasks):
-        standbys = at_work(move_standbys, steps * len(tasks))
+        standbys = at_work(assign_standby_task_movements, steps * len(tasks))
         movements += standbys(tasks, goals, *shared, lags.limit, left)
     standby_start, standby = ragged_rows(copies, copies != NONE)
     warmup_start, warmup = ragged_rows(copies, warming)
-    return Moved(
+    return MovedTasks(
         active=owner.astype(np.int32),
         standby_start=standby_start,
         standby=standby,

@@ -39,7 +39,7 @@ class Breach:
     """A constraint that is not kept, by its number in the KIP, and how, in words."""
 
     constraint: int
-    found: str
+    what: str
 
 
 def verify(app: Application, config: TaskConfig, ask: Place) -> list[Breach]:
@@ -58,29 +58,29 @@ def verify(app: Application, config: TaskConfig, ask: Place) -> list[Breach]:
     >>> verify(app, TaskConfig(num_standby_replicas=1), place)
     []
     >>> verify(app, TaskConfig(num_standby_replicas=1), lambda app, config: place(app, TaskConfig()))
-    [Breach(constraint=1, found='task 0_0 has 0 standbys instead of 1')]
+    [Breach(constraint=1, what='task 0_0 has 0 standbys instead of 1')]
     """
     placement, again = ask(app, config), ask(replace(app), config)
-    found = breaches(app, config, placement)
-    for one in fields(placement):
-        if not np.array_equal(getattr(placement, one.name), getattr(again, one.name)):
-            found.append(Breach(constraint=5, found=f"{one.name} differs when asked again"))
-    return found
+    broken = breaches(app, config, placement)
+    for part in fields(placement):
+        if not np.array_equal(getattr(placement, part.name), getattr(again, part.name)):
+            broken.append(Breach(constraint=5, what=f"{part.name} differs when asked again"))
+    return broken
 
 
 def breaches(app: Application, config: TaskConfig, placement: Placement) -> list[Breach]:
     """What one placement breaks of constraints 1 to 4."""
     plan = _rows(placement.planned_start, placement.planned)
     apart = kept_apart(app, config)
-    found = [
+    broken = [
         *_beside(app, placement.active, _rows(placement.standby_start, placement.standby)),
         *_beside(app, placement.target, plan),
         *_missing(app, config, plan),
         *_together(app, apart, placement.target, plan),
     ]
     if racks_off(app, config) is None:
-        found += _swaps(app, config, apart, placement.target, plan)
-    return found
+        broken += _swaps(app, config, apart, placement.target, plan)
+    return broken
 
 
 def _rows(start: Ints, values: Indices) -> list[list[int]]:
@@ -92,7 +92,7 @@ def _beside(app: Application, owner: Indices, copies: list[list[int]]) -> Iterat
     """Copies of a task that share a client."""
     for task, clients in enumerate(copies):
         if owner[task] in clients or len(set(clients)) < len(clients):
-            yield Breach(constraint=1, found=f"task {app.tasks[task]} is twice on one client")
+            yield Breach(constraint=1, what=f"task {app.tasks[task]} is twice on one client")
 
 
 def _missing(app: Application, config: TaskConfig, plan: list[list[int]]) -> Iterator[Breach]:
@@ -101,8 +101,8 @@ def _missing(app: Application, config: TaskConfig, plan: list[list[int]]) -> Ite
     for task, clients in enumerate(plan):
         wanted = most if app.stateful[task] else 0
         if len(clients) != wanted:
-            said = f"task {app.tasks[task]} has {len(clients)} standbys instead of {wanted}"
-            yield Breach(constraint=1, found=said)
+            what = f"task {app.tasks[task]} has {len(clients)} standbys instead of {wanted}"
+            yield Breach(constraint=1, what=what)
 
 
 def _together(
@@ -118,8 +118,8 @@ def _together(
             have = len({own, *others})
             possible = min(len(set(values)), 1 + len(clients))
             if clients and have < possible:
-                said = f"task {app.tasks[task]} is on {have} values of {key} instead of {possible}"
-                yield Breach(constraint=2 if own in others else 3, found=said)
+                what = f"task {app.tasks[task]} is on {have} values of {key} instead of {possible}"
+                yield Breach(constraint=2 if own in others else 3, what=what)
 
 
 def _swaps(
@@ -131,18 +131,18 @@ def _swaps(
     rack = app.client_rack[client]
     far = _far(app)
     saves = far[task, rack][:, None] - far[task]
-    for one in range(len(task)):
-        both = saves[one, rack] + saves[:, rack[one]]
+    for first in range(len(task)):
+        both = saves[first, rack] + saves[:, rack[first]]
         pays = config.costs.traffic * both > 2 * config.costs.non_overlap
-        for other in np.flatnonzero(pays[one + 1 :]) + one + 1:
-            here, there = int(client[one]), int(client[other])
-            moves = ((int(task[one]), here, there), (int(task[other]), there, here))
+        for other in np.flatnonzero(pays[first + 1 :]) + first + 1:
+            here, there = int(client[first]), int(client[other])
+            moves = ((int(task[first]), here, there), (int(task[other]), there, here))
             if all(_may_move(apart, owner, plan, *move) for move in moves):
                 names = [f"{app.tasks[t]} on {app.clients[c]}" for t, c, _ in moves]
-                said = (
+                what = (
                     f"swapping {names[0]} and {names[1]} saves {both[other]} changelog partitions"
                 )
-                yield Breach(constraint=4, found=said)
+                yield Breach(constraint=4, what=what)
 
 
 def _may_move(

@@ -15,6 +15,7 @@ SELECT
     a.yardstick,
     a.yardstick_reason,
     a.seen,
+    a.facts,
     began.started_at AS seen_since,
     to_jsonb(live) - 'moved' AS live,
     to_jsonb(proposed) - 'moved' AS proposed,

@@ -6,8 +6,8 @@
 --   :step text                Name of the step.
 --   :started_at timestamptz   When it began.
 --   :finished_at timestamptz  When it ended.
---   :outcome text             ok or failed.
---   :error text               Why it failed; null when it did not.
+--   :outcome text             ok, failed or skipped.
+--   :error text               Why it failed or was skipped; null when it was not.
 INSERT INTO step_run (cluster, snapshot_id, step, started_at, finished_at, outcome, error)
 VALUES (
     CAST(:cluster AS text),

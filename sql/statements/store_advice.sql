@@ -5,7 +5,7 @@
 --   :rows jsonb        List of advice: the columns of `advice`, and under `moves` a list of those of `advice_move`.
 INSERT INTO advice (
     snapshot_id, cluster, group_id, verdict, strategy, reason, how, yardstick, yardstick_reason, seen, config_version,
-    created_at
+    created_at, facts, yardstick_facts
 )
 SELECT
     :snapshot_id,
@@ -19,7 +19,9 @@ SELECT
     given.yardstick_reason,
     given.seen,
     given.config_version,
-    given.created_at
+    given.created_at,
+    given.facts,
+    given.yardstick_facts
 FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (
     cluster text,
     group_id text,
@@ -31,7 +33,9 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (
     yardstick_reason text,
     seen integer,
     config_version text,
-    created_at timestamptz
+    created_at timestamptz,
+    facts jsonb,
+    yardstick_facts jsonb
 );
 
 INSERT INTO advice_move (advice_id, topic, partition, from_member, to_member)

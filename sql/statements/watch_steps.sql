@@ -1,5 +1,6 @@
--- The steps of some clusters whose newest runs failed: how many in a row, since when, and the last error. A step that
--- serves no single cluster (upkeep) is told with the first of them, so that it is told at all, and once.
+-- The steps of some clusters whose newest runs failed or were skipped: how many in a row, since when, the last error, and
+-- whether the last one was skipped, because the run before was still at it. A step that serves no single cluster
+-- (upkeep) is told with the first of them, so that it is told at all, and once.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
@@ -9,7 +10,8 @@ SELECT
     count(*) AS failures,
     min(r.finished_at) AS failing_since,
     max(r.finished_at) AS last_failed_at,
-    (array_agg(r.error ORDER BY r.started_at DESC))[1] AS error
+    (array_agg(r.error ORDER BY r.started_at DESC))[1] AS error,
+    (array_agg(r.outcome ORDER BY r.started_at DESC))[1] = 'skipped' AS skipped
 FROM step_run AS r
 LEFT JOIN (
     SELECT cluster, step, max(started_at) AS started_at
@@ -18,7 +20,7 @@ LEFT JOIN (
     GROUP BY cluster, step
 ) AS good ON good.cluster IS NOT DISTINCT FROM r.cluster AND good.step = r.step
 WHERE (r.cluster IS NULL OR r.cluster = any(CAST(:clusters AS text[])))
-    AND r.outcome = 'failed'
+    AND r.outcome IN ('failed', 'skipped')
     AND (good.started_at IS NULL OR r.started_at > good.started_at)
 GROUP BY r.cluster, r.step
 ORDER BY 1, failing_since, r.step;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from datetime import UTC
@@ -117,7 +118,10 @@ def ways(demo: Demo, state: dict[str, Any]) -> str:
         f"  login            {state['airflow_user']} / {state['airflow_password']}",
         f"{watched:<18} {state['bootstrap']}",
         "ask the history    .venv/bin/evenkeel query",
-        f"look at it live    .venv/bin/evenkeel lag --bootstrap {state['bootstrap'].split(',')[0]}",
+        "look at it live    .venv/bin/evenkeel lag     (or advise, elect, diff, doctor)",
+        f"from elsewhere     export EVENKEEL_CONFIG={shlex.quote(str(demo.config))}",
+        f"                   export EVENKEEL_DATABASE_URL={shlex.quote(state['database_url'])}",
+        '                   evenkeel doctor, or psql "$EVENKEEL_DATABASE_URL"',
         "stop everything    make stop",
         "your own cluster   CLUSTER=host:port make demo     (it only reads, and creates nothing)",
     ]

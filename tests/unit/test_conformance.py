@@ -212,13 +212,13 @@ def test_owning_without_subscription_is_found_among_subscribed_topics():
         (_order(np.arange(1, 7)), "order has values from 1 to 6, outside 0 to 5"),
         (
             lambda group, owner: Assignment(owner=owner, findings="odd"),
-            "findings is not a tuple of text",
+            "findings is not a tuple of facts",
         ),
         (
             lambda group, owner: Assignment(owner=owner, findings=(3,)),
-            "findings is not a tuple of text",
+            "findings is not a tuple of facts",
         ),
-        (lambda group, owner: Assignment(owner=owner, proof=3), "proof is neither text nor None"),
+        (lambda group, owner: Assignment(owner=owner, proof=3), "proof is not a tuple of facts"),
         (
             lambda group, owner: Assignment(owner=owner, raw_assignment=[["u-0"], []]),
             "raw_assignment is a list, not Lists",

@@ -17,6 +17,7 @@ from evenkeel.engine.conformance.promises import changed_fields
 from evenkeel.engine.conformance.shrink import shrink
 from evenkeel.engine.conformance.sketch import PartitionSketch, Sketch, TopicSketch
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import finding
 from evenkeel.engine.model import NONE, Assignment
 from tests.data.broken_assignors import Deals, LeavesLongLags, SharesTheGroupBadly
 
@@ -243,7 +244,9 @@ class Owns(Deals):
         if not long.any():
             return answer
         owner = np.where(long, NONE, answer.owner).astype(np.int32)
-        return replace(answer, owner=owner, findings=("long lags are left out",))
+        return replace(
+            answer, owner=owner, findings=(finding("flaw", quote="long lags are left out"),)
+        )
 
 
 def test_answers_are_counted_by_what_they_are():

@@ -15,11 +15,11 @@ Promises, each before all that follow it; every partition of a subscribed topic 
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 4}, lags={"t": [90, 50, 40, 0]},
 ...              owned={"C0": [("t", 0), ("t", 1)], "C1": [("t", 2), ("t", 3)]})
 >>> answer = Balanced().assign(group)
->>> group.lists(answer), answer.proof
-({'C0': [('t', 0), ('t', 3)], 'C1': [('t', 1), ('t', 2)]}, 'exact')
+>>> group.lists(answer), {fact.kind.value for fact in answer.proof}
+({'C0': [('t', 0), ('t', 3)], 'C1': [('t', 1), ('t', 2)]}, {'exact'})
 
 What is proven stands in `Assignment.proof`. Counts are always exact: they are a convex flow. Without lag, or with
-equal lags, racks and moves are one too, and the whole answer is `exact`. Otherwise to bring the largest member lag down
+equal lags, racks and moves are one too, and the whole answer is exact. Otherwise to bring the largest member lag down
 is a packing problem (NP-hard): bounds meet a construction, else a search within *work* elementary steps, which are
 counted, so that the same group gets the same answer on any machine. Where it ends early the proof says how far each
 criterion is from its floor at most, or that nothing is proven of it. Groups with few enough assignments are always
@@ -83,4 +83,4 @@ class Balanced:
         places, proof = search(problem, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[problem.partition] = problem.member[places]
-        return Assignment(owner=owner, proof=proof.sentence())
+        return Assignment(owner=owner, proof=proof.facts())

@@ -6,16 +6,16 @@ from heapq import heapify, heapreplace
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.flow import Plan
+from evenkeel.engine.assignors.balanced.flow import FlowPlan
 from evenkeel.engine.model import NONE, Ints
 
 
-def deal_evenly(plan: Plan) -> Ints:
+def deal_evenly(plan: FlowPlan) -> Ints:
     """
     (N) owners in the order of partitions, where lags do not matter.
 
     >>> one = np.zeros(1, np.int64)
-    >>> plan = Plan(cost=0, kind=np.zeros(3, np.int64), holder=one + NONE, batch=one, size=one + 3, kept=one,
+    >>> plan = FlowPlan(cost=0, kind=np.zeros(3, np.int64), holder=one + NONE, batch=one, size=one + 3, kept=one,
     ...             way_batch=one, way_hub=one, way_amount=one + 3,
     ...             out_hub=np.array([0, 0]), out_member=np.array([0, 1]), out_amount=np.array([1, 2]))
     >>> deal_evenly(plan).tolist()
@@ -31,7 +31,7 @@ def deal_evenly(plan: Plan) -> Ints:
     return owner
 
 
-def deal_by_lag(plan: Plan, lag: Ints, members: int) -> Ints:
+def deal_by_lag(plan: FlowPlan, lag: Ints, members: int) -> Ints:
     """
     (N) owners: in descending lag, each partition goes where the plan has room for its kind and least lag is owned.
 

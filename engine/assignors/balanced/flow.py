@@ -27,7 +27,7 @@ _LARGE = 1 << 61
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FlowPlan:
     """
     How many partitions of which kind go where, at the least cost.
 
@@ -66,7 +66,7 @@ class _Kinds:
     pattern: Ints
 
 
-def cheapest(leeway: Leeway, toll: Ints, keep: Ints | None = None) -> Plan | None:
+def cheapest(leeway: Leeway, toll: Ints, keep: Ints | None = None) -> FlowPlan | None:
     """
     A plan of least cost; None when no assignment obeys *keep* or reaches the counts.
 
@@ -103,7 +103,7 @@ def _distinct(keys: Ints) -> tuple[Ints, Ints, Ints]:
     return names, which.astype(np.int64), size.astype(np.int64)
 
 
-def _most_kept(leeway: Leeway, kinds: _Kinds, keep: Ints | None) -> Plan:
+def _most_kept(leeway: Leeway, kinds: _Kinds, keep: Ints | None) -> FlowPlan:
     """Where any owner will do, members that hold more than their least are the first to have their most."""
     some = kinds.holder != NONE
     held = np.zeros(leeway.members, np.int64)
@@ -119,7 +119,7 @@ def _most_kept(leeway: Leeway, kinds: _Kinds, keep: Ints | None) -> Plan:
     given = taken - stays
     out = np.flatnonzero(given)
     only = np.zeros(1, np.int64)
-    return Plan(
+    return FlowPlan(
         cost=int((kinds.size - kept)[some].sum()),
         kind=kinds.kind,
         holder=kinds.holder,
@@ -159,7 +159,7 @@ class _Flow:
         if int(abs(toll).max(initial=0) + 1) * self.worth * nodes >= _LARGE:
             self.worth = 1
 
-    def plan(self) -> Plan | None:
+    def plan(self) -> FlowPlan | None:
         """Solve it; None when it cannot be."""
         leeway, kinds = self.leeway, self.kinds
         keeps, (way_batch, way_hub, ways), outs = self._kinds(), self._batches(), self._members()
@@ -177,7 +177,7 @@ class _Flow:
         given: Ints = np.sum([flows[o] for o in outs], axis=0)
         way, out = np.flatnonzero(amount), np.flatnonzero(given)
         out = out[np.argsort(self.hub_of_pair[out], kind="stable")]
-        return Plan(
+        return FlowPlan(
             cost=cost // self.worth,
             kind=kinds.kind,
             holder=kinds.holder,

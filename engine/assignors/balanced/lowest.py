@@ -9,7 +9,7 @@ import numpy as np
 from evenkeel.engine.assignors.balanced.branch import cheapest_under
 from evenkeel.engine.assignors.balanced.deal import deal_by_lag
 from evenkeel.engine.assignors.balanced.floors import lag_floors
-from evenkeel.engine.assignors.balanced.flow import Plan, cheapest
+from evenkeel.engine.assignors.balanced.flow import FlowPlan, cheapest
 from evenkeel.engine.assignors.balanced.holding import Holding, Price, loads
 from evenkeel.engine.assignors.balanced.leeway import Leeway
 from evenkeel.engine.assignors.balanced.level import level
@@ -75,7 +75,7 @@ class _Descent:
         level(holding, self.best.floor, self.price, work, at_any_toll=at_any_toll)
         self._keep(holding.owner)
 
-    def _raise_floor(self) -> Plan | None:
+    def _raise_floor(self) -> FlowPlan | None:
         """Raise the floor to the least cap under which all counts can be reached; the cheapest plan there."""
         plan = self._planned(self.best.floor)
         if plan is not None:
@@ -91,7 +91,7 @@ class _Descent:
         self.best.floor = low
         return plan
 
-    def _planned(self, cap: int) -> Plan | None:
+    def _planned(self, cap: int) -> FlowPlan | None:
         capped = Capped(self.leeway, cap)
         narrowed = capped.narrowed({}, {})
         return None if narrowed is None else cheapest(narrowed, self.price.toll, capped.keep)

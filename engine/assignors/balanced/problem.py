@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
 _GREATEST_TOTAL = 1 << 55
 """Lags that add up to more, by a few times, do not fit the 64 bits everything is computed in."""
+
+
+_LEFT_OUT = Fact(kind=FactKind.NOT_PROVEN, measure="largest_member_lag")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,7 +32,7 @@ class Problem:
         partition: (N) index in the group.
         topic_class: (N) class of the partition's topic.
         start, subscriber: Ragged, class -> its subscribers (0 to M - 1), ascending.
-        lag: (N) offsets; None where the lag of a member cannot be told, *lagless* says why.
+        lag: (N) offsets; None where the lag of a member cannot be told, *lagless* says so.
         holder: (N) subscriber that owns it now; NONE for nobody, or for an owner that does not subscribe.
         forced_moves: Partitions that change hands whatever is done.
         site: (M) column of the member's rack in *crosses* and *known*.
@@ -43,7 +47,7 @@ class Problem:
     start: Ints
     subscriber: Ints
     lag: Ints | None
-    lagless: str
+    lagless: Fact | None
     holder: Ints
     forced_moves: int
     site: Ints
@@ -151,14 +155,14 @@ def _holders(
     return np.where((holder != NONE) & (keys[at] == asked), holder, NONE)
 
 
-def _lags(group: GroupSpec, partition: Ints) -> tuple[Ints | None, str]:
+def _lags(group: GroupSpec, partition: Ints) -> tuple[Ints | None, Fact | None]:
     lag = group.lag.take(partition)
     unknown = len(lag) - int(lag.known.sum())
     if unknown:
-        return None, f"{unknown:,} partition{'s' if unknown > 1 else ''} of unknown lag"
+        return None, replace(_LEFT_OUT, partitions=unknown)
     if lag.values.astype(np.float64).sum() >= _GREATEST_TOTAL:
-        return None, "lags too large to add up"
-    return lag.values, ""
+        return None, _LEFT_OUT
+    return lag.values, None
 
 
 def _racks(group: GroupSpec, order: Indices, partition: Ints) -> tuple[Ints, Ints, Flags, Flags]:

@@ -10,7 +10,7 @@ import numpy as np
 from evenkeel.engine.assignors.balanced.branch import cheapest_under
 from evenkeel.engine.assignors.balanced.counts import fairest
 from evenkeel.engine.assignors.balanced.deal import deal_by_lag, deal_evenly
-from evenkeel.engine.assignors.balanced.flow import Plan, cheapest
+from evenkeel.engine.assignors.balanced.flow import FlowPlan, cheapest
 from evenkeel.engine.assignors.balanced.holding import Price, loads
 from evenkeel.engine.assignors.balanced.leeway import Leeway, leeway_of
 from evenkeel.engine.assignors.balanced.lowest import Lowest, lowest
@@ -20,6 +20,7 @@ from evenkeel.engine.assignors.balanced.refund import refunded
 from evenkeel.engine.assignors.balanced.restrict import Capped
 from evenkeel.engine.assignors.balanced.share import of_a_toll, share, steady, tolls
 from evenkeel.engine.assignors.balanced.work import Effort
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import NONE, Ints
 
 _COMPLETE = 5_000
@@ -53,7 +54,7 @@ def _assignments(leeway: Leeway) -> float:
     return float(np.exp2(np.log2(leeway.may.sum(axis=1))[leeway.realm].sum().clip(0, 99)))
 
 
-def _proof(leeway: Leeway, owner: Ints, lagless: str = "") -> Proof:
+def _proof(leeway: Leeway, owner: Ints, lagless: Fact | None = None) -> Proof:
     """An exact proof of these owners."""
     moved = int(((leeway.holder != NONE) & (leeway.holder != owner)).sum()) + leeway.forced_moves
     found, largest = share(leeway, owner), int(loads(leeway, owner).max(initial=0))
@@ -69,7 +70,7 @@ def _proof(leeway: Leeway, owner: Ints, lagless: str = "") -> Proof:
     )
 
 
-def _relaxed(leeway: Leeway) -> tuple[Plan, Ints]:
+def _relaxed(leeway: Leeway) -> tuple[FlowPlan, Ints]:
     """The cheapest plan whatever the lags, and the tolls that make it so."""
     toll = tolls(leeway, Fraction(0))
     plan = _planned(leeway, toll)
@@ -82,7 +83,7 @@ def _relaxed(leeway: Leeway) -> tuple[Plan, Ints]:
             return plan, toll
 
 
-def _planned(leeway: Leeway, toll: Ints) -> Plan:
+def _planned(leeway: Leeway, toll: Ints) -> FlowPlan:
     plan = cheapest(leeway, toll)
     assert plan is not None, "the fairest counts can always be reached"
     return plan

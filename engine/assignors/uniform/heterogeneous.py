@@ -11,10 +11,10 @@ import numpy as np
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.assignors.uniform.balance import moves_between
 from evenkeel.engine.assignors.uniform.target import MemberPartitions, answer_of_sets, refusal
+from evenkeel.engine.assignors.uniform.topic_ids import topic_ids
 from evenkeel.engine.kit.java_order import uuid_order
 from evenkeel.engine.kit.orders import places, stable_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order, subscribes
-from evenkeel.engine.kit.topic_ids import topic_ids
 from evenkeel.engine.model import NONE, Assignment, Indices, Ints
 
 MAX_ITERATIONS = 16

@@ -15,10 +15,10 @@ from evenkeel.engine.assignors.uniform.target import (
     partitions_held_once,
     refusal,
 )
+from evenkeel.engine.assignors.uniform.topic_ids import topic_ids
 from evenkeel.engine.kit.java_order import bucket_order, capacity, uuid_hashes
 from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.subscription_type import subscribed_topics
-from evenkeel.engine.kit.topic_ids import topic_ids
 from evenkeel.engine.model import NONE, Assignment, Indices, Ints
 
 

@@ -80,9 +80,9 @@ def diff(
 ) -> None:
     """Show what changed for one group between two stored snapshots."""
     from evenkeel.engine import wiring
-    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli import demo, sources
 
-    settings = wiring.settings()
+    settings = demo.settings() if stored is None else wiring.settings()
     lake = wiring.lake(settings) if stored is None else wiring.recorded(stored)
     source = sources.from_lake(settings, lake, cluster, stored or settings.lake)
     earlier = earlier_id(source, since)

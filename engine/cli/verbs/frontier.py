@@ -10,6 +10,7 @@ import typer
 
 from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 from evenkeel.engine.cli.running import complain
+from evenkeel.engine.wording import words
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -149,7 +150,7 @@ def _rows(group: str, now: Point, swept: Sequence[Frontier]) -> Iterator[dict[st
                 **_row(corner),
                 "worth_from": float(corner.lowest or 0),
                 "worth_to": None if corner.highest is None else float(corner.highest),
-                "remarks": list(one.remarks),
+                "remarks": [words(remark) for remark in one.remarks],
             }
 
 
@@ -215,7 +216,7 @@ def _moves(moves: Fraction | int) -> str:
 
 
 def _remarks(swept: Sequence[Frontier]) -> list[str]:
-    told = [f"{one.strategy}: {remark}" for one in swept for remark in one.remarks]
+    told = [f"{one.strategy}: {words(remark)}" for one in swept for remark in one.remarks]
     usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
     return [*told, usual]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.model import GroupSnapshot
     from evenkeel.engine.steps.reading import GroupWithPast
-    from evenkeel.engine.streams.compare import Outcome
+    from evenkeel.engine.streams.compare import PlacementOutcome
     from evenkeel.engine.streams.live import Running
 
 EPILOG = epilog(
@@ -110,11 +110,11 @@ def _names(group: GroupSnapshot, application: Running) -> list[str]:
     return names
 
 
-def _of(one: Outcome) -> str:
+def _of(one: PlacementOutcome) -> str:
     return NOW if one.strategy is None else one.strategy.value
 
 
-def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> Table:
+def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
     from evenkeel.engine.cli.running import printable
     from evenkeel.engine.cli.views.tables import Table, number, text
 
@@ -151,7 +151,7 @@ def _summary(group: str, application: Running, outcomes: Sequence[Outcome]) -> T
     )
 
 
-def _runs(application: Running, one: Outcome) -> bool:
+def _runs(application: Running, one: PlacementOutcome) -> bool:
     """Whether this is of the strategy it runs."""
     return one.strategy is not None and one.strategy is application.runs
 
@@ -165,7 +165,7 @@ def _share(crossing: int, total: int, unknown: int) -> str:
     return f"{crossing:,} of {total - unknown:,}" + (f", {unknown:,} ?" if unknown else "")
 
 
-def _restored(application: Running, one: Outcome) -> int:
+def _restored(application: Running, one: PlacementOutcome) -> int:
     """How many changelog partitions the copies restore."""
     import numpy as np
 
@@ -173,13 +173,15 @@ def _restored(application: Running, one: Outcome) -> int:
     return int((stores * np.diff(one.copies_start)).sum())
 
 
-def _extremes(application: Running, one: Outcome) -> tuple[int, int]:
+def _extremes(application: Running, one: PlacementOutcome) -> tuple[int, int]:
     counts = Counter(one.owner[one.owner >= 0].tolist())
     each = [counts[client] for client in range(len(application.app.clients))]
     return max(each), min(each)
 
 
-def _clients(application: Running, outcomes: Sequence[Outcome], names: Sequence[str]) -> Table:
+def _clients(
+    application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+) -> Table:
     from evenkeel.engine.cli.views.tables import Table, number, text
 
     app = application.app
@@ -217,7 +219,9 @@ def _rack(application: Running, client: int) -> str | None:
     return None if place < 0 else application.app.racks[place]
 
 
-def _tasks(application: Running, outcomes: Sequence[Outcome], names: Sequence[str]) -> Table:
+def _tasks(
+    application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
+) -> Table:
     from evenkeel.engine.cli.views.tables import Table, text
 
     app, every = application.app, len(application.app.tasks)
@@ -243,7 +247,7 @@ def _tasks(application: Running, outcomes: Sequence[Outcome], names: Sequence[st
     )
 
 
-def _owner(one: Outcome, task: int, names: Sequence[str]) -> str:
+def _owner(one: PlacementOutcome, task: int, names: Sequence[str]) -> str:
     client = int(one.owner[task])
     if client < 0:
         return "nobody"
@@ -269,12 +273,12 @@ def _racks_of(application: Running, task: int) -> list[str]:
     return told
 
 
-def _copies(one: Outcome, task: int) -> list[int]:
+def _copies(one: PlacementOutcome, task: int) -> list[int]:
     copies: list[int] = one.copies[one.copies_start[task] : one.copies_start[task + 1]].tolist()
     return copies
 
 
-def _told(application: Running, outcomes: Sequence[Outcome]) -> list[str]:
+def _told(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[str]:
     """What the numbers mean, what was taken for what is not known, and what is remarkable."""
     from evenkeel.engine.cli.running import printable
 
@@ -289,7 +293,7 @@ def _told(application: Running, outcomes: Sequence[Outcome]) -> list[str]:
         lines.append(
             "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks."
         )
-    said = list(application.said)
+    said = list(application.remarks)
     remarks = dict.fromkeys(
         finding
         for one in outcomes
@@ -301,14 +305,14 @@ def _told(application: Running, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _object(
-    group: str, application: Running, outcomes: Sequence[Outcome], names: Sequence[str]
+    group: str, application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
 ) -> dict[str, Any]:
     app = application.app
     return {
         "group": group,
         "strategy": application.runs,
         "strategy_configured": application.configured is not None,
-        "said": list(application.said),
+        "said": list(application.remarks),
         "clients": [
             {
                 "process_id": process,

@@ -54,7 +54,7 @@ def _outcome(held: Held, names: dict[str, str]) -> list[str]:
 
 
 def _leader(held: Held, names: dict[str, str]) -> list[str]:
-    walk = [names[member] for member in held.walk]
+    walk = [names[member] for member in held.coordinator_order]
     if held.election and held.election.leader:
         after = held.election.next_leader(held.election.leader)
         follows = f"if it leaves, {names[after]} leads" if after else "nobody else is there"

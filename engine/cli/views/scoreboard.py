@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,18 @@ from evenkeel.engine.cli.views.tables import (
     tell,
     text,
 )
-from evenkeel.engine.model import places_tasks
-from evenkeel.engine.wording import and_more, byte_rate, change, member_names, money, several
+from evenkeel.engine.facts import Fact, FactKind, of_kind
+from evenkeel.engine.model import Reach, places_tasks
+from evenkeel.engine.records import record_of
+from evenkeel.engine.wording import (
+    and_more,
+    because,
+    byte_rate,
+    change,
+    member_names,
+    money,
+    several,
+)
 
 if TYPE_CHECKING:
     from evenkeel.engine.cli.judging import Judged
@@ -72,7 +83,11 @@ def _overview_row(metrics: Mapping[str, Any], one: Judged) -> list[str]:
         cross_rack(metrics),
         text(metrics["status"], "?"),
         text(one.advice.verdict.value),
-        text(why(one.advice.reason, one.advice.yardstick, one.advice.yardstick_reason)),
+        text(
+            why(
+                because(one.advice.facts), one.advice.yardstick, because(one.advice.yardstick_facts)
+            )
+        ),
     ]
 
 
@@ -158,26 +173,33 @@ def _strategy_row(row: Mapping[str, Any], total: int | None, *, priced: bool) ->
 
 def _told(row: Mapping[str, Any]) -> list[str | None]:
     """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
-    flaws = [f"Flawed: {finding}" for finding in row["findings"] or ()]
-    proof = row["proof"]
-    if proof:
-        proof = f"Proven{'' if proof.startswith('exact') else ':'} {proof}"
-    rounds = f"Replayed as {row['replay']}" if "," in (row["replay"] or "") else None
-    return [row["reason"], *flaws, proof, rounds]
+    facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
+    found = () if row["reach"] == Reach.LIVE else row["findings"] or ()
+    flaws = [f"Flawed: {flaw}" for flaw in found]
+    open_ends = of_kind(facts, FactKind.WITHIN, FactKind.NOT_PROVEN)
+    proof = row["proof"] and f"Proven{':' if open_ends else ''} {row['proof']}"
+    several_steps = [
+        fact
+        for fact in of_kind(facts, FactKind.REPLAY)
+        if fact.measure == "warming_copies" or (fact.after or 1) > 1
+    ]
+    return [row["reason"], *flaws, proof, f"Replayed as {row['replay']}" if several_steps else None]
 
 
 def advice_lines(one: Judged) -> list[str]:
     """The verdict, how to follow it, and the yardstick."""
     advice = one.advice
     what = f"{advice.verdict.value} to {advice.strategy}" if advice.moves else advice.verdict.value
-    lines = [f"Advice: {what}", f"  Why: {advice.reason}"]
+    lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
         lines.append(f"  How: {advice.how}")
     if advice.yardstick:
         lines.append(
-            f"  Possible, not deployable: {advice.yardstick} ({advice.yardstick_reason or '-'})"
+            f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"
         )
-    lines += [f"  Finding: {finding}" for finding in one.metrics["findings"] or ()]
+    live = [row["findings"] or () for row in one.candidates if row["reach"] == Reach.LIVE]
+    found = itertools.chain(one.metrics["findings"] or (), *live)
+    lines += [f"  Finding: {finding}" for finding in found]
     return [text(line) for line in lines]
 
 

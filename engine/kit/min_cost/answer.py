@@ -16,6 +16,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.kit.min_cost.group import PlainGroup, plain_group
 from evenkeel.engine.kit.rack_flow import LayerLimits, RackProblem, solve
 from evenkeel.engine.model import NONE, Assignment, Indices
@@ -69,15 +70,29 @@ class MinCost:
         """The answer with what is proven of it."""
         if not self.partitions:
             return Assignment(owner=self.owner)
-        told = [
-            f"exact: total cost {self.cost}, no assignment with these counts costs less "
-            f"({self.crossing:,} of {self.partitions:,} partitions cross racks, {self.moved:,} new to their owner)"
-        ]
+        return Assignment(owner=self.owner, proof=(*self._proof(), *self.remarks()))
+
+    def _proof(self) -> tuple[Fact, ...]:
+        cost, remark = self.cost, FactKind.REMARK
+        return (
+            Fact(kind=FactKind.EXACT, measure="assignment_cost", after=cost, bound=cost),
+            Fact(
+                kind=remark,
+                measure="cross_rack_partitions",
+                after=self.crossing,
+                bound=self.partitions,
+            ),
+            Fact(kind=remark, measure="new_owners", after=self.moved),
+        )
+
+    def remarks(self) -> tuple[Fact, ...]:
+        """What else is to be said of every answer for this group, whatever the weights."""
+        told = []
         if not self.racks_matter:
-            told.append("racks have nothing to gain, each partition costs the same on every member")
+            told.append(Fact(kind=FactKind.REMARK, measure="racks_equal"))
         if self.raised:
-            told.append(f"limits per topic raised by {self.raised}, because subscriptions differ")
-        return Assignment(owner=self.owner, proof="; ".join(told))
+            told.append(Fact(kind=FactKind.REMARK, measure="raised_limits", after=self.raised))
+        return tuple(told)
 
 
 def min_cost(

@@ -54,7 +54,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             bad = [
                 run
                 for run in runs
-                if run.outcome == "failed" and not (good and run.started_at <= good[-1])
+                if run.outcome != "ok" and not (good and run.started_at <= good[-1])
             ]
             if bad:
                 ends = [run.finished_at for run in bad]
@@ -65,6 +65,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                         failing_since=min(ends),
                         last_failed_at=max(ends),
                         error=bad[-1].error,
+                        skipped=bad[-1].outcome == "skipped",
                     )
                 )
         return tuple(sorted(found, key=lambda one: (one.failing_since, one.step)))

@@ -162,7 +162,9 @@ class MemoryAdvice(Memory):
         measured = self.tables.metrics.get(snapshot_id)
         groups = measured["group_metrics"].to_pylist() if measured else []
         metrics = {row["group_id"]: row for row in groups}
-        names = "advice_id group_id verdict strategy reason how yardstick yardstick_reason seen"
+        names = (
+            "advice_id group_id verdict strategy reason how yardstick yardstick_reason seen facts"
+        )
         return [
             {name: row.get(name) for name in names.split()}
             | {

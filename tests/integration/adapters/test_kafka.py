@@ -178,7 +178,7 @@ def test_a_kip_1071_application_is_recognised_with_its_topology(
     assert app.stateful.tolist() == [False] * 6 + [True] * 6
     assert [topic for topic, _ in app.partitions if topic.endswith("-changelog")]
     assert application.runs is None
-    assert any("tell no rack" in said for said in application.said)
+    assert any("tell no rack" in said for said in application.remarks)
     assert present(application).unknown.sum() == 12
 
 

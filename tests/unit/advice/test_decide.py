@@ -8,7 +8,9 @@ import pytest
 
 from evenkeel.engine.advice import Previous, decide
 from evenkeel.engine.config import Policy
+from evenkeel.engine.facts import finding
 from evenkeel.engine.model import Candidate, Feasibility, Move, Reach, Score, Verdict
+from evenkeel.engine.wording import because
 
 EVEN = Score(
     partition_spread=0,
@@ -74,7 +76,7 @@ def test_one_gain_without_loss_is_a_switch(gain, live, other, words):
     advice = _decide(_live(**live), _candidate(**other))
 
     assert (Verdict.SWITCH, "roundrobin") == (advice.verdict, advice.strategy), gain
-    assert words in advice.reason
+    assert words in because(advice.facts)
 
 
 @pytest.mark.parametrize(
@@ -103,19 +105,19 @@ def test_a_gain_with_a_loss_is_no_switch(loss, live, other):
     advice = _decide(_live(**live), _candidate(**other))
 
     assert advice.verdict is Verdict.STAY, loss
-    assert "would gain" in advice.reason
-    assert "but lose" in advice.reason
+    assert "would gain" in because(advice.facts)
+    assert "but lose" in because(advice.facts)
 
 
 def test_a_flawed_assignment_is_never_advised():
     """However much it gains: an answer that gives a partition to two members is shown, not recommended."""
     better = _candidate(largest_member_lag=100)
-    flawed = replace(better, findings=("1 partition is given to more than one member, t-0",))
+    flawed = replace(better, findings=(finding("given_twice", ["t-0"], partitions=1),))
 
     advice = _decide(_live(largest_member_lag=1000), flawed)
 
     assert advice.verdict is Verdict.STAY
-    assert "flawed: 1 partition is given to more than one member, t-0" in advice.reason
+    assert "flawed: 1 partition is given to more than one member, t-0" in because(advice.facts)
     assert _decide(_live(largest_member_lag=1000), better).verdict is Verdict.SWITCH
 
 
@@ -137,7 +139,7 @@ def test_too_many_moves_are_a_loss():
     )
 
     assert advice.verdict is Verdict.STAY
-    assert "4 partitions would move, the policy allows 3" in advice.reason
+    assert "4 partitions would move, the policy allows 3" in because(advice.facts)
 
 
 def test_a_threshold_of_zero_still_asks_for_a_gain():
@@ -171,7 +173,7 @@ def test_lag_that_nobody_owns_is_not_held_against_who_takes_it():
     alone = _decide(live)
 
     assert (taken.verdict, taken.strategy) == (Verdict.SWITCH, "roundrobin")
-    assert "floor" not in alone.reason
+    assert "floor" not in because(alone.facts)
 
 
 def test_small_lag_is_nobodys_problem():
@@ -179,7 +181,7 @@ def test_small_lag_is_nobodys_problem():
     advice = _decide(_live(largest_member_lag=90), _candidate(largest_member_lag=1))
 
     assert advice.verdict is Verdict.STAY
-    assert "nothing to gain" in advice.reason
+    assert "nothing to gain" in because(advice.facts)
 
 
 def test_lag_at_its_floor_is_told_so():
@@ -189,7 +191,7 @@ def test_lag_at_its_floor_is_told_so():
     )
 
     assert advice.verdict is Verdict.STAY
-    assert "at its floor (990)" in advice.reason
+    assert "at its floor (990)" in because(advice.facts)
 
 
 def test_a_switch_needs_confirmation():
@@ -203,7 +205,7 @@ def test_a_switch_needs_confirmation():
     assert [(Verdict.STAY, 1), (Verdict.SWITCH, 2), (Verdict.STAY, 1)] == [
         (a.verdict, a.seen) for a in (first, second, other)
     ]
-    assert "seen 1 of 2" in first.reason
+    assert "seen 1 of 2" in because(first.facts)
 
 
 def test_the_best_is_chosen_then_the_fewest_moves():
@@ -222,7 +224,7 @@ def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
     advice = _decide(_live(cross_rack_share=0.5), _candidate(cross_rack_share=0.3), yardstick)
 
     assert ("roundrobin", "uniform") == (advice.strategy, advice.yardstick)
-    assert advice.yardstick_reason == "cross-rack share 50% -> 0%"
+    assert because(advice.yardstick_facts) == "cross-rack share 50% -> 0%"
 
 
 def test_a_yardstick_that_is_no_better_is_not_mentioned():
@@ -272,7 +274,7 @@ def test_what_cannot_be_judged_says_why(candidates, withheld, reason):
     """Withheld data and infeasible groups are not told to stay."""
     advice = _decide(*candidates, withheld=withheld)
 
-    assert (Verdict.NOT_JUDGED, reason) == (advice.verdict, advice.reason)
+    assert (Verdict.NOT_JUDGED, reason) == (advice.verdict, because(advice.facts))
 
 
 def test_unknown_scores_are_neither_gain_nor_loss():
@@ -301,7 +303,7 @@ def test_what_a_switch_saves_is_said_where_it_is_known(cost, words):
     """Money stands beside the share; without both costs nothing is said of it."""
     told = _decide(_live(**_priced(0.8, 120.5)), _candidate(**_priced(0.1, cost)))
 
-    assert (told.verdict, told.reason) == (Verdict.SWITCH, words)
+    assert (told.verdict, because(told.facts)) == (Verdict.SWITCH, words)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +331,7 @@ def test_what_costs_more_by_half_of_cost_gain_forbids_a_switch():
     told = _decide(live, other, policy=Policy(confirmations=1, cost_gain=50))
 
     assert told.verdict is Verdict.STAY
-    assert "10% -> 12%, 30.00 EUR a month more" in told.reason
+    assert "10% -> 12%, 30.00 EUR a month more" in because(told.facts)
 
 
 def test_what_goes_to_members_of_unknown_racks_is_no_gain():
@@ -340,4 +342,18 @@ def test_what_goes_to_members_of_unknown_racks_is_no_gain():
     told = _decide(live, other)
 
     assert told.verdict is Verdict.STAY
-    assert "saved" not in told.reason
+    assert "saved" not in because(told.facts)
+
+
+def test_unknown_lag_is_not_called_nothing_to_gain():
+    """A group that never committed learns that its lag is unknown, of how much, and what to configure."""
+    unset = finding("no_offset_reset", partitions=3)
+    live, other = _live(largest_member_lag=None), _candidate(largest_member_lag=None)
+
+    advice = _decide(live, other, unknown_lag=3, findings=[finding("rebalancing"), unset])
+
+    assert advice.verdict is Verdict.STAY
+    assert because(advice.facts) == (
+        "the lag of 3 partitions is unknown, and nothing else is to gain; nothing is committed on 3 partitions, and"
+        " where the group would begin is not known: set auto_offset_reset in a rule of evenkeel.toml"
+    )

@@ -7,6 +7,7 @@ import pytest
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.errors import Infeasible
+from tests.helpers.facts import said
 from tests.helpers.owned import owned
 from tests.helpers.sticky_groups import told_in_subscription, told_in_user_data
 
@@ -25,7 +26,7 @@ def test_an_empty_subscription_walked_first_gets_what_it_never_asked_for(name):
     answer = ASSIGNORS[name].assign(group := spec({"a": [], "b": ["t"]}, {"t": 2}))
 
     assert group.lists(answer) == {"a": [("t", 0)], "b": [("t", 1)]}
-    assert answer.findings == (
+    assert said(answer.findings) == (
         "1 partition goes to a member that does not subscribe to its topic, t-0",
     )
 
@@ -43,7 +44,7 @@ def test_a_topic_named_twice_may_pass_for_equal():
     answer = STICKY.assign(group := spec({"a": ["t", "u"], "b": ["u", "u"]}, {"t": 2, "u": 2}))
 
     assert group.lists(answer)["b"] == [("t", 1), ("u", 1)]
-    assert "does not subscribe" in answer.findings[0]
+    assert "does not subscribe" in said(answer.findings)[0]
 
 
 STALE = {"q": ("t-0 t-1", 1), "c": (" ".join(f"t-{p}" for p in range(8)), 2)}
@@ -59,7 +60,7 @@ def test_who_left_a_topic_gets_partitions_of_it_back(name):
 
     lists = owned(ASSIGNORS[name], group)
     assert (lists["q"], lists["c"]) == ("u-0 t-0 t-1", "t-5 t-6 t-7")
-    assert answer.findings == (
+    assert said(answer.findings) == (
         "2 partitions, first t-0, of which each goes to a member that does not subscribe to its topic",
     )
 
@@ -82,7 +83,7 @@ def test_a_vanished_partition_is_kept(name):
     answer = ASSIGNORS[name].assign(group)
 
     assert owned(ASSIGNORS[name], group) == {"a": "t-7 t-1", "b": "t-0 t-2"}
-    assert answer.findings == ("1 partition is kept though it no longer exists, t-7",)
+    assert said(answer.findings) == ("1 partition is kept though it no longer exists, t-7",)
 
 
 def test_behind_a_vanished_partition_kept_ones_are_handed_out_again():
@@ -92,7 +93,7 @@ def test_behind_a_vanished_partition_kept_ones_are_handed_out_again():
     answer = STICKY.assign(group)
 
     assert owned(STICKY, group) == {"a": "t-9 t-0 u-0", "b": "u-0 t-1 u-1", "c": "t-2 t-3 u-2"}
-    assert answer.findings == (
+    assert said(answer.findings) == (
         "1 partition is kept though it no longer exists, t-9",
         "1 partition is given to more than one member, u-0",
     )

@@ -76,7 +76,7 @@ def test_sets_that_overlap_are_sent_as_they_are():
     answer = answer_of_sets(GROUP, np.array([0, 1]), held)
 
     assert GROUP.lists(answer) == {"a": [("t", 0), ("t", 1), ("u", 9)], "b": [("t", 1)]}
-    assert [finding.split(",")[-1] for finding in answer.findings] == [" u-9", " t-1"]
+    assert [finding.subjects for finding in answer.findings] == [("u-9",), ("t-1",)]
 
 
 def test_what_is_held_wrongly_is_marked():

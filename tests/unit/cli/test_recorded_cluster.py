@@ -31,7 +31,7 @@ def told():
         ("racks-avoidable", "switch", "sticky", "cross-rack share 83% -> 8%"),
         ("idle-members", "stay", None, "nothing to gain"),
         ("empty-with-commits", "not judged", None, "no members (Empty)"),
-        ("never-committed", "stay", None, "nothing to gain"),
+        ("never-committed", "stay", None, "set auto_offset_reset in a rule"),
         ("cooperative", "stay", None, "nothing to gain"),
         ("static-members", "stay", None, "nothing to gain"),
         ("keeps-rebalancing", "not judged", None, "rebalancing"),

@@ -10,6 +10,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import defaults, runtime, snapshot_offsets
 from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.steps.scheduled import READING_SHARE
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 
@@ -116,7 +117,7 @@ def test_a_snapshot_is_taken_within_the_limit_of_its_own_task(
     assert task.python_callable("eu", **context) == "eu-1"
     assert asked == [{"run": "scheduled__1", "limit": own}]
     default = ClusterSettings(bootstrap="b:9092").timeout_seconds
-    assert default <= runtime.READING_SHARE * own.total_seconds()
+    assert default <= READING_SHARE * own.total_seconds()
 
 
 def test_a_person_can_run_one_cluster_or_some_groups(loaded: dict[str, Any]) -> None:

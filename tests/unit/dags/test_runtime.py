@@ -107,8 +107,8 @@ def test_a_cluster_whose_snapshot_is_under_way_is_skipped_and_late(history: Memo
     history.tables.locks.add("take_snapshot of eu")
     with pytest.raises(AirflowSkipException):
         runtime.take_snapshot("eu", run="scheduled__1")
-    assert [n.error for n in history.tables.steps] == [
-        "late: take_snapshot of eu is still running. Let it finish."
+    assert [(n.outcome, n.error) for n in history.tables.steps] == [
+        ("skipped", "take_snapshot of eu is still running. Let it finish.")
     ]
 
 

@@ -18,7 +18,7 @@ groups = st.dictionaries(
 
 
 @pytest.mark.parametrize(
-    ("lists", "elected", "refused", "walk"),
+    ("lists", "elected", "refused", "coordinator_order"),
     [
         ([["range", "sticky"], ["sticky", "range"]], "sticky", [], ["c1", "c2"]),
         ([["roundrobin", "range"], ["range", "roundrobin"]], "range", [], ["c1", "c2"]),
@@ -51,12 +51,12 @@ groups = st.dictionaries(
         ([[], ["range"]], "range", ["c1"], ["c2"]),
     ],
 )
-def test_it_answers_as_the_coordinator_of_kafka_4_3_did(lists, elected, refused, walk):
+def test_it_answers_as_the_coordinator_of_kafka_4_3_did(lists, elected, refused, coordinator_order):
     """These groups were put before `ClassicGroup`: its protocol, whom it refused, the order of its members."""
     election = elect({f"c{i}": listed for i, listed in enumerate(lists, 1)})
 
     assert (election.elected, list(election.refused)) == (elected, refused)
-    assert list(election.walk) == walk
+    assert list(election.coordinator_order) == coordinator_order
 
 
 def test_names_in_one_bucket_are_decided_by_the_first_vote():
@@ -82,9 +82,9 @@ def test_the_next_leader_is_the_first_key_of_the_members_map():
 
 def test_more_members_than_a_small_map_holds_are_walked_in_a_larger_one():
     """Fourteen members, in the order in which `ClassicGroup` gave them."""
-    walk = elect({f"m{i}": ["range"] for i in range(14)}).walk
+    coordinator_order = elect({f"m{i}": ["range"] for i in range(14)}).coordinator_order
 
-    assert walk == (*(f"m{i}" for i in range(10)), "m11", "m10", "m13", "m12")
+    assert coordinator_order == (*(f"m{i}" for i in range(10)), "m11", "m10", "m13", "m12")
 
 
 def test_a_leader_that_is_alone_has_no_successor():
@@ -94,9 +94,9 @@ def test_a_leader_that_is_alone_has_no_successor():
 
 def test_the_order_that_a_broker_told_beats_the_emulated_one():
     """A map that was larger once walks otherwise than one that took these members afresh."""
-    told = elect({"c1": ["range"], "c2": ["range"]}, walk=["c2", "gone", "c1"])
+    told = elect({"c1": ["range"], "c2": ["range"]}, coordinator_order=["c2", "gone", "c1"])
 
-    assert told.walk == ("c2", "c1")
+    assert told.coordinator_order == ("c2", "c1")
     assert told.next_leader(None) == "c2"
 
 

@@ -10,6 +10,7 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.kit import subscribers
 from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.model import Lists, ragged
+from tests.helpers.facts import said
 from tests.helpers.strategies import groups
 
 GROUP = spec({"a": ["t", "u"], "b": ["t"]}, {"t": 2, "u": 1})
@@ -36,7 +37,7 @@ def test_a_partition_given_twice_is_kept_as_sent():
 
     assert answer.owner.tolist() == [1, 0, -1]
     assert GROUP.lists(answer) == {"a": [("t", 1)], "b": [("t", 0), ("t", 1)]}
-    assert answer.findings == ("1 partition is given to more than one member, t-1",)
+    assert said(answer.findings) == ("1 partition is given to more than one member, t-1",)
 
 
 def test_a_partition_that_is_gone_is_kept_as_sent():
@@ -45,7 +46,7 @@ def test_a_partition_that_is_gone_is_kept_as_sent():
 
     assert answer.owner.tolist() == [0, 1, -1]
     assert GROUP.lists(answer) == {"a": [("t", 2), ("t", 0)], "b": [("t", 7), ("t", 1)]}
-    assert answer.findings == (
+    assert said(answer.findings) == (
         "2 partitions, first t-2, of which each is kept though it no longer exists",
     )
 
@@ -58,7 +59,7 @@ def test_a_member_that_never_subscribed_is_a_finding(monkeypatch):
         answer = answer_of(GROUP, _lists([(0, 0), (0, 1)], [(1, 0)]))
 
         assert answer.owner.tolist() == [0, 0, 1]
-        assert answer.findings == (
+        assert said(answer.findings) == (
             "1 partition goes to a member that does not subscribe to its topic, u-0",
         )
 

@@ -8,6 +8,7 @@ import pytest
 
 from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.model import Status, TimeLagBasis
+from tests.helpers.facts import said
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
@@ -52,24 +53,42 @@ TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
 def test_what_is_odd_is_said_once_with_its_numbers(situation, columns, words):
     """One sentence for the one thing that is odd."""
     found = groups(make_snapshot(topics=TOPICS, groups=[group("g", **columns)]))[0]
-    [finding] = observe(found, []).findings
+    [finding] = said(observe(found, [], auto_offset_reset="latest").findings)
 
     assert words in finding, situation
 
 
 @pytest.mark.parametrize(
-    ("policy", "said"),
+    ("policy", "told"),
     [("compact", True), ("compact,delete", True), ("delete", False), (None, False)],
 )
-def test_lag_on_compacted_topics_is_called_an_upper_bound(policy, said):
+def test_lag_on_compacted_topics_is_called_an_upper_bound(policy, told):
     """Only where it is known, and only where there is lag."""
     topics = [topic("t", 2, end=100, cleanup_policy=policy)]
     described = group("g", members=1, committed={"t": [60, 100]})
-    findings = observe(groups(make_snapshot(topics=topics, groups=[described]))[0], []).findings
+    findings = said(
+        observe(
+            groups(make_snapshot(topics=topics, groups=[described]))[0],
+            [],
+            auto_offset_reset="latest",
+        ).findings
+    )
 
     assert [one.startswith("lag on 1 partition of compacted topics (t)") for one in findings] == (
-        [True] if said else []
+        [True] if told else []
     )
+
+
+def test_a_group_that_never_committed_is_told_what_to_configure():
+    """Its lag is unknown only because nobody said where it would begin; once that is said, it is not odd."""
+    described = group("g", members=1, topics=["t"], committed={"t": [60]})
+    found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
+
+    assert said(observe(found, []).findings) == (
+        "nothing is committed on 1 partition, and where the group would begin is not known: set auto_offset_reset in a"
+        " rule of evenkeel.toml",
+    )
+    assert observe(found, [], auto_offset_reset="earliest").findings == ()
 
 
 def test_an_ordinary_group_has_no_finding():
@@ -132,7 +151,9 @@ def test_idle_members_are_told_of_partitions_they_could_own():
     """Commits of a topic nobody subscribes to are not among them."""
     members = [member("a", owned={"t": [0, 1]}), member("b", ["t"])]
     described = group("g", members=members, committed={"u": [50]})
-    findings = observe(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings
+    findings = said(
+        observe(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings
+    )
 
     assert findings[0] == "1 of 2 members own none of the 2 partitions"
 

@@ -26,6 +26,7 @@ def run(
     error: str | None = None,
     cluster: str | None = "demo",
     step: str = "advise",
+    outcome: Outcome | None = None,
 ) -> None:
     """Note a run of a step that took a minute."""
     history.record_step(
@@ -35,7 +36,7 @@ def run(
             step=step,
             started_at=later(minutes),
             finished_at=later(minutes + 1),
-            outcome=Outcome.FAILED if error else Outcome.OK,
+            outcome=outcome or (Outcome.FAILED if error else Outcome.OK),
             error=error,
         )
     )
@@ -78,6 +79,19 @@ def test_a_step_fails_since_its_last_success(history: History) -> None:
     )
     assert [step.error for step in other.failing] == ["elsewhere"]
     assert {facts.watched_since, other.watched_since} == {FIRST}
+
+
+def test_a_skipped_run_is_told_apart_from_a_failed_one(history: History) -> None:
+    """It ends no failure, and is none itself: whoever asks learns what the last run was."""
+    run(history, 1, "no broker", step="take_snapshot")
+    run(history, 3, "still running", step="take_snapshot", outcome=Outcome.SKIPPED)
+    [facts] = history.cluster_facts(["demo"])
+    assert [(step.failures, step.skipped, step.error) for step in facts.failing] == [
+        (2, True, "still running")
+    ]
+    run(history, 5, "no broker", step="take_snapshot")
+    [facts] = history.cluster_facts(["demo"])
+    assert [(step.failures, step.skipped) for step in facts.failing] == [(3, False)]
 
 
 def test_a_step_that_serves_all_clusters_stands_with_the_first(history: History) -> None:

@@ -271,4 +271,4 @@ def test_error_7_the_next_leader_is_the_first_key_of_a_hash_map():
     held = elect({name: ["range"] for name in ("leader", "consumer-b", "consumer-a", "Aa", "BB")})
 
     assert held.next_leader("leader") == "Aa"
-    assert list(held.walk) != sorted(held.walk)
+    assert list(held.coordinator_order) != sorted(held.coordinator_order)

@@ -6,6 +6,7 @@ import pytest
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.facts import Fact, FactKind, finding
 from evenkeel.engine.model import Assignment, Reach
 from evenkeel.engine.steps import propose
 from evenkeel.engine.steps.candidate_rows import candidate_of
@@ -31,6 +32,8 @@ class Seen:
 
 
 COOPERATIVE = "cooperative-sticky"
+FLAW = finding("flaw", quote="a flaw")
+PROVEN = (Fact(kind=FactKind.EXACT, measure="moves", after=1, bound=1),)
 
 
 def _rows(monkeypatch, *strategies, settings=None, **header):
@@ -127,14 +130,14 @@ def test_members_that_an_eager_strategy_makes_forget_report_nothing(
 
 def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
     """Findings and proof of an answer are stored with it, and read back."""
-    flawed, proven = Seen("flawed", findings=("a flaw",)), Seen("proven", proof="exact")
+    flawed, proven = Seen("flawed", findings=(FLAW,)), Seen("proven", proof=PROVEN)
 
     rows = _rows(monkeypatch, flawed, proven)
 
     assert (rows["flawed"]["findings"], rows["flawed"]["proof"]) == (["a flaw"], None)
     assert (rows["proven"]["findings"], rows["proven"]["proof"]) == ([], "exact")
-    assert candidate_of(rows["flawed"]).findings == ("a flaw",)
-    assert candidate_of(rows["proven"]).proof == "exact"
+    assert candidate_of(rows["flawed"]).findings == (FLAW,)
+    assert candidate_of(rows["proven"]).proof == PROVEN
 
 
 def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.deal import Load, deal_stateful, deal_stateless, level
+from evenkeel.engine.streams.deal import Load, assign_stateful, assign_stateless, level
 from evenkeel.engine.streams.model import ClientLine, application
 from tests.helpers.streams import process, sketches, tasks_of
 
@@ -22,24 +22,24 @@ def _app(tasks, threads):
 
 def test_tasks_go_round_in_order():
     """The first task goes to the first client, the next to the next, and round again."""
-    assert deal_stateful(_app(tasks_of(5), [1, 1])).tolist() == [0, 1, 0, 1, 0]
+    assert assign_stateful(_app(tasks_of(5), [1, 1])).tolist() == [0, 1, 0, 1, 0]
 
 
 def test_the_kips_three_clients_get_a_task_per_thread():
     """Six tasks of two sub-topologies on 1, 2 and 3 threads: 1, 2 and 3 tasks (KIP-925, section B)."""
-    owner = deal_stateful(_app(tasks_of(3) + tasks_of(3, 1), [1, 2, 3]))
+    owner = assign_stateful(_app(tasks_of(3) + tasks_of(3, 1), [1, 2, 3]))
 
     assert np.bincount(owner).tolist() == [1, 2, 3]
 
 
 def test_levelling_moves_the_first_tasks_of_the_fuller_client():
     """Two tasks too many go from the first client, lowest number first, to the client with more threads."""
-    assert deal_stateful(_app(tasks_of(8), [1, 3])).tolist() == [1, 1, 1, 1, 0, 1, 0, 1]
+    assert assign_stateful(_app(tasks_of(8), [1, 3])).tolist() == [1, 1, 1, 1, 0, 1, 0, 1]
 
 
 def test_nothing_moves_when_that_would_only_turn_the_difference_round():
     """One task against none stays where it was dealt, whoever could take it."""
-    assert deal_stateful(_app(tasks_of(1), [1, 4])).tolist() == [0]
+    assert assign_stateful(_app(tasks_of(1), [1, 4])).tolist() == [0]
 
 
 def test_a_task_that_the_other_client_has_is_passed_over():
@@ -72,22 +72,22 @@ def test_stateless_tasks_go_to_the_fewest_active_tasks_per_thread():
     tasks = tasks_of(2) + tasks_of(4, 1, stateful=False)
     app = _app(tasks, [1, 2])
 
-    owner = deal_stateless(app, np.array([0, 0, NONE, NONE, NONE, NONE]))
+    owner = assign_stateless(app, np.array([0, 0, NONE, NONE, NONE, NONE]))
 
     assert owner.tolist() == [0, 0, 1, 1, 1, 1]
 
 
 def test_without_tasks_nothing_is_dealt():
     """An application may have no stateful task, or none at all."""
-    assert deal_stateful(_app([], [1])).tolist() == []
-    assert deal_stateful(_app(tasks_of(1, stateful=False), [1])).tolist() == [NONE]
+    assert assign_stateful(_app([], [1])).tolist() == []
+    assert assign_stateful(_app(tasks_of(1, stateful=False), [1])).tolist() == [NONE]
 
 
 @given(sketches())
 def test_loads_end_as_level_as_they_can(sketch):
     """No task's move from one client to another would bring the two closer to each other."""
     app = sketch.app
-    owner = deal_stateful(app)
+    owner = assign_stateful(app)
     load = Load(app.threads, np.bincount(owner[app.stateful], minlength=len(app.clients)))
 
     pairs = [(a, b) for a in range(len(app.clients)) for b in range(len(app.clients))]
@@ -99,7 +99,7 @@ def test_every_stateful_task_and_no_other_is_dealt(sketch):
     """Whatever the clients' threads."""
     app = sketch.app
 
-    assert ((deal_stateful(app) != NONE) == app.stateful).all()
+    assert ((assign_stateful(app) != NONE) == app.stateful).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.streams.deal import deal_stateful
+from evenkeel.engine.streams.deal import assign_stateful
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import swap_standbys
@@ -102,7 +102,7 @@ def test_a_task_without_changelog_stays():
 def test_every_client_keeps_its_number_of_standbys(sketch):
     """Swaps change who has which copy, never how many; no task is twice on a client, and no tag loses a value."""
     app, apart = sketch.app, kept_apart(sketch.app, sketch.config)
-    copies = place_standbys(app, sketch.config, deal_stateful(app), apart)
+    copies = place_standbys(app, sketch.config, assign_stateful(app), apart)
     before = [copies.everyone(task) for task in range(len(app.tasks))]
     swap_standbys(app, copies, sketch.config.costs, apart)
     after = [copies.everyone(task) for task in range(len(app.tasks))]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.streams.deal import deal_stateful
+from evenkeel.engine.streams.deal import assign_stateful
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.standbys import place_standbys
@@ -29,7 +29,7 @@ def _placed(tasks, tags, standbys=1, threads=None, keys=("zone",), rack_as_tag=F
     ]
     app = application(tasks_of(tasks), lines)
     config = TaskConfig(num_standby_replicas=standbys, tags=keys, rack_as_tag=rack_as_tag)
-    copies = place_standbys(app, config, deal_stateful(app), kept_apart(app, config))
+    copies = place_standbys(app, config, assign_stateful(app), kept_apart(app, config))
     return [copies.everyone(task) for task in range(tasks)], copies
 
 
@@ -147,7 +147,7 @@ def test_on_a_full_grid_copies_are_as_far_apart_as_they_can_be(sketch):
     """Every combination of tag values occurs: each tag has as many values as there are, or as copies."""
     app = sketch.app
     apart = kept_apart(app, sketch.config)
-    copies = place_standbys(app, sketch.config, deal_stateful(app), apart)
+    copies = place_standbys(app, sketch.config, assign_stateful(app), apart)
 
     assert not apart.short(np.column_stack([copies.owner, copies.table()])).any()
 
@@ -157,7 +157,9 @@ def test_each_task_has_the_standbys_configured_or_one_on_every_other_client(sket
     """And never two on one client."""
     app = sketch.app
     wanted = min(sketch.config.num_standby_replicas, len(app.clients) - 1)
-    copies = place_standbys(app, sketch.config, deal_stateful(app), kept_apart(app, sketch.config))
+    copies = place_standbys(
+        app, sketch.config, assign_stateful(app), kept_apart(app, sketch.config)
+    )
 
     for task in np.flatnonzero(app.stateful):
         holders = copies.everyone(task)
@@ -178,7 +180,7 @@ def test_the_queue_by_tag_values_finds_what_a_plain_search_finds(seed):
         ]
         app = application(tasks_of(tasks), lines)
         config = TaskConfig(num_standby_replicas=2, tags=("zone",))
-        owner = deal_stateful(app)
+        owner = assign_stateful(app)
         copies = place_standbys(app, config, owner, kept_apart(app, config))
         assert copies.holders == _plainly(owner.tolist(), zones, threads, standbys=2)
 

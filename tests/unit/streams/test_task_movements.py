@@ -14,7 +14,7 @@ from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
 from evenkeel.engine.streams.standbys import Copies
-from evenkeel.engine.streams.task_movements import move_by_lag
+from evenkeel.engine.streams.task_movements import assign_task_movements
 from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
 
 RUNNING, UNKNOWN = -2, -3
@@ -36,7 +36,7 @@ def _moved(owner, lags, standbys=None, log_size=150_000, threads=None, **setting
     for clients in plan.holders:
         for client in clients:
             plan.load.count[client] += 1
-    return move_by_lag(app, TaskConfig(**settings), plan)
+    return assign_task_movements(app, TaskConfig(**settings), plan)
 
 
 def _lists(start, values):
@@ -181,7 +181,7 @@ def test_who_runs_a_task_is_caught_up_or_furthest(sketch):
     app, config = sketch.app, sketch.config
     chance = Random(7)
     owner = np.array([chance.randrange(len(app.clients)) if s else NONE for s in app.stateful])
-    moved = move_by_lag(app, config, Copies(app, owner))
+    moved = assign_task_movements(app, config, Copies(app, owner))
     lags = [
         dict(zip(app.lag_task[a:b], app.lag[a:b], strict=True)) for a, b in pairwise(app.lag_start)
     ]

@@ -103,7 +103,7 @@ def test_a_swap_that_pays_breaks_the_fourth():
     app = _app(2, "abc", changelogs="ba")
 
     [breach] = breaches(app, NEAR, _placement([2, 2], [[0], [1]]))
-    assert (breach.constraint, breach.found) == (
+    assert (breach.constraint, breach.what) == (
         4,
         f"swapping 0_0 on {process(0)} and 0_1 on {process(1)} saves 2 changelog partitions",
     )
@@ -143,7 +143,7 @@ def test_another_answer_to_the_same_question_breaks_the_fifth():
         return replace(place(app, config), probing=bool(next(answers)))
 
     [breach] = verify(app, ONE, fickle)
-    assert (breach.constraint, breach.found) == (5, "probing differs when asked again")
+    assert (breach.constraint, breach.what) == (5, "probing differs when asked again")
 
 
 def _batch(seeds, shape):

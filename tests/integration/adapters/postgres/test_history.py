@@ -106,6 +106,27 @@ def test_writing_again_replaces_what_an_earlier_try_left(
     ]
 
 
+def test_sql_finds_groups_by_a_fact(history: PostgresHistory, database_url: str) -> None:
+    """Facts are JSON of one form in metrics, candidates and advice, found by kind, measure and number."""
+    lost = {"kind": "finding", "measure": "lost_records", "after": 6.0, "partitions": 1}
+    gain = {"kind": "gain", "measure": "moves", "before": 3.0, "after": 1.0}
+    taken = manifest()
+    snapshot_id = taken.snapshot_id
+    history.store_snapshot(taken)
+    history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [3]}, facts=[lost]))
+    history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app", facts=[gain]))
+    history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app", facts=[gain])])
+
+    finds = "SELECT DISTINCT group_id FROM {} WHERE facts @> '{}'"
+    for table, fact in (
+        ("group_metrics", '[{"kind": "finding", "measure": "lost_records", "after": 6}]'),
+        ("candidate", '[{"measure": "moves"}]'),
+        ("advice", '[{"kind": "gain", "measure": "moves"}]'),
+    ):
+        assert ask(database_url, finds.format(table, fact)) == [{"group_id": "orders-app"}], table
+        assert ask(database_url, finds.format(table, '[{"measure": "other"}]')) == [], table
+
+
 def test_values_come_back_as_they_went_in(history: PostgresHistory) -> None:
     """Null, infinity, lists, moves and moments survive the way through COPY."""
     taken = manifest(problems=["group 'x': not authorised"], bytes_received=5_000_000_000)

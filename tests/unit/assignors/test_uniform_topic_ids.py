@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 
 from evenkeel.engine.assignor import spec
+from evenkeel.engine.assignors.uniform.topic_ids import topic_ids
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import uuid_halves
-from evenkeel.engine.kit.topic_ids import topic_ids
 
 
 def _ids(*known, topics=("t", "u", "v")):

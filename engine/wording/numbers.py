@@ -1,40 +1,11 @@
-"""
-The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
-
-Numbers, shares, durations and moments first, each with one form; then names of members.
-"""
+"""Numbers, shares, durations and moments, each in one form."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from evenkeel.engine.text import and_more, listed, money, named, several, shortened
-
-if TYPE_CHECKING:
-    from evenkeel.engine.model import Member
-
-__all__ = [
-    "ARROW",
-    "and_more",
-    "byte_rate",
-    "change",
-    "duration",
-    "listed",
-    "member_names",
-    "moment",
-    "money",
-    "named",
-    "offsets",
-    "percent",
-    "sentence",
-    "several",
-    "shortened",
-    "since",
-]
+from evenkeel.engine.text import several
 
 ARROW = "->"
 """Between what was and what is."""
@@ -146,30 +117,11 @@ def byte_rate(per_second: float) -> str:
     return f"{per_second:,.0f} B/s"
 
 
-ID_END = 8
-"""Characters of a member id that tell two members of equal client id and host apart."""
-
-
-def member_names(members: Iterable[Member]) -> dict[str, str]:
+def money(amount: float, currency: str) -> str:
     """
-    A short name for each member id: its instance id, else its client id; with its host where others share that; then
-    the end of its id.
+    An amount of money, its sign left to the sentence around it.
 
-    >>> from evenkeel.engine.model import Member
-    >>> def member(id, client, host, instance=None):
-    ...     return Member(id=id, client_id=client, host=host, instance_id=instance)
-    >>> member_names([member("a-1", "a", "/h1"), member("b-3", "b", "/h1"), member("b-5", "b", "/h2")])
-    {'a-1': 'a', 'b-3': 'b /h1', 'b-5': 'b /h2'}
-    >>> list(member_names([member("b-11112222", "b", "/h"), member("b-33334444", "b", "/h")]).values())
-    ['b /h ..11112222', 'b /h ..33334444']
-    >>> member_names([member("x-1", "x", "/h", "orders-0"), member("x-2", "x", "/h", "orders-1")])
-    {'x-1': 'orders-0', 'x-2': 'orders-1'}
+    >>> money(1234.5, "EUR"), money(0.001, "USD"), money(0, "USD")
+    ('1,234.50 EUR', 'less than 0.01 USD', '0.00 USD')
     """
-    short = {m.id: (m.instance_id or m.client_id or m.id, m.host) for m in members}
-    clients = Counter(name for name, _ in short.values())
-    both = Counter(short.values())
-    names = {}
-    for member, (client, host) in short.items():
-        name = client if clients[client] == 1 else f"{client} {host}".strip()
-        names[member] = name if both[client, host] == 1 else f"{name} ..{member[-ID_END:]}"
-    return names
+    return f"less than 0.01 {currency}" if 0 < amount < 0.005 else f"{amount:,.2f} {currency}"

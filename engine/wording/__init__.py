@@ -1,0 +1,47 @@
+"""
+The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
+
+`numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
+words, `advice` the facts that explain a verdict.
+"""
+
+from evenkeel.engine.text import and_more, listed, named, several, shortened
+from evenkeel.engine.wording.advice import because
+from evenkeel.engine.wording.facts import proof, replay, shown, words
+from evenkeel.engine.wording.names import member_names
+from evenkeel.engine.wording.numbers import (
+    ARROW,
+    byte_rate,
+    change,
+    duration,
+    moment,
+    money,
+    offsets,
+    percent,
+    sentence,
+    since,
+)
+
+__all__ = [
+    "ARROW",
+    "and_more",
+    "because",
+    "byte_rate",
+    "change",
+    "duration",
+    "listed",
+    "member_names",
+    "moment",
+    "money",
+    "named",
+    "offsets",
+    "percent",
+    "proof",
+    "replay",
+    "sentence",
+    "several",
+    "shortened",
+    "shown",
+    "since",
+    "words",
+]

@@ -1,0 +1,60 @@
+"""Why a group is told what it is told, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evenkeel.engine.facts import Fact, FactKind, of_kind
+from evenkeel.engine.text import several
+from evenkeel.engine.wording.facts import joined, strategies, words
+
+
+def because(facts: Sequence[Fact]) -> str:
+    """
+    The facts behind a verdict as one clause: the reason with the gains and losses it speaks of, then what was found.
+
+    >>> gain = Fact(kind=FactKind.GAIN, measure="partition_spread", before=5, after=1)
+    >>> because([gain])
+    'partition spread 5 -> 1'
+    >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
+    'range would pay (partition spread 5 -> 1), seen 1 of 2 snapshots in a row'
+    """
+    reasons, found = of_kind(facts, FactKind.REASON), of_kind(facts, FactKind.FINDING)
+    gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
+    told = [_reason(reason, gains, losses) for reason in reasons] or [gains]
+    return "; ".join([part for part in (*told, *map(words, found)) if part])
+
+
+def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:
+    """The facts of a kind, each with the remarks behind it."""
+    kept: list[Fact] = []
+    last = None
+    for fact in facts:
+        last = last if fact.kind is FactKind.REMARK else fact.kind
+        kept += [fact] if last is kind else []
+    return kept
+
+
+def _reason(fact: Fact, gains: str, losses: str) -> str:
+    names = strategies(fact)
+    match fact.measure:
+        case "gain_with_loss":
+            return f"{names} would gain ({gains}) but lose ({losses})"
+        case "to_be_confirmed":
+            return f"{names} would pay ({gains}), seen {fact.after:.0f} of {fact.bound:.0f} snapshots in a row"
+        case "nothing_to_gain":
+            verb = "is" if len(fact.subjects) == 1 else "are"
+            return f"nothing to gain: {names} {verb} no better by as much as the policy asks"
+        case "unknown_lag":
+            whose = (
+                f"the lag of {several(fact.partitions, 'partition')}"
+                if fact.partitions
+                else "its lag"
+            )
+            return f"{whose} is unknown, and nothing else is to gain"
+        case "nothing_deployable":
+            return "there is no strategy that it could deploy"
+        case "no_live_assignment":
+            return "there is no live assignment to compare with"
+        case _:
+            return words(fact)

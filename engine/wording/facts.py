@@ -1,0 +1,334 @@
+"""A fact in words: a clause without a full stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil, floor
+
+from evenkeel.engine.facts import PROOF, Fact, FactKind, of_kind
+from evenkeel.engine.text import and_more, listed, several
+from evenkeel.engine.wording.numbers import change, duration, money, offsets, percent
+
+NAMED = 3
+"""Subjects named in a clause."""
+
+Clause = Callable[[Fact], str]
+
+MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "largest_member_lag": ("largest member lag", lambda n: offsets(round(n))),
+    "cross_rack_share": ("cross-rack share", percent),
+    "partition_spread": ("partition spread", lambda n: f"{round(n):,}"),
+    "drain_seconds": ("drain time", duration),
+    "moves": ("moves", lambda n: f"{round(n):,}"),
+    "partition_counts": ("counts", lambda n: f"{round(n):,}"),
+}
+"""How a measure is called, and how a value of it reads."""
+
+
+def words(fact: Fact) -> str:
+    """
+    A fact as a clause; of a measure that has no words here, somebody else's words, or its name and values.
+
+    >>> words(Fact(kind=FactKind.GAIN, measure="largest_member_lag", before=900, after=300))
+    'largest member lag 900 -> 300 offsets (-67%)'
+    """
+    if fact.kind is FactKind.LOSS and fact.measure not in _WEIGHED:
+        return f"its assignment is flawed: {_clause(fact)}"
+    return _clause(fact)
+
+
+def _clause(fact: Fact) -> str:
+    return _CLAUSES.get(fact.measure, _plain)(fact)
+
+
+def joined(facts: Iterable[Fact]) -> str:
+    """Clauses one after the other; a fact and its remarks stand closer together, a share before what it costs."""
+    groups: list[list[Fact]] = []
+    for fact in facts:
+        if fact.kind is FactKind.REMARK and groups:
+            groups[-1].append(fact)
+        else:
+            groups.append([fact])
+    cost = "cross_rack_cost_per_month"
+    ordered = [sorted(group, key=lambda fact: fact.measure == cost) for group in groups]
+    return "; ".join(", ".join(map(words, group)) for group in ordered)
+
+
+def shown(measure: str, value: float) -> str:
+    """A value of a measure as it reads."""
+    return MEASURES[measure][1](value) if measure in MEASURES else f"{value:,g}"
+
+
+def _plain(fact: Fact) -> str:
+    if fact.quote is not None:
+        return fact.quote
+    values = [shown(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
+    told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
+    return f"{told} ({_subjects(fact)})" if fact.subjects else told
+
+
+def _subjects(fact: Fact) -> str:
+    left = max(0, len(fact.subjects) - NAMED) + fact.more
+    return ", ".join(fact.subjects[:NAMED]) + and_more(left)
+
+
+def _partitions(fact: Fact) -> str:
+    return several(fact.partitions or 0, "partition")
+
+
+def _known(value: float | None) -> float:
+    """A value that every fact of its measure has."""
+    assert value is not None, "whoever makes the fact gives its value"
+    return value
+
+
+def _whole(value: float | None) -> int:
+    return round(_known(value))
+
+
+# What is weighed
+
+
+def _lag(fact: Fact) -> str:
+    if fact.kind is FactKind.FINDING:
+        return _floor(fact)
+    before, after = _whole(fact.before), _whole(fact.after)
+    told = f"largest member lag {change(f'{before:,}', offsets(after))}"
+    return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
+
+
+def _cost(fact: Fact) -> str:
+    saved = _known(fact.before) - _known(fact.after)
+    return f"{money(abs(saved), fact.unit or '')} a month {'saved' if saved > 0 else 'more'}"
+
+
+def _moves(fact: Fact) -> str:
+    if fact.kind is not FactKind.LOSS:
+        return _plain(fact)
+    return f"{several(_whole(fact.after), 'partition')} would move, the policy allows {_whole(fact.bound):,}"
+
+
+def _unowned(fact: Fact) -> str:
+    more = _whole(fact.after) - _whole(fact.before)
+    if more > 0:
+        return f"{more:,} more {'partition' if more == 1 else 'partitions'} without owner"
+    return f"{several(-more, 'unowned partition')} {'gets' if more == -1 else 'get'} an owner"
+
+
+def _floor(fact: Fact) -> str:
+    return (
+        f"the largest member lag ({offsets(_whole(fact.after))}) is at its floor ({_whole(fact.bound):,}): no"
+        " assignment can lower it, look at the hottest partition or at capacity"
+    )
+
+
+# What is remarkable about a group
+
+
+def _idle(fact: Fact) -> str:
+    return f"{_whole(fact.after)} of {several(_whole(fact.bound), 'member')} own none of the {_partitions(fact)}"
+
+
+def _lost(fact: Fact) -> str:
+    records = several(_whole(fact.after), "record")
+    return f"retention removed {records} unread on {_partitions(fact)}"
+
+
+def _compacted(fact: Fact) -> str:
+    return (
+        f"lag on {_partitions(fact)} of compacted topics ({_subjects(fact)}) counts offsets, of which compaction may"
+        " have removed the records: it is an upper bound"
+    )
+
+
+def _no_reset(fact: Fact) -> str:
+    return (
+        f"nothing is committed on {_partitions(fact)}, and where the group would begin is not known: set"
+        " auto_offset_reset in a rule of evenkeel.toml"
+    )
+
+
+def _lost_racks(fact: Fact) -> str:
+    now, would = percent(_known(fact.before)), percent(_known(fact.after))
+    return (
+        f"lost rack awareness: {now} of its partitions are read across racks, {would} would have to be; a broker that"
+        " assigns (KIP-848) looks at no rack, though all members tell theirs"
+    )
+
+
+def _leaders_only(fact: Fact) -> str:
+    now, would = percent(_known(fact.before)), percent(_known(fact.after))
+    return (
+        f"{now} of its partitions are read across racks because brokers serve reads from leaders only; with"
+        f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would}"
+    )
+
+
+def _no_sizes(fact: Fact) -> str:
+    return (
+        f"what crosses racks cannot be priced: the size of records is unknown on {_partitions(fact)}"
+        f" ({_subjects(fact)}); grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or"
+        " set bytes_per_record in a rule (compacted and purged topics always need that)"
+    )
+
+
+_NO_FETCHING = (
+    "what crosses racks cannot be priced: whether brokers serve reads from followers is unknown; grant DESCRIBE_CONFIGS"
+    " on the cluster, or set follower_fetching of the cluster in evenkeel.toml"
+)
+
+
+def _given(what: str) -> Clause:
+    """Partitions that an assignment gives where it should not, the first of them named."""
+
+    def clause(fact: Fact) -> str:
+        if fact.partitions == 1:
+            return f"1 partition {what}, {fact.subjects[0]}"
+        return f"{_partitions(fact)}, first {fact.subjects[0]}, of which each {what}"
+
+    return clause
+
+
+_WEIGHED: Mapping[str, Clause] = {
+    "largest_member_lag": _lag,
+    "cross_rack_share": _plain,
+    "cross_rack_cost_per_month": _cost,
+    "partition_spread": _plain,
+    "moves": _moves,
+    "unowned": _unowned,
+}
+
+_CLAUSES: Mapping[str, Clause] = {
+    **_WEIGHED,
+    "rebalancing": lambda f: f"rebalancing ({_subjects(f)}): who owns what is in motion",
+    "idle_members": _idle,
+    "lost_records": _lost,
+    "commits_beyond_end": lambda f: f"commit beyond end on {_partitions(f)}",
+    "compacted_lag": _compacted,
+    "commits_of_no_partition": lambda f: (
+        f"commits for {_partitions(f)} that no longer exist: {_subjects(f)}"
+    ),
+    "unsubscribed_commits": lambda f: (
+        f"commits on {_partitions(f)} nobody subscribes to, left out of totals"
+    ),
+    "no_offset_reset": _no_reset,
+    "lost_rack_awareness": _lost_racks,
+    "leaders_only": _leaders_only,
+    "unknown_follower_fetching": lambda _: _NO_FETCHING,
+    "unknown_record_size": _no_sizes,
+    "gone_but_kept": _given("is kept though it no longer exists"),
+    "given_twice": _given("is given to more than one member"),
+    "given_unsubscribed": _given("goes to a member that does not subscribe to its topic"),
+    "racks_equal": lambda _: (
+        "racks have nothing to gain, each partition costs the same on every member"
+    ),
+    "raised_limits": lambda f: (
+        f"limits per topic raised by {_whole(f.after)}, because subscriptions differ"
+    ),
+    "cross_rack_partitions": lambda f: (
+        f"{_whole(f.after):,} of {several(_whole(f.bound), 'partition')} cross racks"
+    ),
+    "new_owners": lambda f: f"{_whole(f.after):,} new to their owner",
+    "cross_rack_sources": lambda f: (
+        f"{several(_whole(f.after), 'source partition')} cross{'es' if f.after == 1 else ''} racks"
+    ),
+    "task_moves": lambda f: f"{_whole(f.after):,} of {several(_whole(f.bound), 'task')} move",
+    "assignment_cost": lambda f: (
+        f"total cost {_whole(f.after)}, no assignment with these counts costs less"
+    ),
+    "placement_cost": lambda _: "no placement with these counts costs less",
+}
+
+_COSTS = ("assignment_cost", "placement_cost")
+_FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
+"""Remarks that give a proof's figures, in brackets behind it."""
+
+
+def proof(facts: Iterable[Fact]) -> str | None:
+    """
+    What is proven of an assignment as one clause; None when nothing is claimed.
+
+    >>> def exact(measure): return Fact(kind=FactKind.EXACT, measure=measure)
+    >>> proof([exact("partition_counts"), exact("moves")])
+    'exact'
+    >>> lag = Fact(kind=FactKind.WITHIN, measure="largest_member_lag", after=1204, bound=1170)
+    >>> proof([exact("partition_counts"), lag, Fact(kind=FactKind.NOT_PROVEN, measure="moves")])
+    'counts exact; largest member lag 1,204, at most 3% above its floor of 1,170; moves not proven'
+    """
+    claims = of_kind(facts, *PROOF)
+    if not claims:
+        return None
+    figures = [words(claim) for claim in claims if claim.measure in _FIGURES]
+    other = of_kind(claims, FactKind.REMARK)
+    remarks = [words(remark) for remark in other if remark.measure not in _FIGURES]
+    return "; ".join([_claimed(claims) + (f" ({', '.join(figures)})" if figures else ""), *remarks])
+
+
+def _claimed(claims: Sequence[Fact]) -> str:
+    exact, within = of_kind(claims, FactKind.EXACT), of_kind(claims, FactKind.WITHIN)
+    unproven = of_kind(claims, FactKind.NOT_PROVEN)
+    if cost := next((claim for claim in exact if claim.measure in _COSTS), None):
+        return f"exact: {words(cost)}"
+    left_out = [fact for fact in unproven if fact.measure == "largest_member_lag"]
+    missing = [fact for fact in unproven if fact not in left_out]
+    told = [_bounded(claim) for claim in within]
+    told += [f"{_all([_name(fact) for fact in missing])} not proven"] if missing else []
+    told += [_left_out(fact) for fact in left_out]
+    return "; ".join([f"{_all([_name(fact) for fact in exact])} exact", *told]) if told else "exact"
+
+
+def _name(fact: Fact) -> str:
+    return MEASURES[fact.measure][0] if fact.measure in MEASURES else fact.measure.replace("_", " ")
+
+
+def _left_out(fact: Fact) -> str:
+    why = f"{_partitions(fact)} of unknown lag" if fact.partitions else "lags too large to add up"
+    return f"largest member lag left out: {why}"
+
+
+def _bounded(fact: Fact) -> str:
+    after, bound = _known(fact.after), _known(fact.bound)
+    if fact.measure == "largest_member_lag":
+        gap = 100 * (after - bound) / bound
+        digits = 0 if gap >= 2 else 2
+        above = ceil(round(gap * 10**digits, 6)) / 10**digits
+        return (
+            f"largest member lag {after:,.0f}, at most {above:g}% above its floor of {bound:,.0f}"
+        )
+    if (
+        fact.measure == "cross_rack_share"
+    ):  # both rounded away from each other: the gap never looks smaller
+        share, least = ceil(round(1000 * after, 6)) / 10, floor(round(1000 * bound, 6)) / 10
+        return f"cross-rack share {share:g}%, its floor {least:g}%"
+    return f"{_name(fact)} {shown(fact.measure, after)}, their floor {shown(fact.measure, bound)}"
+
+
+def _all(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def replay(facts: Iterable[Fact]) -> str | None:
+    """
+    How a strategy was replayed; None where it was not.
+
+    >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
+    'next rebalance, settled in 2 rounds; 1 partition pauses in between'
+    """
+    told = None
+    for fact in of_kind(facts, FactKind.REPLAY):
+        if fact.measure == "warming_copies":
+            one = fact.after == 1
+            told = f"{told}, {_whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            continue
+        told = fact.measure.replace("_", " ")
+        if (fact.after or 1) > 1:
+            waits = (
+                f"{_partitions(fact)} {'pauses' if fact.partitions == 1 else 'pause'} in between"
+            )
+            told += f", settled in {_whole(fact.after)} rounds; {waits}"
+    return told
+
+
+def strategies(fact: Fact) -> str:
+    """The strategies that a fact is about, all of them."""
+    return listed(fact.subjects, len(fact.subjects)) + and_more(fact.more)
