@@ -12,8 +12,10 @@ import pytest
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.assignors import every
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import CANDIDATES, VALIDATION, rows_to_table
+from evenkeel.engine.records import CandidateRow
 from evenkeel.expectations.candidates import build_suites, candidate_frames
 from evenkeel.expectations.run import check, validate_candidates
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
@@ -84,18 +86,12 @@ class Case:
 
 NAME = STRATEGIES[1]
 
-SHARES = (
-    "cross_rack_share",
-    "cross_rack_rate_share",
-    "cross_rack_in_sync_share",
-    "cross_leader_share",
-)
-NOT_NEGATIVE = (
-    *("position", "partition_spread", "most_partitions", "fewest_partitions"),
-    *("largest_member_lag", "lag_floor", "lag_floor_equal_counts", "racks_left_out"),
-    *("moves", "newly_owned", "unowned", "drain_seconds"),
-    *("cross_rack_bytes_per_second", "cross_rack_cost_per_month"),
-)
+SHARES = [s.name for s in columns_of(CandidateRow) if s.meaning.at_most == 1]
+NOT_NEGATIVE = [
+    s.name
+    for s in columns_of(CandidateRow)
+    if s.meaning.at_least == 0 and s.meaning.at_most is None
+]
 
 CASES = [
     Case(

@@ -11,8 +11,10 @@ import pytest
 
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.records import GroupMetrics, MemberMetrics, PartitionMetrics
 from evenkeel.engine.steps.validation import rejection
 from evenkeel.expectations.metrics import build_suites, metric_frames
 from evenkeel.expectations.run import check, validate_metrics
@@ -146,67 +148,53 @@ def of_every_dataset(dataset: str) -> list[Case]:
     ]
 
 
-OUT_OF_RANGE: dict[str, tuple[str, dict[str, Any]]] = {
-    "group_metrics": (
-        "the group",
-        dict.fromkeys(
-            (
-                *("members", "idle_members", "partitions", "unowned_partitions"),
-                *("unsubscribed_partitions", "total_lag", "unknown_lag_partitions"),
-                *("largest_partition_lag", "largest_member_lag", "lag_floor", "lost_records"),
-                *("partition_spread", "racks_left_out", "production_per_second"),
-                *("consumption_per_second", "time_lag_seconds", "time_to_loss_seconds"),
-                *("drain_seconds", "cross_rack_bytes_per_second", "cross_rack_cost_per_month"),
-            ),
-            -2,
-        )
-        | {"group_type": "magic", "status": "magic", "lag_skew": 0.5}
-        | {"cross_rack_share": 1.5, "cross_leader_share": 1.5},
-    ),
-    "member_metrics": (
-        "a",
-        dict.fromkeys(
-            (
-                *("partitions", "lag", "production_per_second", "consumption_per_second"),
-                *("capacity_per_second", "cross_rack_partitions"),
-            ),
-            -2,
-        )
-        | {"rack_source": "magic", "capacity_basis": "magic"},
-    ),
-    "partition_metrics": (
-        "orders--2",
-        dict.fromkeys(
-            (
-                *("partition", "begin_offset", "end_offset", "committed_offset", "lag"),
-                *("lost_records", "production_per_second", "consumption_per_second"),
-                *("time_lag_seconds", "time_to_loss_seconds", "bytes_per_record"),
-            ),
-            -2,
-        )
-        | dict.fromkeys(("lag_basis", "time_lag_basis", "status"), "magic")
-        | {"bytes_per_record_basis": "magic"},
-    ),
+RECORDS = {
+    "group_metrics": (GroupMetrics, "the group"),
+    "member_metrics": (MemberMetrics, "a"),
+    "partition_metrics": (PartitionMetrics, "orders--2"),
 }
-"""Per dataset what names its first row, and a value out of range of every column that has one."""
+"""Per dataset its record, and what names its first row once every value is out of range."""
 
-SAID: dict[Any, tuple[str, str]] = {
-    -2: ("{} is not negative.", "{} is negative"),
-    "magic": ("The {} is a known one.", "the {} is not a known one"),
-    0.5: ("{} is at least 1.", "{} is under 1"),
-    1.5: ("{} is between 0 and 1.", "{} is not between 0 and 1"),
-}
-"""What is expected, and what is said, of a column with such a value."""
+
+def impossible(record: type) -> dict[str, tuple[Any, str, str]]:
+    """Per column that declares what it can be: a value it cannot, what is expected, and what is said."""
+    found: dict[str, tuple[Any, str, str]] = {}
+    for spec in columns_of(record):
+        name, meaning = spec.name, spec.meaning
+        if spec.values:
+            found[name] = ("magic", f"The {name} is a known one.", f"the {name} is not a known one")
+        elif meaning.at_most == 1:
+            found[name] = (1.5, f"{name} is between 0 and 1.", f"{name} is not between 0 and 1")
+        elif meaning.at_least == 0:
+            found[name] = (-2, f"{name} is not negative.", f"{name} is negative")
+        elif meaning.at_least is not None:
+            found[name] = (0.5, f"{name} is at least 1.", f"{name} is under 1")
+    return found
 
 
 def out_of_range(dataset: str) -> dict[str, str]:
     """What is said of each column of a dataset that is out of range, by what was expected."""
-    example, values = OUT_OF_RANGE[dataset]
+    record, example = RECORDS[dataset]
     return {
-        f"{dataset}: {SAID[value][0].format(column)}": SAID[value][1].format(column)
-        + f": {example}: {value}"
-        for column, value in values.items()
+        f"{dataset}: {expected}": f"{said}: {example}: {value}"
+        for value, expected, said in impossible(record).values()
     }
+
+
+def test_ranges_are_those_of_the_records():
+    """A share, a skew, a count and a word, spelled out once."""
+    found = out_of_range("group_metrics")
+    assert found["group_metrics: cross_rack_share is between 0 and 1."] == (
+        "cross_rack_share is not between 0 and 1: the group: 1.5"
+    )
+    assert found["group_metrics: lag_skew is at least 1."] == "lag_skew is under 1: the group: 0.5"
+    assert found["group_metrics: total_lag is not negative."] == (
+        "total_lag is negative: the group: -2"
+    )
+    assert found["group_metrics: The status is a known one."] == (
+        "the status is not a known one: the group: magic"
+    )
+    assert [len(impossible(record)) > 7 for record, _ in RECORDS.values()] == [True] * 3
 
 
 def missing(dataset: str, example: str, **values: Any) -> Case:
@@ -354,7 +342,8 @@ def test_an_expectation_that_is_broken_names_group_and_reason(case):
 def test_a_value_out_of_range_names_group_and_reason(dataset):
     """What a record declares of its columns is what is expected of them: one critical row for each that breaks it."""
     rows = healthy()
-    rows[dataset][0] |= OUT_OF_RANGE[dataset][1]
+    values = {name: value for name, (value, _, _) in impossible(RECORDS[dataset][0]).items()}
+    rows[dataset][0] |= values
     expected = out_of_range(dataset)
     found = {
         r["expectation"]: (r["group_id"], r["severity"], r["reason"].removesuffix(".0"))
