@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -37,9 +38,10 @@ def test_a_run_prints_nothing(capfd):
     assert ("", "") == tuple(capfd.readouterr())
 
 
-def test_a_run_logs_nothing_of_great_expectations():
+def test_a_run_logs_nothing_of_great_expectations(tmp_path):
     """Not even while it is imported, where all that is logged reaches the log, as in a task of Airflow."""
-    code = """
+    script = tmp_path / "validating.py"
+    script.write_text("""
 import logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout)
 from evenkeel.engine.adapters.replay import Recording
@@ -49,8 +51,14 @@ from tests.helpers.snapshots import make_snapshot, store
 lake = Recording()
 validate_snapshot(lake, Settings(), *store(lake, make_snapshot()))
 print(len([name for name in sys.modules if name.startswith("great_expectations")]) > 100)
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+""")
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": os.getcwd()},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert ("True\n", "") == (run.stdout, run.stderr)
 
 
