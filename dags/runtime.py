@@ -219,7 +219,7 @@ def advise(snapshot_id: str) -> None:
     with of_snapshot("advise", snapshot_id) as ports:
         rows = steps.advise(ports.lake, ports.history, ports.settings, snapshot_id)
     for row in rows:
-        log.info("%s: %s, %s", row["group_id"], row["verdict"], row["reason"])
+        log.info("%s: %s, %s", row.group_id, row.verdict, row.reason)
 
 
 def alert(snapshot_id: str) -> None:

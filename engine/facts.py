@@ -21,8 +21,9 @@ class FactKind(enum.StrEnum):
     """
     What a fact says of its measure.
 
-    A *replay* says how a strategy was asked. The kinds of a proof: *exact*, nothing is better; *within*, nothing is
-    better than *bound*; *not proven*; and the *remark*, which goes with what stands before it.
+    A *replay* says how a strategy was asked, a *note* what else is to be said of it and is no flaw. The kinds of a
+    proof: *exact*, nothing is better; *within*, nothing is better than *bound*; *not proven*; and the *remark*, which
+    goes with what stands before it.
     """
 
     GAIN = "gain"
@@ -34,6 +35,7 @@ class FactKind(enum.StrEnum):
     NOT_PROVEN = "not proven"
     REMARK = "remark"
     REPLAY = "replay"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

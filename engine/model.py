@@ -585,7 +585,8 @@ class Candidate:
     """
     One strategy's answer for one group: its assignment and score, or why there is none.
 
-    *is_running* is whether the group runs the strategy as far as can be seen, None unknown.
+    *is_running* is whether the group runs the strategy as far as can be seen, None unknown. *notes* say what else is to
+    be known of the answer, and are no flaws.
     """
 
     strategy: str
@@ -597,6 +598,7 @@ class Candidate:
     assignment: Assignment | None = None
     score: Score | None = None
     findings: tuple[Fact, ...] = ()
+    notes: tuple[Fact, ...] = ()
     proof: tuple[Fact, ...] = ()
 
 

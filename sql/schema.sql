@@ -468,6 +468,7 @@ CREATE TABLE candidate (
     currency text,
     is_running boolean,
     facts jsonb,
+    notes text[],
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -508,7 +509,7 @@ COMMENT ON COLUMN candidate.newly_owned IS 'Number of unowned partitions that ge
 COMMENT ON COLUMN candidate.unowned IS 'Number of partitions that nobody owns; null when there is no assignment to score.';
 COMMENT ON COLUMN candidate.drain_seconds IS 'Seconds until the slowest member has caught up; Infinity: never.';
 COMMENT ON COLUMN candidate.findings IS
-    'What is wrong with the assignment, if anything (Kafka''s classes can give a partition to two members).';
+    'What is wrong with the assignment, if anything; of the live one, what is found about its racks.';
 COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
 COMMENT ON COLUMN candidate.proof IS
     'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.';
@@ -519,8 +520,10 @@ COMMENT ON COLUMN candidate.cross_rack_cost_per_month IS
 COMMENT ON COLUMN candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
 COMMENT ON COLUMN candidate.is_running IS
     'Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.';
+COMMENT ON COLUMN candidate.notes IS
+    'What else is to be said of it: what was taken for what is not known, where tags and racks disagree.';
 COMMENT ON COLUMN candidate.facts IS
-    'Findings, proof and replay as values, to ask with @>: a list of {kind, measure, before, after, ...}.';
+    'Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.';
 
 
 -- What was said

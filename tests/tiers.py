@@ -12,20 +12,42 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+DATABASE_URL = "EVENKEEL_TEST_DATABASE_URL"
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 # Each worker imports everything again: more of them than this cost more than they bring.
-PARALLEL = ("-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
+PARALLEL = ("-n", "logical", "--maxprocesses", "4")
+# Tests of a file share what its fixtures start.
+BY_TEST, BY_FILE = ((*PARALLEL, "--dist", how) for how in ("worksteal", "loadfile"))
 
 DOCTESTS = (".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py")
 SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
 """Airflow and Great Expectations take seconds; the unit tier does not even look there."""
+
+
+@contextmanager
+def _postgres() -> Iterator[dict[str, str]]:
+    """One server for all workers, unless the environment names one."""
+    from tests.stage.postgres import EmbeddedPostgres
+    from tests.stage.process import default_home
+
+    if os.environ.get(DATABASE_URL):
+        yield {}
+        return
+    home = default_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="pg-", dir=home) as folder,
+        EmbeddedPostgres(Path(folder)) as server,
+    ):
+        yield {DATABASE_URL: server.administrator_url}
 
 
 @dataclass(frozen=True)
@@ -38,6 +60,8 @@ class Tier:
     """What pytest takes after ``-m``; the expressions of all tiers split the tests."""
     paths: tuple[str, ...]
     options: tuple[str, ...] = ()
+    services: Callable[[], AbstractContextManager[dict[str, str] | None]] = nullcontext
+    """What its workers share beyond what fixtures start: it yields what goes into the environment."""
 
 
 TIERS = (
@@ -46,20 +70,22 @@ TIERS = (
         "needs nothing",
         "not (airflow or slow or postgres or kafka or spark)",
         ("tests/unit", *DOCTESTS),
-        (*PARALLEL, *(f"--ignore={folder}" for folder in SLOW_TO_IMPORT)),
+        (*BY_TEST, *(f"--ignore={folder}" for folder in SLOW_TO_IMPORT)),
     ),
     Tier(
         "slow",
         "needs no service, but Airflow or Great Expectations loaded, a compiler, a JVM or patience",
         "(airflow or slow) and not (postgres or kafka or spark)",
         ("tests/unit", "tests/integration"),
-        PARALLEL,
+        BY_FILE,
     ),
     Tier(
         "postgres",
         "one server, a database for each test",
         "postgres and not (kafka or spark)",
         ("tests/integration",),
+        BY_FILE,
+        _postgres,
     ),
     Tier(
         "brokers",
@@ -112,11 +138,12 @@ class Outcome:
 def run(tier: Tier) -> Outcome:
     """Run a tier's tests; what they print goes where this prints."""
     before, began = _processor_seconds(), time.monotonic()
-    with TemporaryDirectory(prefix="evenkeel-tier-") as folder:
+    with TemporaryDirectory(prefix="evenkeel-tier-") as folder, tier.services() as named:
         report = Path(folder) / "report.xml"
         words = ["-q", *tier.paths, "-m", tier.marks, *tier.options, f"--junit-xml={report}"]
         command = [sys.executable, "-m", "pytest", *words, "--durations=5"]
-        exit_code = subprocess.run(command, cwd=CHECKOUT, check=False).returncode
+        environment = {**os.environ, **(named or {})}
+        exit_code = subprocess.run(command, cwd=CHECKOUT, env=environment, check=False).returncode
         tests, failed, skipped = _counted(report)
     seconds = time.monotonic() - began
     processor = _processor_seconds() - before

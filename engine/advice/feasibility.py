@@ -144,7 +144,7 @@ def feasibility(
         reach: How a user gets it.
         assignors: What configuration says the members list, most preferred first; None when it says nothing.
 
-    Source: KIP-429 for the double bounce; assignment spec, section 1, for the election.
+    Source: KIP-429 for the double bounce; `kit.election` for who is elected.
     """
     if reach is Reach.LIVE:
         return Judgement(feasibility=Feasibility.CAN_RUN, reason=_present(group))
@@ -271,7 +271,7 @@ def _other(group: GroupSnapshot, strategy: str, reach: Reach, lists: Listed) -> 
 
 
 def _restarts(wire: str, election: Election | None) -> str:
-    """What has to be done, in the words of DESIGN; without lists the careful way."""
+    """What has to be done, as a setting and its restarts; without lists the careful way."""
     if election is None:
         return "a double bounce that adds it"
     if wire not in election.poll.candidates:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any
 
-from evenkeel.engine.alerting.policy import News, Outcome, Row
+from evenkeel.engine.alerting.policy import News, Outcome
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.model import Move, Score, Verdict
+from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
 from evenkeel.engine.wording import (
     and_more,
     change,
@@ -45,9 +44,9 @@ COMPARED = ("largest_member_lag", "cross_rack_share", "partition_spread", "drain
 
 def advice_message(
     cluster: str,
-    snapshot: Row,
+    snapshot: AdvisedSnapshot,
     news: Sequence[News],
-    moves: Mapping[str, Sequence[Row]],
+    moves: Mapping[str, Sequence[Move]],
     *,
     verdicts: Mapping[str, int],
     owners: Mapping[str, str] | None = None,
@@ -58,9 +57,9 @@ def advice_message(
 
     Args:
         cluster: The cluster's configured name.
-        snapshot: Its row: snapshot_id, finished_at, partial, problems, config_version.
+        snapshot: The snapshot.
         news: What is new, worst first; at least one.
-        moves: Some moves by group: topic, partition, from_member, to_member.
+        moves: Some moves by group.
         verdicts: How many groups of the whole snapshot got which verdict.
         owners: Who owns a group, where that is configured.
         worst: How many groups are told in full.
@@ -76,7 +75,7 @@ def advice_message(
     return AlertMessage(
         kind=MessageKind.ADVICE,
         severity=Severity.INFO,
-        at=snapshot["finished_at"],
+        at=snapshot.finished_at,
         title=f"{cluster}: {_title(news)}",
         summary=_summary(full[0]),
         sections=tuple(sections),
@@ -106,67 +105,74 @@ def _title(news: Sequence[News]) -> str:
 
 def _short(news: News) -> str:
     return (
-        f"{news.outcome} to {news.row['strategy']}"
+        f"{news.outcome} to {news.advice.strategy}"
         if news.outcome is Outcome.SWITCH
         else news.outcome
     )
 
 
 def _summary(news: News) -> str:
-    return f"{_heading(news)}. {sentence(_reason(news.row))}"
+    return f"{_heading(news)}. {sentence(_reason(news.advice))}"
 
 
 def _heading(news: News) -> str:
     if news.outcome is Outcome.SWITCH:
         instead = f" instead of {news.told_strategy}, told before" if news.told_strategy else ""
-        return f"{news.group_id}: switch to {news.row['strategy']}{instead}"
+        return f"{news.group_id}: switch to {news.advice.strategy}{instead}"
     if news.outcome is Outcome.TAKEN_UP:
         return f"{news.group_id}: now runs {news.told_strategy}, as advised"
     unknown = "; whether it runs that now is not known" if news.outcome is Outcome.ENDED else ""
     return f"{news.group_id}: no longer switch to {news.told_strategy}{unknown}"
 
 
-def _section(news: News, moves: Sequence[Row], owners: Mapping[str, str]) -> Section:
-    row = news.row
-    lines = [f"Why: {sentence(_reason(row))}"]
+def _section(news: News, moves: Sequence[Move], owners: Mapping[str, str]) -> Section:
+    advice = news.advice
+    lines = [f"Why: {sentence(_reason(advice))}"]
     code: list[str] = []
     if news.outcome is Outcome.SWITCH:
-        lines += _effects(row)
-        lines.append(_cost(row))
-        lines.append(f"How: {sentence(row['how'])}" if row["how"] else "How: not known.")
-        lines.append(_certainty(row))
-        if row["yardstick"]:
-            reason = sentence(row["yardstick_reason"] or "it would do better still")
-            lines.append(f"Possible, not deployable here: {row['yardstick']}. {reason}")
-        code = _moves(row, moves)
+        lines += _effects(advice)
+        lines.append(_cost(advice))
+        lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
+        lines.append(_certainty(advice))
+        lines += _notes(advice)
+        if advice.yardstick:
+            reason = sentence(advice.yardstick_reason or "it would do better still")
+            lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
+        code = _moves(advice, moves)
     if owner := owners.get(news.group_id):
         lines.append(f"Owner: {owner}.")
     return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
 
 
-def _reason(row: Row) -> str:
-    return shortened(row["reason"] or "no reason was stored", REASON)
+def _notes(advice: ScoredAdvice) -> list[str]:
+    """What was taken for what is not known, and what else is to be said of the answer."""
+    notes = "; ".join(advice.notes)
+    return [f"Note: {sentence(shortened(notes, REASON))}"] if notes else []
 
 
-def _effects(row: Row) -> list[str]:
+def _reason(advice: ScoredAdvice) -> str:
+    return shortened(advice.reason or "no reason was stored", REASON)
+
+
+def _effects(advice: ScoredAdvice) -> list[str]:
     """What the reason leaves out: smaller gains, what gets worse, and what no assignment can do."""
-    better, worse = _differences(row)
-    floor = number(row["live"], "lag_floor")
+    better, worse = _differences(advice)
+    floor = advice.live and advice.live.lag_floor
     lines = [f"Besides: {'; '.join(better)}."] if better else []
     lines += [f"Price: {'; '.join(worse)}."] if worse else []
     if floor:
-        lag = offsets(int(floor))
+        lag = offsets(floor)
         lines.append(f"Floor: no assignment brings the largest member lag below {lag}.")
     return lines
 
 
-def _differences(row: Row) -> tuple[list[str], list[str]]:
+def _differences(advice: ScoredAdvice) -> tuple[list[str], list[str]]:
     """What falls and what rises, unless the reason speaks of it; the unknown is left out."""
-    told = {fact["measure"] for fact in row["facts"] or ()}
+    told = {fact.measure for fact in advice.facts or ()}
     better: list[str] = []
     worse: list[str] = []
     for measure in COMPARED:
-        before, after = number(row["live"], measure), number(row["proposed"], measure)
+        before, after = _figure(advice.live, measure), _figure(advice.proposed, measure)
         if measure in told or before is None or after is None:
             continue
         if shown(measure, before) != shown(measure, after):
@@ -175,66 +181,63 @@ def _differences(row: Row) -> tuple[list[str], list[str]]:
     return better, worse
 
 
-def number(score: Row | None, column: str) -> float | None:
-    """A score's number; Postgres writes the infinity of a float into JSON as text."""
-    value = None if score is None else score.get(column)
-    return None if value is None else float(value)
+def _figure(score: Score | None, measure: str) -> float | None:
+    figure: float | None = None if score is None else getattr(score, measure)
+    return figure
 
 
-def _cost(row: Row) -> str:
-    moved = number(row["proposed"], "moves")
-    if moved is None:
+def _cost(advice: ScoredAdvice) -> str:
+    score = advice.proposed
+    if score is None:
         return "Cost: how many partitions move is not known."
-    partitions = (row["metrics"] or {}).get("partitions")
+    partitions = advice.metrics and advice.metrics.partitions
     of = f" of {partitions:,}" if partitions is not None else ""
-    owned = number(row["proposed"], "newly_owned") or 0
+    owned = score.newly_owned
     verb = "gets" if owned == 1 else "get"
-    found = f", {several(int(owned), 'unowned partition')} {verb} an owner" if owned else ""
-    return f"Cost: {int(moved):,}{of} partitions change hands once{found}."
+    found = f", {several(owned, 'unowned partition')} {verb} an owner" if owned else ""
+    return f"Cost: {score.moves:,}{of} partitions change hands once{found}."
 
 
-def _certainty(row: Row) -> str:
-    times = row["seen"] or 0
-    began: datetime | None = row["seen_since"]
+def _certainty(advice: ScoredAdvice) -> str:
+    times = advice.seen
+    began = advice.seen_since
     sure = (
         f"won in {several(times, 'snapshot')} in a row"
         if times > 1
         else "won in one snapshot so far"
     )
-    doubts = _doubts(row)
+    doubts = _doubts(advice)
     caveat = f"; {'; '.join(doubts)}" if doubts else "; no lag and no rack is unknown"
     return f"How sure: {sure}{f', since {moment(began)}' if began else ''}{caveat}."
 
 
-def _doubts(row: Row) -> list[str]:
+def _doubts(advice: ScoredAdvice) -> list[str]:
     doubts = []
-    metrics: Mapping[str, Any] = row["metrics"] or {}
-    if unknown := metrics.get("unknown_lag_partitions"):
+    if advice.metrics and (unknown := advice.metrics.unknown_lag_partitions):
         doubts.append(f"the lag of {several(unknown, 'partition')} is unknown")
-    if left_out := number(row["proposed"], "racks_left_out"):
-        doubts.append(f"racks of {several(int(left_out), 'partition')} are unknown")
+    if advice.proposed and (left_out := advice.proposed.racks_left_out):
+        doubts.append(f"racks of {several(left_out, 'partition')} are unknown")
     return doubts
 
 
-def _moves(row: Row, moves: Sequence[Row]) -> list[str]:
+def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:
     shown = [
-        f"{m['topic']}-{m['partition']}: {change(m['from_member'] or NOBODY, m['to_member'] or NOBODY)}"
+        f"{m.topic}-{m.partition}: {change(m.from_member or NOBODY, m.to_member or NOBODY)}"
         for m in moves[:MOVES]
     ]
-    score = row["proposed"]
-    total = int((number(score, "moves") or 0) + (number(score, "newly_owned") or 0))
-    left = total - len(shown)
+    score = advice.proposed
+    left = (score.moves + score.newly_owned if score else 0) - len(shown)
     return [*shown, and_more(left).strip()] if shown and left > 0 else shown
 
 
-def _footer(snapshot: Row, verdicts: Mapping[str, int]) -> tuple[str, ...]:
+def _footer(snapshot: AdvisedSnapshot, verdicts: Mapping[str, int]) -> tuple[str, ...]:
     counted = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
     lines = [
-        f"Snapshot {snapshot['snapshot_id']}, read {moment(snapshot['finished_at'])}; "
+        f"Snapshot {snapshot.snapshot_id}, read {moment(snapshot.finished_at)}; "
         f"{several(sum(verdicts.values()), 'group')}: {counted}.",
     ]
-    if snapshot["partial"]:
-        problems = [shortened(problem, 200) for problem in snapshot["problems"] or ()]
+    if snapshot.partial:
+        problems = [shortened(problem, 200) for problem in snapshot.problems]
         lines.append(
             f"The snapshot is partial: {listed(problems, 3) or 'the cause is not stored'}."
         )

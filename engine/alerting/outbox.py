@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -22,7 +22,6 @@ from evenkeel.engine.alerting.policy import (
     SEVERITY,
     Finding,
     News,
-    Row,
     can_be_told,
     changes,
     new_advice,
@@ -30,6 +29,7 @@ from evenkeel.engine.alerting.policy import (
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError, HistoryError, NotifierError
 from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.model import Move
 from evenkeel.engine.ports import (
     AdviceHistory,
     AdvisedSnapshot,
@@ -39,6 +39,7 @@ from evenkeel.engine.ports import (
     Outbox,
     PendingAlert,
     PipelineHistory,
+    ScoredAdvice,
 )
 from evenkeel.engine.records import IncidentRow
 
@@ -94,11 +95,11 @@ def queue_advice(history: AdviceToTell, settings: Settings, snapshot_id: str) ->
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
         return 0
-    rows = history.advice_with_scores(snapshot_id)
+    given = history.advice_with_scores(snapshot_id)
     known = {told.group_id: told for told in history.told_advice(snapshot.cluster)}
-    news = new_advice(rows, known)
+    news = new_advice(given, known)
     queued = sum(
-        _queue_digest(history, settings, snapshot, channel, its, rows)
+        _queue_digest(history, settings, snapshot, channel, its, given)
         for channel, its in _by_channel(settings, snapshot.cluster, news).items()
     )
     log.info("%s: %d groups with news, %d alerts queued.", snapshot_id, len(news), queued)
@@ -140,16 +141,16 @@ def _queue_digest(
     snapshot: AdvisedSnapshot,
     channel: str,
     news: Sequence[News],
-    rows: Sequence[Row],
+    given: Sequence[ScoredAdvice],
 ) -> bool:
     cluster = snapshot.cluster
     owners = {n.group_id: settings.rule(cluster, n.group_id).owner for n in news}
     message = advice_message(
         cluster,
-        asdict(snapshot),
+        snapshot,
         news,
         _moves(history, news[:WORST]),
-        verdicts=Counter(row["verdict"] for row in rows),
+        verdicts=Counter(advice.verdict for advice in given),
         owners={group: owner for group, owner in owners.items() if owner},
     )
     return history.enqueue(
@@ -161,10 +162,10 @@ def _queue_digest(
     )
 
 
-def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequence[Row]]:
-    groups = {n.row["advice_id"]: n.group_id for n in news}
-    moves = history.first_moves(list(groups), MOVES)
-    return {groups[number]: [asdict(move) for move in some] for number, some in moves.items()}
+def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequence[Move]]:
+    groups = {n.advice.advice_id: n.group_id for n in news}
+    moves = history.first_moves([number for number in groups if number is not None], MOVES)
+    return {groups[number]: some for number, some in moves.items()}
 
 
 def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:

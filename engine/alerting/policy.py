@@ -16,10 +16,8 @@ from typing import Any
 
 from evenkeel.engine.message import Severity, Told
 from evenkeel.engine.model import Verdict
-from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
-
-Row = Mapping[str, Any]
 
 
 class Outcome(enum.StrEnum):
@@ -35,25 +33,24 @@ class Outcome(enum.StrEnum):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class News:
     """
-    News of one group: *row* is what the statement `alert_advice` says of it, *told_strategy* what
-    it was told before.
+    News of one group: its *advice*, and *told_strategy*, what it was told before.
     """
 
     group_id: str
     outcome: Outcome
-    row: Row
+    advice: ScoredAdvice
     told_strategy: str | None = None
 
     @property
     def told(self) -> Told:
         """What the group's readers know once this is told."""
         if self.outcome is Outcome.SWITCH:
-            strategy = self.row["strategy"]
+            strategy = self.advice.strategy
             return Told(group_id=self.group_id, verdict=Verdict.SWITCH, strategy=strategy)
         return Told(group_id=self.group_id, verdict=Verdict.STAY, strategy=None)
 
 
-def new_advice(rows: Iterable[Row], told: Mapping[str, Told]) -> list[News]:
+def new_advice(given: Iterable[ScoredAdvice], told: Mapping[str, Told]) -> list[News]:
     """
     What of a snapshot's advice its groups have not been told, worst lag first.
 
@@ -62,22 +59,24 @@ def new_advice(rows: Iterable[Row], told: Mapping[str, Told]) -> list[News]:
     waits for a strategy to win once more. A changed reason is no news.
 
     Args:
-        rows: The advice of one snapshot, one per group (statement `alert_advice`).
+        given: The advice of one snapshot, one per group.
         told: What each group was told last, sent or still pending.
     """
-    news = [found for row in rows if (found := _news(row, told.get(row["group_id"])))]
+    news = [found for each in given if (found := _news(each, told.get(each.group_id)))]
     return sorted(news, key=_worst_first)
 
 
-def _news(row: Row, told: Told | None) -> News | None:
+def _news(advice: ScoredAdvice, told: Told | None) -> News | None:
     told_strategy = told.strategy if told and told.verdict == Verdict.SWITCH else None
-    if row["verdict"] == Verdict.SWITCH and row["strategy"] != told_strategy:
+    if advice.verdict is Verdict.SWITCH and advice.strategy != told_strategy:
         outcome = Outcome.SWITCH
-    elif row["verdict"] == Verdict.STAY and row["strategy"] is None and told_strategy is not None:
-        outcome = _ENDS[(row["running"] or {}).get(told_strategy)]
+    elif advice.verdict is Verdict.STAY and advice.strategy is None and told_strategy is not None:
+        outcome = _ENDS[advice.running.get(told_strategy)]
     else:
         return None
-    return News(group_id=row["group_id"], outcome=outcome, row=row, told_strategy=told_strategy)
+    return News(
+        group_id=advice.group_id, outcome=outcome, advice=advice, told_strategy=told_strategy
+    )
 
 
 _ENDS = {True: Outcome.TAKEN_UP, False: Outcome.WITHDRAWN, None: Outcome.ENDED}
@@ -85,7 +84,7 @@ _ENDS = {True: Outcome.TAKEN_UP, False: Outcome.WITHDRAWN, None: Outcome.ENDED}
 
 
 def _worst_first(news: News) -> tuple[bool, bool, int, str]:
-    lag = (news.row["live"] or {}).get("largest_member_lag")
+    lag = news.advice.live and news.advice.live.largest_member_lag
     return (news.outcome is not Outcome.SWITCH, lag is None, -(lag or 0), news.group_id)
 
 

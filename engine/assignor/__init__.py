@@ -12,7 +12,7 @@ from evenkeel.engine.assignor.protocol import (
     USUAL_PROMISES,
     Assignor,
     Promise,
-    missing_parts,
+    shape_problem,
 )
 from evenkeel.engine.assignor.rejoin import by_leader, fresh, rejoining
 
@@ -25,8 +25,8 @@ __all__ = [
     "build_spec",
     "by_leader",
     "fresh",
-    "missing_parts",
     "rejoining",
+    "shape_problem",
     "spec",
     "spec_of",
 ]

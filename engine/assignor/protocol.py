@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from evenkeel.engine.assignor.group import GroupSpec
 from evenkeel.engine.model import Assignment, Reach
@@ -64,6 +64,39 @@ ASSIGNOR_PARTS = ("name", "works_on", "needs", "reach", "source", "assign")
 """What an assignor must have."""
 
 
-def missing_parts(candidate: object) -> list[str]:
-    """Names of what *candidate* lacks of an assignor."""
-    return [part for part in ASSIGNOR_PARTS if not hasattr(candidate, part)]
+_WORKS_ON = frozenset({"partitions", "tasks"})
+_NEEDS = frozenset({"racks", "lag", "user_data"})
+
+
+def shape_problem(candidate: Any) -> tuple[str, str] | None:
+    """
+    What keeps a candidate from being an assignor, and what would mend it; None where nothing does.
+
+    >>> shape_problem(object())[0]
+    'it has no name, works_on, needs, reach, source, assign'
+    """
+    missing = [part for part in ASSIGNOR_PARTS if not hasattr(candidate, part)]
+    if missing:
+        return f"it has no {', '.join(missing)}", f"An assignor has {', '.join(ASSIGNOR_PARTS)}."
+    named = isinstance(candidate.name, str) and candidate.name
+    reachable = isinstance(candidate.reach, Reach)
+    promises: Any = getattr(candidate, "promises", frozenset())
+    wanted = {
+        "name": None if named else "text",
+        "works_on": _among(candidate.works_on, _WORKS_ON),
+        "needs": _among(candidate.needs, _NEEDS),
+        "reach": None if reachable else "one of evenkeel.engine.model.Reach",
+        "promises": _among(promises, frozenset(Promise), "evenkeel.engine.assignor.Promise"),
+        "assign": None if callable(candidate.assign) else "a method",
+    }
+    for part, kind in wanted.items():
+        if kind is not None:
+            return f"its {part} is {getattr(candidate, part)!r}", f"It must be {kind}."
+    return None
+
+
+def _among(value: Any, known: frozenset[Any], name: str | None = None) -> str | None:
+    """What a set of words must be; None when it is one."""
+    if isinstance(value, set | frozenset) and value <= known:
+        return None
+    return f"a frozenset out of {name or ', '.join(sorted(known))}"

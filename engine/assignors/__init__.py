@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import cast
 
-from evenkeel.engine.assignor import Assignor, missing_parts
+from evenkeel.engine.assignor import Assignor, shape_problem
 from evenkeel.engine.assignors.balance_subtopology import BalanceSubtopology
 from evenkeel.engine.assignors.balanced import Balanced
 from evenkeel.engine.assignors.cooperative_sticky import CooperativeSticky
@@ -30,7 +30,6 @@ from evenkeel.engine.assignors.roundrobin import RoundRobin
 from evenkeel.engine.assignors.sticky import Sticky
 from evenkeel.engine.assignors.uniform import Uniform
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Reach
 
 __all__ = ["ASSIGNORS", "ENTRY_POINTS", "Custom", "by_name", "custom", "every", "include"]
 
@@ -149,16 +148,12 @@ def _load(point: EntryPoint) -> Assignor:
     """
     loaded = point.load()
     assignor = loaded() if isinstance(loaded, type) else loaded
-    if missing := missing_parts(assignor):
-        raise InputError(f"{point.value} has no {', '.join(missing)}.")
-    if not isinstance(assignor.name, str) or assignor.name != point.name:
+    if problem := shape_problem(assignor):
+        raise InputError(f"{point.value} is no assignor: {problem[0]}.", fix=problem[1])
+    if assignor.name != point.name:
         raise InputError(
             f"{point.value} is named {assignor.name!r}, its entry point {point.name!r}."
         )
     if assignor.name in ASSIGNORS:
         raise InputError(f"the name {assignor.name!r} is taken by a strategy of evenkeel.")
-    if not isinstance(assignor.reach, Reach):
-        raise InputError(
-            f"{point.value}.reach is {assignor.reach!r}, not one of evenkeel.engine.model.Reach."
-        )
     return cast(Assignor, assignor)

@@ -16,9 +16,9 @@ Nothing is even about it:
 C0 [('t', 0), ('t', 1), ('t', 2), ('t', 3), ('t', 4)]
 C1 [('t', 5)]
 
-Cost: O(partitions + subscriptions), in arrays, and one hash per topic. Source: the article's
-`RandomAssignor` (section 4), which asks an unseeded generator for each partition and so never
-answers the same twice.
+Cost: O(partitions + subscriptions), in arrays, and one hash per topic. Source: the example of
+a custom assignor in the article that `tests/unit/sources/test_article_zh.py` follows, which asks an
+unseeded generator for each partition and so never answers the same twice.
 
 What it does not do: it promises no balance, and advice never picks it. It is here to be copied: a
 strategy is a class with five facts about it and one function of the group.
@@ -41,13 +41,13 @@ Words = npt.NDArray[np.uint64]
 
 
 class Random:
-    """The article's `random`, seeded."""
+    """A seeded draw for each partition."""
 
     name: ClassVar[str] = "random"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
     reach: ClassVar[Reach] = Reach.NEVER
-    source: ClassVar[str] = "Kafka Consumer partition assignment strategies (article), section 4"
+    source: ClassVar[str] = "ours, after the RandomAssignor of an article"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES
 
     def __init__(self, seed: int = 0) -> None:

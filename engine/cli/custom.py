@@ -12,17 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from evenkeel.engine.assignor import ASSIGNOR_PARTS, Assignor, Promise, missing_parts
+from evenkeel.engine.assignor import Assignor, shape_problem
 from evenkeel.engine.assignors import ASSIGNORS, by_name, custom, every, include
 from evenkeel.engine.cli.patterns import meant
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Reach
 
 T = TypeVar("T")
 
-_WORKS_ON = frozenset({"partitions", "tasks"})
 _MEND = "Mend it, or install what it needs."
-_NEEDS = frozenset({"racks", "lag", "user_data"})
 
 
 def load(place: str) -> Assignor:
@@ -145,35 +142,8 @@ def _assignors(module: ModuleType) -> list[str]:
 def _check_shape(place: str, assignor: Any) -> None:
     """
     Raises:
-        InputError: It lacks a part of an assignor, a part is not of its kind, or it raises when it is asked for one.
+        InputError: It is not of an assignor's shape, or raises when it is asked what it is.
     """
-    missing = _tried(lambda: missing_parts(assignor), f"{place} cannot say what it is", _MEND)
-    if missing:
-        raise InputError(
-            f"{place} is no assignor: it has no {', '.join(missing)}.",
-            fix=f"An assignor has {', '.join(ASSIGNOR_PARTS)}.",
-        )
-    promises: Any = getattr(assignor, "promises", frozenset())
-    wrong = {
-        "name": None if isinstance(assignor.name, str) and assignor.name else "text",
-        "works_on": _among(assignor.works_on, _WORKS_ON),
-        "needs": _among(assignor.needs, _NEEDS),
-        "reach": None
-        if isinstance(assignor.reach, Reach)
-        else "one of evenkeel.engine.model.Reach",
-        "promises": _among(promises, frozenset(Promise), "evenkeel.engine.assignor.Promise"),
-        "assign": None if callable(assignor.assign) else "a method",
-    }
-    for part, wanted in wrong.items():
-        if wanted is not None:
-            value = getattr(assignor, part)
-            raise InputError(
-                f"{place} is no assignor: its {part} is {value!r}.", fix=f"It must be {wanted}."
-            )
-
-
-def _among(value: Any, known: frozenset[Any], name: str | None = None) -> str | None:
-    """What a set of words must be; None when it is one."""
-    if isinstance(value, set | frozenset) and value <= known:
-        return None
-    return f"a frozenset out of {name or ', '.join(sorted(known))}"
+    problem = _tried(lambda: shape_problem(assignor), f"{place} cannot say what it is", _MEND)
+    if problem is not None:
+        raise InputError(f"{place} is no assignor: {problem[0]}.", fix=problem[1])

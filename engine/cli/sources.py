@@ -17,7 +17,7 @@ from evenkeel.engine.cli.patterns import matching, meant
 from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
-from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.datasets import split_snapshot_id, unread_of
 from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.ports import Lake, Manifest
 
@@ -214,9 +214,10 @@ def take(
 def problems(source: Source) -> list[str]:
     """What the newest snapshot could not read, one line each; groups are left out, they speak for themselves."""
     groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
-    unread = [f"group {row['group_id']}: " for row in groups if row["error"] is not None]
-    told = source.manifest.facts.get("problems", ())
-    return [line for line in told if not line.startswith(tuple(unread))]
+    failed = {row["group_id"] for row in groups if row["error"] is not None}
+    facts = source.manifest.facts
+    own = {u.line for u in unread_of(facts) if u.what == "group" and u.name in failed}
+    return [line for line in facts.get("problems", ()) if line not in own]
 
 
 def select(source: Source, pattern: str) -> str:

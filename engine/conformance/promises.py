@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise, missing_parts
+from evenkeel.engine.assignor import USUAL_PROMISES, Assignor, GroupSpec, Promise, shape_problem
 from evenkeel.engine.conformance.asking import Answer, NoAnswer, ask, copied, first_of
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.permute import permuted
@@ -59,8 +59,8 @@ def check(
         group: Any group. It is not changed.
         promises: What to hold it to, instead of what it says itself.
     """
-    if missing := missing_parts(assignor):
-        return [Violation(promise=None, what=f"it has no {', '.join(missing)}")]
+    if wrong := shape_problem(assignor):
+        return [Violation(promise=None, what=wrong[0])]
     promised = getattr(assignor, "promises", USUAL_PROMISES) if promises is None else promises
     violations = []
     for promise, examine in CHECKS.items():

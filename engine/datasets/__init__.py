@@ -18,10 +18,12 @@ from evenkeel.engine.datasets.assemble import (
 )
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
+    Unread,
     facts_of,
     new_snapshot_id,
     snapshot_of,
     split_snapshot_id,
+    unread_of,
 )
 from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
@@ -46,6 +48,7 @@ __all__ = [
     "VALIDATION",
     "ClusterSnapshot",
     "ClusterTables",
+    "Unread",
     "assemble",
     "facts_of",
     "groups_of",
@@ -56,4 +59,5 @@ __all__ = [
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
+    "unread_of",
 ]

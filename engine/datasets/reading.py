@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,12 +18,34 @@ _SNAPSHOT_ID = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})-(\d{8}T\d{6}Z)-([0-9a-f]{
 _SECOND = "%Y%m%dT%H%M%SZ"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """
+    Something that could not be read.
+
+    Attributes:
+        what: `topics` (all of them), `topic` or `group`.
+        name: Of the topic or group; None for all topics.
+        cause: Why.
+    """
+
+    what: str
+    name: str | None
+    cause: str
+
+    @property
+    def line(self) -> str:
+        """How it stands among the problems of a snapshot."""
+        return ": ".join([" ".join(filter(None, (self.what, self.name))), self.cause])
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClusterSnapshot:
     """
     One reading of one cluster: the five tables and how the reading went.
 
     *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
+    *unread* are those of them that concern topics or a group, as values.
     *notes* lists what cannot be known, for want of a right that is not needed or of newer brokers, and what
     makes numbers less sharp; it makes nothing partial. *requests* counts protocol requests by API name; *bytes_sent*
     and *bytes_received* are those of requests and responses, without what TLS adds, None where nobody counted.
@@ -36,6 +58,7 @@ class ClusterSnapshot:
     finished_at: datetime
     tables: Mapping[str, pa.Table]
     problems: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
     notes: tuple[str, ...] = ()
     requests: Mapping[str, int] = field(default_factory=dict)
     bytes_sent: int | None = None
@@ -92,11 +115,17 @@ def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
         "started_at": snapshot.started_at.isoformat(),
         "finished_at": snapshot.finished_at.isoformat(),
         "problems": list(snapshot.problems),
+        "unread": [asdict(each) for each in snapshot.unread],
         "notes": list(snapshot.notes),
         "requests": dict(snapshot.requests),
         "bytes_sent": snapshot.bytes_sent,
         "bytes_received": snapshot.bytes_received,
     }
+
+
+def unread_of(facts: Mapping[str, Any]) -> tuple[Unread, ...]:
+    """What could not be read of topics and groups, by a manifest; nothing where an earlier version wrote it."""
+    return tuple(Unread(**each) for each in facts.get("unread", ()))
 
 
 def snapshot_of(
@@ -111,6 +140,7 @@ def snapshot_of(
         finished_at=datetime.fromisoformat(facts["finished_at"]),
         tables=tables,
         problems=tuple(facts.get("problems", ())),
+        unread=unread_of(facts),
         notes=tuple(facts.get("notes", ())),
         requests=dict(facts.get("requests", {})),
         bytes_sent=facts.get("bytes_sent"),

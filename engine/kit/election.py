@@ -17,9 +17,8 @@ Promises, in the order in which the coordinator keeps them:
 ('c1', 'c2')
 
 Cost: members x length of a list. Source: `ClassicGroup` of Kafka 4.3, which gave the same answers
-to random groups; assignment spec, section 1. The article (section 5) has the candidates wrong: it
-takes what *any* member lists, and lets the one that lacks the winner fail later; such a member is
-refused when it joins. Its `members.keys.head` for the next leader holds.
+to random groups. Some descriptions take for a candidate what *any* member lists, and let a member
+that lacks the winner fail later; such a member is refused when it joins.
 
 What it does not do: a leader that is too slow to rejoin is replaced by the first key *that has
 rejoined*, and who that will be cannot be known. A `HashMap` never shrinks: after a group has lost

@@ -2,6 +2,6 @@
 What a group's numbers say: pure functions of a group and its earlier snapshots.
 
 `lag` (how far behind, and why that number), `history` (rates and time, from earlier snapshots), `status` (how it
-fares), `balance` (spread, skew, floors), `racks` (what crosses racks), `money` (what that carries and costs). DESIGN
-section 3 defines every term.
+fares), `balance` (spread, skew, floors), `racks` (what crosses racks), `money` (what that carries and costs).
+`README.md` beside this file defines every term.
 """

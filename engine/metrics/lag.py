@@ -57,7 +57,7 @@ def measure_lag(table: Offsets, auto_offset_reset: str | None) -> Lag:
         auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed);
             None when not configured. Where there is nothing to read either, the lag is 0 whatever it is.
 
-    Source: DESIGN section 3; KIP-169 for the case without a commit.
+    Source: `engine/metrics/README.md` has every case; KIP-169 for the one without a commit.
     """
     begin, end, committed = table.begin, table.end, table.committed
     below = committed.known & begin.known & (committed.values < begin.values)

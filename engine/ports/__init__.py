@@ -24,7 +24,7 @@ from evenkeel.engine.ports.history import (
     AdvisedSnapshot,
     PreviousAdvice,
     ResultHistory,
-    Row,
+    ScoredAdvice,
     SnapshotHistory,
     WaitingSnapshot,
 )
@@ -58,7 +58,7 @@ __all__ = [
     "PreviousAdvice",
     "Queries",
     "ResultHistory",
-    "Row",
+    "ScoredAdvice",
     "SnapshotHistory",
     "StepRuns",
     "WaitingSnapshot",

@@ -11,15 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
-from evenkeel.engine.model import Move
+from evenkeel.engine.model import Move, Score
 from evenkeel.engine.ports.lake import Manifest
-from evenkeel.engine.records import ValidationRow
-
-Row = Mapping[str, Any]
+from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics, ValidationRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +112,32 @@ class AdvisedSnapshot:
     newest_started_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredAdvice(AdviceColumns):
+    """
+    The advice of a group and what it rests on.
+
+    Attributes:
+        seen_since: When the first of the `seen` consecutive snapshots began in which the strategy won; None if none.
+        live: What the group had; None when that was not scored or is gone.
+        proposed: What the advised strategy would give it; None likewise.
+        metrics: The group's metrics; None when they are gone.
+        running: By strategy, whether the group runs it; None where that is not known.
+        notes: What is to be said of both assignments beside their scores, each once.
+    """
+
+    seen_since: datetime | None
+    live: Score | None
+    proposed: Score | None
+    metrics: GroupMetrics | None
+    running: Mapping[str, bool | None]
+    notes: tuple[str, ...] = ()
+
+
 class AdviceHistory(Protocol):
     """What was advised. It is added to and never rewritten."""
 
-    def store_advice(self, snapshot_id: str, rows: Sequence[Row]) -> bool:
+    def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """
         Add the advice of a snapshot with its moves; no rows are an advice too, that of a snapshot without groups.
 
@@ -131,7 +151,7 @@ class AdviceHistory(Protocol):
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
         """The snapshot and how new its advice is; None when the history does not know it."""
 
-    def advice_with_scores(self, snapshot_id: str) -> list[Row]:
+    def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
         """The advice of a snapshot and the scores it rests on, by group."""
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:

@@ -11,7 +11,7 @@ schema is written by hand in `sql/`, and a test holds it against the records.
 
 from collections.abc import Mapping
 
-from evenkeel.engine.records.advice import AdviceRow, MoveRow
+from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, MoveRow
 from evenkeel.engine.records.alert import AlertRow, AlertState
 from evenkeel.engine.records.candidate import CandidateRow
 from evenkeel.engine.records.deriving import (
@@ -61,6 +61,7 @@ TABLES: Mapping[str, type] = {
 __all__ = [
     "TABLES",
     "VIEWS",
+    "AdviceColumns",
     "AdviceRow",
     "AlertRow",
     "AlertState",

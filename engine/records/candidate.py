@@ -49,7 +49,14 @@ class CandidateRow(OfGroup):
     findings: tuple[str, ...] = field(
         default=(),
         metadata=column(
-            "What is wrong with the assignment, if anything (Kafka's classes can give a partition to two members)."
+            "What is wrong with the assignment, if anything; of the live one, what is found about its racks."
+        ),
+    )
+    notes: tuple[str, ...] | None = field(
+        default=None,
+        metadata=column(
+            "What else is to be said of it: what was taken for what is not known, where tags and racks disagree.",
+            added=True,
         ),
     )
     moved: tuple[Move, ...] = field(
@@ -67,7 +74,7 @@ class CandidateRow(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "Findings, proof and replay as values, to ask with @>: a list of {kind, measure, before, after, ...}.",
+            "Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.",
             added=True,
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +13,7 @@ from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Advice, Move, utc_now
 from evenkeel.engine.ports import AdviceHistory, Lake
-from evenkeel.engine.records import record_of, row_of
+from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import because
@@ -22,7 +21,7 @@ from evenkeel.engine.wording import because
 
 def advise(
     lake: Lake, history: AdviceHistory, settings: Settings, snapshot_id: str
-) -> list[dict[str, Any]]:
+) -> list[AdviceRow]:
     """
     Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
 
@@ -51,7 +50,7 @@ def advise(
     )
     rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
     whole = set(lake.read("groups", [snapshot_id])["group_id"].to_pylist())
-    if whole <= {row["group_id"] for row in rows}:
+    if whole <= {row.group_id for row in rows}:
         history.store_advice(snapshot_id, rows)
     return rows
 
@@ -119,24 +118,22 @@ def _decide(
     )
 
 
-def advice_row(
-    advice: Advice, snapshot_id: str, cluster: str, settings: Settings
-) -> dict[str, Any]:
-    """An advice as a row of the history; its moves as a list of mappings under `moves`."""
-    return {
-        "snapshot_id": snapshot_id,
-        "cluster": cluster,
-        "group_id": advice.group,
-        "verdict": advice.verdict.value,
-        "strategy": advice.strategy,
-        "reason": because(advice.facts),
-        "how": advice.how,
-        "yardstick": advice.yardstick,
-        "yardstick_reason": because(advice.yardstick_facts) or None,
-        "seen": advice.seen,
-        "facts": [row_of(fact) for fact in advice.facts],
-        "yardstick_facts": [row_of(fact) for fact in advice.yardstick_facts],
-        "config_version": settings.version,
-        "created_at": utc_now(),
-        "moves": [asdict(move) for move in advice.moves],
-    }
+def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
+    """An advice as it is kept."""
+    return AdviceRow(
+        snapshot_id=snapshot_id,
+        cluster=cluster,
+        group_id=advice.group,
+        verdict=advice.verdict,
+        strategy=advice.strategy,
+        reason=because(advice.facts),
+        how=advice.how,
+        yardstick=advice.yardstick,
+        yardstick_reason=because(advice.yardstick_facts) or None,
+        seen=advice.seen,
+        facts=tuple(advice.facts),
+        yardstick_facts=tuple(advice.yardstick_facts),
+        config_version=settings.version,
+        created_at=utc_now(),
+        moves=tuple(advice.moves),
+    )

@@ -53,9 +53,10 @@ def candidate_row(
             replay=replay(candidate.replay),
             score=candidate.score,
             findings=tuple(words(flaw) for flaw in candidate.findings),
+            notes=tuple(words(note) for note in candidate.notes),
             moved=tuple(changed),
             proof=proof(candidate.proof),
-            facts=(*candidate.findings, *candidate.proof, *candidate.replay),
+            facts=(*candidate.findings, *candidate.notes, *candidate.proof, *candidate.replay),
         )
     )
 
@@ -75,5 +76,6 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         replay=of_kind(facts, FactKind.REPLAY),
         score=stored.score,
         findings=of_kind(facts, FactKind.FINDING),
+        notes=of_kind(facts, FactKind.NOTE),
         proof=of_kind(facts, *PROOF),
     )

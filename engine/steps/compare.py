@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import unread_of
 from evenkeel.engine.model import NONE, GroupSnapshot, GroupType, Member
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
@@ -293,10 +294,13 @@ def _happened(
 
 def _unread(side: _Side, topic: str | None) -> str | None:
     """Why a topic, or without one all of them, could not be read; None when they were."""
-    start = "topics: " if topic is None else f"topic {topic}: "
-    missing = topic is None or topic not in side.topics
-    told = [p for p in side.facts.get("problems", ()) if missing and p.startswith(start)]
-    return told[0].removeprefix(start) if told else None
+    if topic is not None and topic in side.topics:
+        return None
+    if topic is None and side.facts.get("problems") and "unread" not in side.facts:
+        return "an earlier version stored it, which did not say whether they were"
+    what = "topics" if topic is None else "topic"
+    causes = (u.cause for u in unread_of(side.facts) if (u.what, u.name) == (what, topic))
+    return next(causes, None)
 
 
 def _subscriptions(before: _Side, after: _Side) -> Iterator[TopicChange]:

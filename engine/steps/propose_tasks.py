@@ -7,7 +7,7 @@ A strategy places tasks on clients; which of a client's threads takes one is Kaf
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +58,7 @@ def task_rows(
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of_measured(group, measured, shown, rule)
     present, visible = "what the group has now", None
+    assumed: tuple[Fact, ...] = ()
     found: dict[RackStrategy, PlacementOutcome | EvenkeelError]
     try:
         live = running(group, rule.streams)
@@ -68,7 +69,8 @@ def task_rows(
         found = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
         placed = [one for one in found.values() if isinstance(one, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
-    rows: list[_Row] = [(_live(present, shown, judge), None, [])]
+        assumed = tuple(_noted("taken_for_unknown", application.remarks))
+    rows: list[_Row] = [(replace(_live(present, shown, judge), notes=assumed), None, [])]
     for strategy, one in found.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(one, PlacementOutcome):
@@ -134,6 +136,7 @@ def _replayed_row(
         feasibility=judgement.feasibility,
         reason=judgement.reason,
         replay=tuple(_replayed(application, found)),
+        notes=tuple(_noted("task_placement", found.remarks)),
         score=_by_client(judge.score(assignment), len(changed)),
         proof=_proof(application, found),
     )
@@ -169,6 +172,12 @@ def _replayed(application: Running, found: PlacementOutcome) -> Iterator[Fact]:
     yield Fact(kind=FactKind.REPLAY, measure="next_rebalance" if continues else "fresh_assignment")
     if found.warming:
         yield Fact(kind=FactKind.REPLAY, measure="warming_copies", after=found.warming)
+    if found.probing and not application.kip_1071:
+        yield Fact(kind=FactKind.REPLAY, measure="probing_rebalances")
+
+
+def _noted(measure: str, sentences: Iterable[str]) -> Iterator[Fact]:
+    return (Fact(kind=FactKind.NOTE, measure=measure, quote=each) for each in sentences)
 
 
 def _proof(application: Running, found: PlacementOutcome) -> tuple[Fact, ...]:

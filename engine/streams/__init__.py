@@ -8,11 +8,12 @@ Read it in this order; what stands above does not know what stands below:
 2. `traffic`        cross-rack partitions, tasks x racks
    `tags`           what keeps copies apart: client tags, or racks taken for one
    `switch`         why racks may play no part
-3. `deal`           tasks dealt and levelled over the clients' threads
+3. `assign_tasks`   tasks assigned and balanced over the clients' threads
    `actives`        the rack optimiser of active tasks
    `standbys`       copies on the least loaded clients, apart by tags
    `standby_racks`  copies swapped towards their data
-   `movements`      lags: what runs elsewhere for now, and what warms up
+   `task_movements` lags: what runs elsewhere for now, and what warms up; its loops in `task_movement_kernels`,
+                    over a `java_priority_queue`
 4. `place`          the whole: one rebalance
    `simulate`       rebalances until nothing moves
    `verify`         the judge of standby placements, which knows no algorithm

@@ -59,6 +59,16 @@ class PlacementOutcome:
         return None if self.placement is None else self.placement.racks
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is remarkable of where racks played a part, in words."""
+        return () if self.placement is None or self.racks_off else self.placement.findings
+
+    @property
+    def probing(self) -> bool:
+        """Whether more rebalances follow until the tasks are where they are to be."""
+        return self.placement is not None and self.placement.probing
+
+    @property
     def warming(self) -> int:
         """How many copies warm up at the next rebalance."""
         return 0 if self.placement is None else len(self.placement.warmup)

@@ -15,7 +15,7 @@ What the wire does not tell is taken, and told each time (`Running.remarks`):
 * How far copies are: a running task is where it is, a standby of now counts as caught up. What a client without either
   has on disk is what it reported when it last joined.
 
-Source: assignment spec, sections 7 and 11.3; KIP-441, KIP-708, KIP-925, KIP-1071.
+Source: `SubscriptionInfo` of Kafka 4.3; KIP-441, KIP-708, KIP-925, KIP-1071.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ import numpy as np
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
-from evenkeel.engine.streams.deal import assign_stateful, assign_stateless
+from evenkeel.engine.streams.assign_tasks import assign_stateful, assign_stateless
 from evenkeel.engine.streams.model import LAG_UNKNOWN, Application, Placement
 from evenkeel.engine.streams.settings import STATELESS, Overlap, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import ROUNDS, swap_standbys

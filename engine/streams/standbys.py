@@ -27,7 +27,7 @@ import numpy as np
 
 from evenkeel.engine.kit.java_order import bucket_order, capacity, string_hashes
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
-from evenkeel.engine.streams.deal import Load, level
+from evenkeel.engine.streams.assign_tasks import Load, balance_tasks
 from evenkeel.engine.streams.model import Application, task_key
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.tags import Apart, client_tags
@@ -228,7 +228,7 @@ def _level(
         same: Flags = np.array([labels[source] <= other for other in kinds], np.bool_)[kind]
         return same
 
-    level(held, copies.load, allowed if apart.keys else None, taken)
+    balance_tasks(held, copies.load, allowed if apart.keys else None, taken)
     copies.holders = [[] for _ in app.tasks]
     for client, tasks in enumerate(held):
         for task in tasks:

@@ -320,6 +320,9 @@ def replay(facts: Iterable[Fact]) -> str | None:
             one = fact.after == 1
             told = f"{told}, {_whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
             continue
+        if fact.measure == "probing_rebalances":
+            told = f"{told}; probing rebalances follow until its tasks are where they are to be"
+            continue
         told = fact.measure.replace("_", " ")
         if (fact.after or 1) > 1:
             waits = (

@@ -32,10 +32,12 @@ SELECT
     advice.yardstick,
     advice.yardstick_reason,
     lag.error,
-    lag.findings,
+    lag.findings || coalesce(live.findings, '{}') AS findings,
     lag.taken_at,
     advice.taken_at AS advised_on
 FROM latest_lag AS lag
+LEFT JOIN candidate AS live
+    ON live.snapshot_id = lag.snapshot_id AND live.group_id = lag.group_id AND live.strategy = 'live'
 LEFT JOIN latest_advice AS advice ON advice.cluster = lag.cluster AND advice.group_id = lag.group_id
 WHERE
     (CAST(:cluster AS text) IS NULL OR lag.cluster = CAST(:cluster AS text))

@@ -1,14 +1,15 @@
 -- What would each strategy do for a group? One row per group and strategy of the newest snapshot with candidates, in the
 -- order of the strategy table; "live" is what the group has now. Smaller is better everywhere: lag in offsets, shares as
 -- fractions of 1, cost in 30 days in the configured currency, moves in partitions, drain time in seconds.
--- proof says what is proven of an assignment, findings what is wrong with it; both are null or empty for most.
+-- proof says what is proven of an assignment, findings what is wrong with it, notes what was taken for what is not known
+-- and what else is to be said; they are null or empty for most.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
 --
 -- Null is none, not unknown:
---   proof, findings, reason, replay, currency
+--   proof, findings, notes, reason, replay, currency
 --   largest_member_lag, lag_floor, lag_skew, cross_rack_share where partition_spread is null
 --   partition_spread, moves, drain_seconds where partition_spread is null
 --   lag_skew where largest_member_lag is known
@@ -34,6 +35,7 @@ SELECT
     replay,
     proof,
     findings,
+    notes,
     reason
 FROM strategy_scoreboard
 WHERE

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     names = [point.name for point in (*POINTS, *ALONE)]
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="these only")
-    parser.add_argument("--markdown", action="store_true", help="print the tables as README's")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as the README's")
     options = parser.parse_args(arguments)
     wanted = [[p for p in some if p.name in (options.only or names)] for some in (POINTS, ALONE)]
     java = bool(wanted[0]) and _has_java()

@@ -63,7 +63,7 @@ SIZES = (
     Size(clients=1_000, tasks=100_000, racks=3, subtopologies=100, most=5000),
     Size(clients=1_000, tasks=100_000, racks=20, subtopologies=10, most=5000),
 )
-"""The points of the issue, and what lies between to show how time grows."""
+"""The points that have a target, and what lies between to show how time grows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What was measured, for a terminal and for README."""
+"""What was measured, for a terminal and for the README beside this file."""
 
 from __future__ import annotations
 

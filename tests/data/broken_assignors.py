@@ -117,7 +117,7 @@ def _note(seen, rack):
 
 
 class TrustsClaims(Deals):
-    """Marks what members claim, also what no longer exists."""
+    """Marks what members say they own, also what no longer exists."""
 
     def assign(self, group):
         """Gives no answer."""

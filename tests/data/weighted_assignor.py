@@ -14,7 +14,7 @@ class Weighted:
     works_on = frozenset({"partitions"})
     needs = frozenset({"user_data"})
     reach = Reach.CLASS
-    source = "README"
+    source = "engine/assignors/README.md"
 
     def assign(self, group: GroupSpec) -> Assignment:
         """An owner for each partition; a member without weight weighs 1."""

@@ -22,7 +22,7 @@ from evenkeel.engine.datasets import (
     split_snapshot_id,
 )
 from evenkeel.engine.ports import Manifest
-from evenkeel.engine.records import ValidationRow
+from evenkeel.engine.records import AdviceRow, ValidationRow, record_of
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -141,10 +141,10 @@ def candidates(
     return rows_to_table(rows, CANDIDATES["candidates"])
 
 
-def advice(snapshot_id: str, group: str, **columns: Any) -> dict[str, Any]:
+def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
     """A switch to `range` that moves one partition."""
     cluster, taken_at = split_snapshot_id(snapshot_id)
-    return {
+    row = {
         "snapshot_id": snapshot_id,
         "cluster": cluster,
         "group_id": group,
@@ -160,6 +160,7 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> dict[str, Any]:
         "moves": [{"topic": "orders", "partition": 0, "from_member": None, "to_member": "m-1"}],
         **columns,
     }
+    return record_of(AdviceRow, row)
 
 
 def validation(group: str | None, *, success: bool, **columns: Any) -> ValidationRow:

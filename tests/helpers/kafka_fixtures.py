@@ -47,7 +47,7 @@ def kafka_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterI
         yield ClusterInUse(named, prefix, owned=False, directory=directory)
         return
     try:
-        with KafkaCluster(directory / "brokers", home=directory) as brokers:
+        with KafkaCluster(directory / "brokers", home=directory, throw_away=True) as brokers:
             yield ClusterInUse(brokers.bootstrap, PREFIX, True, directory, brokers)
     finally:
         sweep(directory)

@@ -158,6 +158,15 @@ def _keys(model: type[BaseModel]) -> str:
     )
 
 
+def _renamed() -> str:
+    rows = [
+        (name, f"`{old}`", f"`{new}`")
+        for name, model in MODELS.items()
+        for old, new in getattr(model, "renamed", {}).items()
+    ]
+    return grid(("of", "before", "now"), rows)
+
+
 def grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [headings, ["---"] * len(headings), *rows]
@@ -206,6 +215,7 @@ def _tiers() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
+    "renamed": _renamed,
     "queries": _queries,
     "tables": _relations,
     "tiers": _tiers,

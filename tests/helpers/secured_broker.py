@@ -68,7 +68,7 @@ class SecuredBroker(KafkaCluster):
     """
 
     def __init__(self, directory: Path, *, home: Path) -> None:
-        super().__init__(directory, home=home)
+        super().__init__(directory, home=home, throw_away=True)
         self.authority = Authority(directory / "certificates")
         names = ("tls", "mutual", "login", "bare")
         self._ports = dict(zip(names, free_ports(len(names)), strict=True))

@@ -21,7 +21,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot, facts_of, groups_of, rows_to_table
+from evenkeel.engine.datasets import (
+    SNAPSHOT,
+    ClusterSnapshot,
+    Unread,
+    facts_of,
+    groups_of,
+    rows_to_table,
+)
 from evenkeel.engine.model import GroupSnapshot
 from evenkeel.engine.ports import Lake
 
@@ -174,6 +181,7 @@ def make_snapshot(
     cluster: str = "test",
     number: int = 0,
     problems: Sequence[str] = (),
+    unread: Sequence[Unread] = (),
 ) -> ClusterSnapshot:
     """
     A snapshot of these topics and groups.
@@ -214,7 +222,8 @@ def make_snapshot(
             name: rows_to_table([key | dict(row) for row in rows], SNAPSHOT[name])
             for name, rows in parts.items()
         },
-        problems=tuple(problems),
+        problems=(*problems, *(each.line for each in unread)),
+        unread=tuple(unread),
         requests={"ListGroups": len(brokers)},
     )
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for groups as they occur: racks, static members, odd subscriptions, claims, lags."""
+"""Hypothesis strategies for groups as they occur: racks, static members, odd subscriptions, owned partitions, lags."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
         )
     )
     partitions = [(t, p) for t, n in zip(topics, counts, strict=True) for p in range(n or 0)]
-    claims = draw(_claims(len(members), partitions))
-    held = {pair: m for m, pairs in enumerate(claims) for pair in pairs}
+    owned = draw(_owned(len(members), partitions))
+    held = {pair: m for m, pairs in enumerate(owned) for pair in pairs}
     return build_spec(
         members=members,
         instance_ids=draw(_instance_ids(len(members))),
@@ -53,7 +53,7 @@ def groups(draw: st.DrawFn, shape: Shape = Shape()) -> GroupSpec:
         partition_counts=counts,
         replica_racks=draw(_replicas(len(partitions), shape)),
         owner=[held.get(pair, NONE) for pair in partitions],
-        owned=claims,
+        owned=owned,
         generation=[draw(st.none() | st.integers(0, 3)) for _ in members],
         lag=Column.of(draw(st.none() | st.integers(0, 1000)) for _ in partitions),
     )
@@ -103,14 +103,14 @@ def _replicas(count: int, shape: Shape) -> st.SearchStrategy[list[list[str | Non
 
 
 @st.composite
-def _claims(
+def _owned(
     draw: st.DrawFn, members: int, partitions: list[tuple[str, int]]
 ) -> list[list[tuple[str, int]]]:
-    """Each partition is claimed by one member or by nobody."""
-    claims: list[list[tuple[str, int]]] = [[] for _ in range(members)]
+    """Each partition is owned by one member or by nobody."""
+    owned: list[list[tuple[str, int]]] = [[] for _ in range(members)]
     if members and draw(st.booleans()):
         for pair in partitions:
             owner = draw(st.integers(NONE, members - 1))
             if owner != NONE:
-                claims[owner].append(pair)
-    return claims
+                owned[owner].append(pair)
+    return owned

@@ -94,14 +94,14 @@ FEATURES: Mapping[str, Callable[[Case, Mapping[str, Any]], bool]] = {
     "unequal subscriptions": lambda case, _: (
         len({frozenset(m["topics"]) for m in case["members"]}) > 1
     ),
-    "a past": lambda case, _: bool(_claims(case)),
+    "a past": lambda case, _: bool(_owned(case)),
     "unequal generations": lambda case, _: (
         len({m["generation"] for m in case["members"] if m["owned"] or m["user_data"]}) > 1
     ),
-    "a partition claimed twice": lambda case, _: max(_claims(case).values(), default=0) > 1,
+    "a partition owned twice": lambda case, _: max(_owned(case).values(), default=0) > 1,
     "a vanished partition or topic": lambda case, _: any(
         pair[0] not in case["topics"] or pair[1] >= len(case["topics"][pair[0]]["partitions"])
-        for pair in _claims(case)
+        for pair in _owned(case)
     ),
     "more than 12 topics": lambda case, _: len(case["topics"]) > 12,
     "more than 100 partitions": lambda case, _: (
@@ -118,7 +118,7 @@ def features(case: Case, theirs: Mapping[str, Any]) -> list[str]:
     return [name for name, has in FEATURES.items() if has(case, theirs)]
 
 
-def _claims(case: Case) -> Counter[tuple[str, int]]:
+def _owned(case: Case) -> Counter[tuple[str, int]]:
     told = [pair for m in case["members"] for pair in m["owned"]]
     told += [pair for m in case["members"] for pair in (m["user_data"] or {}).get("owned") or ()]
     return Counter((topic, number) for topic, number in told)

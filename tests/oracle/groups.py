@@ -286,19 +286,19 @@ def _restart(case: Case, random: Random) -> None:
 
 
 def _disturb(case: Case, random: Random) -> None:
-    """Pasts that should not be: double claims, stale or missing generations, partitions and topics that are gone."""
+    """Pasts that should not be: double owners, stale or missing generations, partitions and topics that are gone."""
     members = case["members"]
     every = [[t, p] for t, topic in case["topics"].items() for p in range(len(topic["partitions"]))]
     if case["strategy"] in SERVER_SIDE and _often(random):
         return
     for member in members:
         if random.random() < 0.3:
-            claims = random.sample(every, random.randint(0, min(len(every), 12)))
+            owned = random.sample(every, random.randint(0, min(len(every), 12)))
             if random.random() < 0.1:
-                claims.append([random.choice(list(case["topics"])), random.randrange(40)])
+                owned.append([random.choice(list(case["topics"])), random.randrange(40)])
             if random.random() < 0.1:
-                claims.append(["gone", 0])
-            tell(case["strategy"], member, claims, random.randrange(4))
+                owned.append(["gone", 0])
+            tell(case["strategy"], member, owned, random.randrange(4))
         if random.random() < 0.2:
             member["generation"] = random.choice([None, None, -1, 0, 1, 2, 3])
         if member["user_data"] and random.random() < 0.2:

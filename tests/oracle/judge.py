@@ -102,7 +102,7 @@ def _without_topic(case: Case, name: str) -> Case:
     del less["topics"][name]
     for member in less["members"]:
         member["topics"] = [t for t in member["topics"] if t != name]
-        _keep_claims(member, lambda pair: pair[0] != name)
+        _keep_owned(member, lambda pair: pair[0] != name)
     return _typed(less)
 
 
@@ -112,11 +112,11 @@ def _cut(case: Case, name: str, left: int) -> Case:
     before = len(less["topics"][name]["partitions"])
     del less["topics"][name]["partitions"][left:]
     for member in less["members"]:
-        _keep_claims(member, lambda pair: pair[0] != name or not left <= pair[1] < before)
+        _keep_owned(member, lambda pair: pair[0] != name or not left <= pair[1] < before)
     return less
 
 
-def _keep_claims(member: dict[str, Any], wanted: Callable[[Any], bool]) -> None:
+def _keep_owned(member: dict[str, Any], wanted: Callable[[Any], bool]) -> None:
     for told in (member, member["user_data"] or {}):
         if told.get("owned"):
             told["owned"] = [pair for pair in told["owned"] if wanted(pair)]

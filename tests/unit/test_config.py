@@ -81,6 +81,14 @@ def test_a_bad_value_is_named(write, text, named):
     assert "\n" not in str(caught.value).removesuffix("\n")
 
 
+def test_a_key_of_an_earlier_version_is_told_by_its_new_name(write):
+    """Nothing that was configured is passed over in silence."""
+    write('[[rules]]\ngroups = "*"\npolicy = {lag_worth = 5}')
+
+    with pytest.raises(ConfigError, match="lag_worth is called least_lag now"):
+        load()
+
+
 def test_several_bad_keys_are_told_at_once(write):
     """Nobody mends a file one error at a time."""
     write("lookback = 0\nkeep_days = 0\n")

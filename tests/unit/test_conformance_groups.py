@@ -53,7 +53,7 @@ FEATURES = {
     "equal sizes": lambda s, g: len(s.topics) > 1 and len({len(t.partitions) for t in s.topics}) == 1,
     "owners": lambda s, g: (g.owner != NONE).any(),
     "user data": lambda s, g: any(m.user_data for m in s.members),
-    "a double claim": lambda s, g: len(set(_claims(s))) < len(_claims(s)),
+    "a partition owned twice": lambda s, g: len(set(_owned(s))) < len(_owned(s)),
     "a vanished partition": lambda s, g: _beyond(s),
     "stale generations": lambda s, g: len({m.generation for m in s.members if m.owned}) > 1,
     "every lag known": lambda s, g: g.partition_count and g.lag.known.all() and g.lag.values.any(),
@@ -65,13 +65,13 @@ FEATURES = {
 }  # fmt: skip
 
 
-def _claims(sketch):
+def _owned(sketch):
     return [pair for member in sketch.members for pair in member.owned]
 
 
 def _beyond(sketch):
     ends = {topic.name: len(topic.partitions) for topic in sketch.topics}
-    return any(name in ends and number >= ends[name] for name, number in _claims(sketch))
+    return any(name in ends and number >= ends[name] for name, number in _owned(sketch))
 
 
 @cache
@@ -81,7 +81,7 @@ def _three_hundred():
 
 @pytest.mark.parametrize("feature", list(FEATURES))
 def test_every_kind_of_group_is_among_three_hundred(feature):
-    """What the issue lists, and the edges, come up often enough to be tried."""
+    """Racks, static members, unequal subscriptions and the edges come up often enough to be tried."""
     assert sum(bool(FEATURES[feature](*one)) for one in _three_hundred()) >= 4
 
 
@@ -109,10 +109,10 @@ NEEDS = {
         for t in s.topics
         for a, b in zip(t.partitions, t.partitions[1:], strict=False)
     ),
-    "a claim beyond the end of a topic": lambda s: _beyond(s),
-    "a partition claimed twice": lambda s: any(_claims(s).count((t.name, 0)) > 1 and t.partitions for t in s.topics),
-    "a claim on a partition that lags": lambda s: any(
-        (t.name, n) in _claims(s) and (p.lag or 0) > 1000
+    "an owned partition beyond the end of a topic": lambda s: _beyond(s),
+    "one partition owned twice": lambda s: any(_owned(s).count((t.name, 0)) > 1 and t.partitions for t in s.topics),
+    "an owned partition that lags": lambda s: any(
+        (t.name, n) in _owned(s) and (p.lag or 0) > 1000
         for t in s.topics for n, p in enumerate(t.partitions)
     ),
     "two topics of one size": lambda s: any(
@@ -127,9 +127,9 @@ NEEDS = {
 SMALLEST = {
     "two members of one rack": 2,
     "two partitions of which the second lags more": 3,
-    "a claim beyond the end of a topic": 3,
-    "a partition claimed twice": 6,
-    "a claim on a partition that lags": 4,
+    "an owned partition beyond the end of a topic": 3,
+    "one partition owned twice": 6,
+    "an owned partition that lags": 4,
     "two topics of one size": 4,
     "a lag above 1,000": 2,
     "user data": 1,
@@ -140,7 +140,7 @@ SMALLEST = {
 
 @pytest.mark.parametrize("need", list(NEEDS))
 def test_a_group_is_cut_down_to_what_shows_the_fault(need):
-    """Members, topics, partitions, claims, racks, lags and data go as far as they can."""
+    """Members, topics, partitions, owners, racks, lags and data go as far as they can."""
     for sketch in [s for s in sketches(150, seed=2) if NEEDS[need](s)][:8]:
         small, seen = shrink(sketch, True, lambda s: NEEDS[need](s) or None)
 

@@ -156,6 +156,21 @@ def test_every_file_it_names_exists(page: Path):
     assert [path for path in missing if not any(each in path for each in EXAMPLES)] == []
 
 
+def test_every_document_that_is_cited_is_here():
+    """In code, SQL and pages; what is not in the repository cannot be looked up by its reader."""
+    suffixes = (".py", ".sql", ".toml", ".md")
+    folders = [ROOT / room for room in ROOMS.split("|")]
+    files = [f for folder in folders for f in folder.rglob("*") if f.suffix in suffixes]
+    missing = [
+        (str(file.relative_to(ROOT)), cited)
+        for file in [*files, *ROOT.glob("*.md"), ROOT / "pyproject.toml"]
+        for cited in re.findall(r"(?<![\w*/])[\w./-]+\.md\b", file.read_text(encoding="utf-8"))
+        if not any((place / cited).exists() for place in (ROOT, file.parent))
+    ]
+
+    assert missing == []
+
+
 def test_every_page_can_be_reached():
     """From the front door, link by link."""
     reached, waiting = set[Path](), [FRONT_DOOR]

@@ -35,7 +35,7 @@ _NOT_FOUND = 69
 _OF_ANOTHER_KIND = "is not a"
 """Part of what a broker says of a group that it does not find, but finds under another protocol."""
 _COMMITS = "committed offsets"
-"""What errors of commits begin with."""
+"""What is asked for where commits are."""
 
 _HINTS = {
     29: "grant this client DESCRIBE on the topic",
@@ -61,6 +61,7 @@ class Group:
     coordinator: int
     described: Any = None
     errors: list[str] = field(default_factory=list)
+    commit_errors: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ async def fetch_commits(
     """
     commits = Commits()
     for group in groups.values():
-        group.errors = [error for error in group.errors if not error.startswith(_COMMITS)]
+        group.commit_errors.clear()
     batched = connection.supports(OffsetFetchRequest, 8)
 
     def ask(batch: list[Group]) -> Any:
@@ -186,7 +187,7 @@ async def _of_coordinators(
                 if problem.passing:
                     again.update({group.id: str(problem) for group in own[start:]})
                 else:
-                    _note(own[start:], f"{what}: {problem}")
+                    _note(own[start:], what, str(problem))
                 return
             if asked_at is not None:
                 asked_at[node] = moment
@@ -203,12 +204,12 @@ async def _of_coordinators(
         attempt += 1
         await _find_coordinators(connection, left)
     for group in left:
-        _note([group], f"{what}: {again[group.id]}")
+        _note([group], what, again[group.id])
 
 
 async def find_again(connection: Connection, groups: Mapping[str, Group]) -> None:
     """Look up where the groups are whose commits could not be read."""
-    lost = [one for one in groups.values() if any(e.startswith(_COMMITS) for e in one.errors)]
+    lost = [group for group in groups.values() if group.commit_errors]
     if lost:
         await _find_coordinators(connection, lost)
 
@@ -220,13 +221,14 @@ def _failed(answers: Iterable[tuple[Group, int, str | None]], what: str) -> dict
         if code in PASSING:
             again[group.id] = error_text(code, message)
         elif code:
-            _note([group], f"{what}: {error_text(code, message)}")
+            _note([group], what, error_text(code, message))
     return again
 
 
-def _note(groups: list[Group], error: str) -> None:
+def _note(groups: list[Group], what: str, error: str) -> None:
     for group in groups:
-        group.errors.append(error)
+        errors = group.commit_errors if what == _COMMITS else group.errors
+        errors.append(f"{what}: {error}")
 
 
 async def _find_coordinators(connection: Connection, groups: list[Group]) -> None:

@@ -135,7 +135,11 @@ async def _groups(connection: Connection, settings: ClusterSettings) -> Finding:
     groups = await list_groups(connection, settings.groups, problems)
     await describe_groups(connection, groups)
     await fetch_commits(connection, groups, settings.topics)
-    problems += [f"{group.id}: {error}" for group in groups.values() for error in group.errors]
+    problems += [
+        f"{group.id}: {error}"
+        for group in groups.values()
+        for error in (*group.errors, *group.commit_errors)
+    ]
     if problems:
         seen = f"{len(groups)} seen, {len(problems)} not readable: {problems[0]}"
         return Finding("groups", False, seen, "Grant this client DESCRIBE on the groups.")
@@ -148,8 +152,8 @@ async def _groups(connection: Connection, settings: ClusterSettings) -> Finding:
 async def _topics(connection: Connection, settings: ClusterSettings) -> Finding:
     topics = await read_topics(connection, settings.topics, set())
     count, partitions = len(topics.counts), len(topics.partitions)
-    if topics.problems:
-        seen = f"{count} seen with {partitions} partitions; {topics.problems[0]}"
+    if problems := [*(each.line for each in topics.unread), *topics.problems]:
+        seen = f"{count} seen with {partitions} partitions; {problems[0]}"
         return Finding("topics", False, seen, "Grant this client DESCRIBE on the topics.")
     if not count:
         fix = "Grant this client DESCRIBE on the topics, or correct the filter `topics`."

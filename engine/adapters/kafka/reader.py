@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ from evenkeel.engine.adapters.kafka.topics import (
 )
 from evenkeel.engine.adapters.kafka.versions import untold
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot
+from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot, Unread
 from evenkeel.engine.model import GroupType, utc_now
 
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
@@ -87,6 +87,7 @@ class KafkaClusterReader:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
             traffic = connection.traffic
+        unread = tuple(_unread(reading))
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
             "brokers": _brokers(
@@ -103,7 +104,12 @@ class KafkaClusterReader:
             started_at=started_at,
             finished_at=utc_now(),
             tables={name: tables[name] for name in SNAPSHOT},
-            problems=tuple(_problems(reading)),
+            problems=(
+                *reading.problems,
+                *(each.line for each in unread),
+                *reading.topics.problems,
+            ),
+            unread=unread,
             notes=tuple(reading.notes),
             requests=requests,
             bytes_sent=traffic.sent,
@@ -173,7 +179,7 @@ def _unseen(
     that of the rest. Of other groups they refuse the description themselves.
     """
     unseen: dict[str, set[str]] = {}
-    if topics.problems and not topics.counts:
+    if (topics.problems or topics.unread) and not topics.counts:
         return unseen
     for row in members:
         unknown = set(row.get("assigned_topics") or ()) - topics.counts.keys()
@@ -205,24 +211,23 @@ def _group_row(group: Group) -> dict[str, Any]:
         "epoch": described.group_epoch if modern and described else None,
         "assignment_epoch": described.assignment_epoch if modern and described else None,
         "topology": topology_json(group),
-        "error": "; ".join(group.errors) or None,
+        "error": "; ".join([*group.errors, *group.commit_errors]) or None,
     }
 
 
-def _problems(reading: _Reading) -> list[str]:
-    """One line for each thing that could not be read."""
-    lines = list(reading.problems)
+def _unread(reading: _Reading) -> Iterator[Unread]:
+    """The groups and topics that could not be read as they should."""
     for group in reading.groups.values():
-        lines += [f"group {group.id}: {error}" for error in group.errors]
-    failed = dict.fromkeys(
-        (group, topic, error)
-        for group, topic, error in zip(
-            reading.commits.group, reading.commits.topic, reading.commits.error, strict=True
-        )
-        if error is not None
-    )
-    lines += [f"group {g}: committed offsets of topic {t}: {error}" for g, t, error in failed]
-    return lines + reading.topics.problems
+        for error in (*group.errors, *group.commit_errors):
+            yield Unread(what="group", name=group.id, cause=error)
+    commits = reading.commits
+    for group_id, topic, failure in dict.fromkeys(
+        zip(commits.group, commits.topic, commits.error, strict=True)
+    ):
+        if failure is not None:
+            cause = f"committed offsets of topic {topic}: {failure}"
+            yield Unread(what="group", name=group_id, cause=cause)
+    yield from reading.topics.unread
 
 
 def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> pa.Table:

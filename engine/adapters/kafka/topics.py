@@ -27,6 +27,7 @@ from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text, now_ms
 from evenkeel.engine.adapters.kafka.listing import OFFSETS_TOPIC
 from evenkeel.engine.config import Filter
+from evenkeel.engine.datasets import Unread
 from evenkeel.engine.errors import ClusterUnreachable
 from evenkeel.engine.text import listed
 
@@ -100,6 +101,7 @@ class Topics:
 
     partitions: list[Partition] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -181,14 +183,15 @@ async def read_begins(connection: Connection, admits: Filter) -> Topics:
             MetadataRequest(topics=None, allow_auto_topic_creation=False)
         )
     except Unanswered as problem:
-        topics.problems.append(f"topics: {problem}")
+        topics.unread.append(Unread(what="topics", name=None, cause=str(problem)))
         return topics
     topics.problems += _lost_groups(answer.topics)
     for topic in sorted(answer.topics, key=lambda topic: topic.name):
         if not admits.admits(topic.name):
             continue
         if topic.error_code and not topic.partitions:
-            topics.problems.append(f"topic {topic.name}: {error_text(topic.error_code)}")
+            cause = error_text(topic.error_code)
+            topics.unread.append(Unread(what="topic", name=topic.name, cause=cause))
         topics.partitions += _partitions(topic)
 
     def begin(row: Partition, offset: int, moment: int) -> None:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.loading import as_json
 from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.model import Move
-from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, Row
+from evenkeel.engine.model import Move, Score
+from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
+from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics, record_of, row_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """The score among the columns of a candidate."""
+
+    score: Score | None
 
 
 class AdviceTables(Database):
     """The port `AdviceHistory`."""
 
-    def store_advice(self, snapshot_id: str, rows: Sequence[Row]) -> bool:
+    def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """Insert advice and moves, unless the snapshot is noted as advised."""
         with self._writing(snapshot_id) as (connection, advised):
             if advised:
                 return False
-            given = as_json([dict(row) for row in rows])
+            given = as_json([row_of(row) for row in rows])
             execute(connection, "store_advice", snapshot_id=snapshot_id, rows=given)
             return True
 
@@ -32,16 +43,41 @@ class AdviceTables(Database):
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
         """One snapshot beside the newest of its cluster."""
-        rows = self._execute("alert_snapshot", snapshot_id=snapshot_id)
+        rows = self._execute("advised_snapshot", snapshot_id=snapshot_id)
         return AdvisedSnapshot(**rows[0]) if rows else None
 
-    def advice_with_scores(self, snapshot_id: str) -> list[Row]:
+    def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
         """Advice, scores and metrics of one snapshot, joined."""
-        return list(self._execute("alert_advice", snapshot_id=snapshot_id))
+        return [
+            _scored(row) for row in self._execute("advice_with_scores", snapshot_id=snapshot_id)
+        ]
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """The first moves of each advice."""
         moves: dict[int, list[Move]] = {}
-        for row in self._execute("alert_moves", advice_ids=list(advice_ids), most=most):
+        for row in self._execute("first_moves", advice_ids=list(advice_ids), most=most):
             moves.setdefault(row.pop("advice_id"), []).append(Move(**row))
         return moves
+
+
+def _scored(row: dict[str, Any]) -> ScoredAdvice:
+    advice = record_of(AdviceColumns, row)
+    return ScoredAdvice(
+        **{spec.name: getattr(advice, spec.name) for spec in columns_of(AdviceColumns)},
+        seen_since=row["seen_since"],
+        live=_score(row["live"]),
+        proposed=_score(row["proposed"]),
+        metrics=row["metrics"] and record_of(GroupMetrics, row["metrics"]),
+        running=row["running"] or {},
+        notes=tuple(dict.fromkeys((*_notes(row["live"]), *_notes(row["proposed"])))),
+    )
+
+
+def _score(candidate: Mapping[str, Any] | None) -> Score | None:
+    """The score of a candidate's row; None when it was not scored."""
+    return record_of(_Scored, candidate).score if candidate else None
+
+
+def _notes(candidate: Mapping[str, Any] | None) -> Sequence[str]:
+    notes: Sequence[str] = (candidate and candidate["notes"]) or ()
+    return notes

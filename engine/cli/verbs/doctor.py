@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import typer
@@ -23,17 +24,25 @@ EPILOG = epilog(
 )
 
 
+_COLUMNS = 21
+"""Where what was found begins in a line."""
+
+
 def doctor(
     bootstrap: Bootstrap = None, cluster: ClusterName = None, as_json: AsJson = False
 ) -> None:
     """Try configuration, connections, rights and versions, and say the fix for each."""
     from evenkeel.engine.cli import checks
-    from evenkeel.engine.cli.views.tables import to_json
+    from evenkeel.engine.cli.views.tables import tell, to_json
 
     failed = 0
     for check in checks.every(bootstrap, cluster):
         failed += check.outcome == "FAIL"
-        print(to_json(check.to_json()) if as_json else _line(check), flush=True)
+        if as_json:
+            print(to_json(check.to_json()))
+        else:
+            tell([_line(check)], hanging=_COLUMNS)
+        sys.stdout.flush()
     if failed:
         raise typer.Exit(1)
 

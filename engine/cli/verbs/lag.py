@@ -6,7 +6,16 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, GroupPattern, Stored, epilog
+from evenkeel.engine.cli.options import (
+    AsCsv,
+    AsJson,
+    Bootstrap,
+    ClusterName,
+    GroupPattern,
+    Stored,
+    epilog,
+    one_format,
+)
 from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
@@ -23,8 +32,8 @@ EPILOG = epilog(
     [0, 1, 2, 3, 4],
     "Offsets are counted as Kafka's own tool counts them. A lag is unknown where its end is, and where nothing is "
     "committed of what there is to read while evenkeel.toml does not tell the group's auto_offset_reset; lag_basis "
-    "says which case it is. --json prints one object per partition; a group without any (of Kafka Connect, a share "
-    "group, one that is empty) is one object whose topic and partition are null.",
+    "says which case it is. --json and --csv print one object or line per partition; a group without any (of Kafka "
+    "Connect, a share group, one that is empty) is one whose topic and partition are null.",
 )
 
 _JSON = {
@@ -68,15 +77,17 @@ def lag(
     stored: Stored = None,
     group: GroupPattern = "*",
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Show the lag of every partition of every group, with its owner."""
     from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views.tables import emit, show
+    from evenkeel.engine.cli.views.tables import emit, emit_csv, show
 
+    one_format(as_json, as_csv)
     source = sources.open_source(bootstrap, cluster, stored)
     groups, rows = measured(source, sources.select(source, group))
-    if as_json:
-        emit(rows)
+    if as_json or as_csv:
+        (emit if as_json else emit_csv)(rows)
     else:
         show(tables(groups, rows))
     tell_unreadable(source, groups)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +10,7 @@ from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, 
 
 if TYPE_CHECKING:
     from evenkeel.engine.cli.sources import Source
-    from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.model import GroupSnapshot
     from evenkeel.engine.steps.reading import GroupWithPast
-    from evenkeel.engine.streams.compare import PlacementOutcome
-    from evenkeel.engine.streams.live import Running
 
 EPILOG = epilog(
     [
@@ -30,11 +23,6 @@ EPILOG = epilog(
     "now and as each rack.aware.assignment.strategy (KIP-925) would place them once all copies have caught up. What "
     "the wire does not tell is said below the tables; [[rules]] with streams = {...} in evenkeel.toml settles it.",
 )
-
-TASKS_SHOWN = 60
-"""As many tasks fit a screen; elsewhere all are printed."""
-
-NOW = "now"
 
 
 def tasks(
@@ -63,7 +51,8 @@ def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
         Infeasible: The group has no tasks, or none that can be shown.
     """
     from evenkeel.engine.advice import blocked
-    from evenkeel.engine.cli.views.tables import emit, show, tell
+    from evenkeel.engine.cli.views import tasks as views
+    from evenkeel.engine.cli.views.tables import emit
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.compare import outcomes, present, presumed
     from evenkeel.engine.streams.live import running
@@ -81,280 +70,8 @@ def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
     live = running(found.group, rule.streams)
     replayed = outcomes(live)
     application, every = presumed(live, replayed), [present(live), *replayed]
-    names = _names(found.group, application)
+    names = views.client_names(found.group, application)
     if as_json:
-        emit([_object(group, application, every, names)])
-        return
-    show(
-        [
-            _summary(group, application, every),
-            _clients(application, every, names),
-            _tasks(application, every, names),
-        ]
-    )
-    tell(["", *_told(application, every)])
-
-
-def _names(group: GroupSnapshot, application: Running) -> list[str]:
-    """A name for each client: its threads' client id without the thread, where no other has it; else its process id."""
-    from evenkeel.engine.cli.running import printable
-
-    ids: list[set[str]] = [set() for _ in application.app.clients]
-    for member, client in zip(group.members, application.client_of.tolist(), strict=True):
-        ids[client].add(member.client_id.split("-StreamThread-")[0])
-    shared = Counter(name for each in ids for name in each)
-    names = []
-    for each, process in zip(ids, application.app.clients, strict=True):
-        name = min(each) if len(each) == 1 else ""
-        names.append(printable(name if name and shared[name] == 1 else process))
-    return names
-
-
-def _of(one: PlacementOutcome) -> str:
-    return NOW if one.strategy is None else one.strategy.value
-
-
-def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
-    from evenkeel.engine.cli.running import printable
-    from evenkeel.engine.cli.views.tables import Table, number, text
-
-    return Table(
-        title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
-        headings=[
-            "Strategy",
-            ">Source partitions\nacross racks",
-            ">Copies' changelogs\nacross racks",
-            ">Cost",
-            ">Tasks that\nmove",
-            ">Copies to\nwarm up",
-            ">Most tasks\non a client",
-            ">Fewest",
-            "Racks",
-        ],
-        rows=[
-            [
-                text(_of(one) + " *" * _runs(application, one)),
-                _share(
-                    int(one.crossing.sum()), len(application.app.source), int(one.unknown.sum())
-                ),
-                _share(one.copies_crossing, _restored(application, one), one.copies_unknown),
-                "?" if one.unknown.any() else number(one.cost),
-                "-" if one.strategy is None else number(one.moves),
-                "-" if one.strategy is None else number(one.warming),
-                *(number(n) for n in _extremes(application, one)),
-                "-" if one.strategy is None else text(one.racks_off or "counted"),
-            ]
-            for one in outcomes
-        ],
-        apart=True,
-        spare=["Fewest", "Most tasks on a client"],
-    )
-
-
-def _runs(application: Running, one: PlacementOutcome) -> bool:
-    """Whether this is of the strategy it runs."""
-    return one.strategy is not None and one.strategy is application.runs
-
-
-def _share(crossing: int, total: int, unknown: int) -> str:
-    """`2 of 12`, and how many of them are not known."""
-    if not total:
-        return "-"
-    if unknown == total:
-        return "?"
-    return f"{crossing:,} of {total - unknown:,}" + (f", {unknown:,} ?" if unknown else "")
-
-
-def _restored(application: Running, one: PlacementOutcome) -> int:
-    """How many changelog partitions the copies restore."""
-    import numpy as np
-
-    stores = np.diff(application.app.changelog_start)
-    return int((stores * np.diff(one.copies_start)).sum())
-
-
-def _extremes(application: Running, one: PlacementOutcome) -> tuple[int, int]:
-    counts = Counter(one.owner[one.owner >= 0].tolist())
-    each = [counts[client] for client in range(len(application.app.clients))]
-    return max(each), min(each)
-
-
-def _clients(
-    application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
-) -> Table:
-    from evenkeel.engine.cli.views.tables import Table, number, text
-
-    app = application.app
-    counts = [Counter(one.owner.tolist()) for one in outcomes]
-    kept = [Counter(one.copies.tolist()) for one in outcomes]
-    return Table(
-        title="Clients: active tasks, and copies after a +",
-        headings=[
-            "Client",
-            "Process",
-            "Rack",
-            "Tags",
-            ">Threads",
-            *(f">{_of(o)}" for o in outcomes),
-        ],
-        rows=[
-            [
-                names[client],
-                text(process),
-                text(_rack(application, client), "?"),
-                text(", ".join(f"{k}={v}" for k, v in sorted(app.tags[client].items()))),
-                number(int(app.threads[client])),
-                *(
-                    f"{has[client]:,}" + (f" + {copies[client]:,}" if copies[client] else "")
-                    for has, copies in zip(counts, kept, strict=True)
-                ),
-            ]
-            for client, process in enumerate(app.clients)
-        ],
-    )
-
-
-def _rack(application: Running, client: int) -> str | None:
-    place = int(application.app.client_rack[client])
-    return None if place < 0 else application.app.racks[place]
-
-
-def _tasks(
-    application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
-) -> Table:
-    from evenkeel.engine.cli.views.tables import Table, text
-
-    app, every = application.app, len(application.app.tasks)
-    shown = min(every, TASKS_SHOWN) if sys.stdout.isatty() else every
-    title = "Tasks: who runs them, with the partitions that are read across racks in brackets"
-    if shown < every:
-        title += f"; the first {shown:,} of {every:,} (--json has all)"
-    return Table(
-        title=title,
-        headings=["Task", "Reads", "Replicas in", "State", "Copies now", *map(_of, outcomes)],
-        spare=["State", "Replicas in", "Copies now", "Reads"],
-        rows=[
-            [
-                app.tasks[task],
-                text(", ".join(f"{t}-{p}" for t, p in _read(application, task))),
-                text(" / ".join(_racks_of(application, task)), "?"),
-                "stateful" if app.stateful[task] else "-",
-                text(", ".join(names[c] for c in _copies(outcomes[0], task))),
-                *(_owner(one, task, names) for one in outcomes),
-            ]
-            for task in range(shown)
-        ],
-    )
-
-
-def _owner(one: PlacementOutcome, task: int, names: Sequence[str]) -> str:
-    client = int(one.owner[task])
-    if client < 0:
-        return "nobody"
-    crossing, unknown = int(one.crossing[task]), int(one.unknown[task])
-    mark = f" ({'?' if unknown else crossing})" if crossing or unknown else ""
-    return names[client] + mark
-
-
-def _read(application: Running, task: int) -> list[tuple[str, int]]:
-    app = application.app
-    return [
-        app.partitions[p]
-        for p in app.source[app.source_start[task] : app.source_start[task + 1]].tolist()
-    ]
-
-
-def _racks_of(application: Running, task: int) -> list[str]:
-    """For each partition a task reads, the racks of its replicas."""
-    app, told = application.app, []
-    for p in app.source[app.source_start[task] : app.source_start[task + 1]].tolist():
-        racks = app.replica_rack[app.replica_start[p] : app.replica_start[p + 1]].tolist()
-        told.append(",".join(sorted({app.racks[r] if r >= 0 else "?" for r in racks})) or "?")
-    return told
-
-
-def _copies(one: PlacementOutcome, task: int) -> list[int]:
-    copies: list[int] = one.copies[one.copies_start[task] : one.copies_start[task + 1]].tolist()
-    return copies
-
-
-def _told(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[str]:
-    """What the numbers mean, what was taken for what is not known, and what is remarkable."""
-    from evenkeel.engine.cli.running import printable
-
-    costs = application.config.costs
-    star = "*: the strategy it runs. " if application.runs else ""
-    lines = [
-        f"{star}Cost: {costs.traffic} for each source partition that a stateful task reads across racks and "
-        f"{costs.non_overlap} for each such task that moves; 1 and 0 for tasks without state.",
-        "Moves are from what runs now; while a copy warms up its task runs where it is furthest.",
-    ]
-    if application.runs is None:
-        lines.append(
-            "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks."
-        )
-    said = list(application.remarks)
-    remarks = dict.fromkeys(
-        finding
-        for one in outcomes
-        if one.placement is not None and one.racks_off is None
-        for finding in one.placement.findings
-    )
-    lines += [f"Not on the wire: {printable(each)}." for each in said]
-    return lines + [f"Finding: {printable(each)}." for each in remarks]
-
-
-def _object(
-    group: str, application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
-) -> dict[str, Any]:
-    app = application.app
-    return {
-        "group": group,
-        "strategy": application.runs,
-        "strategy_configured": application.configured is not None,
-        "said": list(application.remarks),
-        "clients": [
-            {
-                "process_id": process,
-                "name": names[client],
-                "rack": _rack(application, client),
-                "tags": dict(app.tags[client]),
-                "threads": int(app.threads[client]),
-            }
-            for client, process in enumerate(app.clients)
-        ],
-        "tasks": [
-            {
-                "task": app.tasks[task],
-                "stateful": bool(app.stateful[task]),
-                "reads": [f"{t}-{p}" for t, p in _read(application, task)],
-                "replica_racks": _racks_of(application, task),
-                "placements": {
-                    _of(one): {
-                        "active": None if one.owner[task] < 0 else app.clients[one.owner[task]],
-                        "copies": [app.clients[c] for c in _copies(one, task)],
-                        "cross_rack_partitions": None
-                        if one.unknown[task]
-                        else int(one.crossing[task]),
-                    }
-                    for one in outcomes
-                },
-            }
-            for task in range(len(app.tasks))
-        ],
-        "strategies": [
-            {
-                "strategy": _of(one),
-                "cross_rack_partitions": int(one.crossing.sum()),
-                "unknown_partitions": int(one.unknown.sum()),
-                "copies_cross_rack_partitions": one.copies_crossing,
-                "copies_unknown_partitions": one.copies_unknown,
-                "cost": None if one.unknown.any() else one.cost,
-                "moves": one.moves,
-                "warming": one.warming,
-                "racks_off": one.racks_off,
-                "findings": [] if one.placement is None else list(one.placement.findings),
-            }
-            for one in outcomes
-        ],
-    }
+        emit([views.to_object(group, application, every, names)])
+    else:
+        views.show_application(group, application, every, names)

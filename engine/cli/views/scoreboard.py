@@ -181,9 +181,10 @@ def _told(row: Mapping[str, Any]) -> list[str | None]:
     several_steps = [
         fact
         for fact in of_kind(facts, FactKind.REPLAY)
-        if fact.measure == "warming_copies" or (fact.after or 1) > 1
+        if fact.measure in ("warming_copies", "probing_rebalances") or (fact.after or 1) > 1
     ]
-    return [row["reason"], *flaws, proof, f"Replayed as {row['replay']}" if several_steps else None]
+    replayed = f"Replayed as {row['replay']}" if several_steps else None
+    return [row["reason"], *flaws, proof, replayed, *(row["notes"] or ())]
 
 
 def advice_lines(one: Judged) -> list[str]:

@@ -143,8 +143,14 @@ def show(tables: Sequence[Table], console: Console | None = None) -> None:
         screen.print(line, style="dim", markup=False)
 
 
-def tell(lines: Sequence[str]) -> None:
-    """Print sentences; a terminal gets them wrapped between words, their indent kept."""
+def tell(lines: Sequence[str], hanging: int = 0) -> None:
+    """
+    Print sentences; a terminal gets them wrapped between words, their indent kept.
+
+    Args:
+        lines: One sentence or paragraph each.
+        hanging: By how much more each line but the first is indented.
+    """
     if not sys.stdout.isatty():
         print("\n".join(lines))
         return
@@ -154,9 +160,10 @@ def tell(lines: Sequence[str]) -> None:
 
     width = Console().width
     for line in lines:
-        body = line.lstrip()
-        indent = " " * (len(line) - len(body))
-        print("\n".join(indent + part for part in wrap(body, width - len(indent))))
+        indent = " " * (len(line) - len(line.lstrip()))
+        head, body = line[len(indent) :][:hanging], line[len(indent) + hanging :]
+        further = indent + " " * hanging
+        print(indent + head + f"\n{further}".join(wrap(body, width - len(further))))
 
 
 def plain(table: Table) -> list[str]:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pyarrow as pa
 
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.model import Move
-from evenkeel.engine.ports import AdvisedSnapshot, Manifest, PreviousAdvice, Row, WaitingSnapshot
-from evenkeel.engine.records import ValidationRow
+from evenkeel.engine.ports import (
+    AdvisedSnapshot,
+    Manifest,
+    PreviousAdvice,
+    ScoredAdvice,
+    WaitingSnapshot,
+)
+from evenkeel.engine.records import (
+    AdviceColumns,
+    AdviceRow,
+    CandidateRow,
+    GroupMetrics,
+    ValidationRow,
+    records_of,
+)
 from tests.helpers.memory.tables import Memory, StoredSnapshot
 
 
@@ -61,7 +75,7 @@ class MemorySnapshots(Memory):
             for by_snapshot in (tables.snapshots, tables.metrics, tables.candidates):
                 by_snapshot.pop(name, None)
         tables.validation = {k: v for k, v in tables.validation.items() if k[0] not in old}
-        tables.advice = [a for a in tables.advice if a["snapshot_id"] not in old]
+        tables.advice = [a for a in tables.advice if a.snapshot_id not in old]
         tables.steps = [s for s in tables.steps if s.started_at >= before]
         tables.incidents = [i for i in tables.incidents if i.incident_id not in over]
         tables.alerts = [
@@ -106,7 +120,7 @@ class MemoryResults(Memory):
 class MemoryAdvice(Memory):
     """The port `AdviceHistory`."""
 
-    def store_advice(self, snapshot_id: str, rows: Sequence[Row]) -> bool:
+    def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """Keep the rows, the first time."""
         stored = self._known(snapshot_id)
         if stored.advised:
@@ -114,12 +128,12 @@ class MemoryAdvice(Memory):
         stored.advised = True
         for row in rows:
             number = len(self.tables.advice) + 1
-            self.tables.advice.append({**row, "snapshot_id": snapshot_id, "advice_id": number})
+            self.tables.advice.append(replace(row, snapshot_id=snapshot_id, advice_id=number))
         return True
 
-    def _advice_of(self, snapshot_id: str) -> list[dict[str, Any]]:
-        own = (row for row in self.tables.advice if row["snapshot_id"] == snapshot_id)
-        return sorted(own, key=lambda row: row["group_id"])
+    def _advice_of(self, snapshot_id: str) -> list[AdviceRow]:
+        own = (row for row in self.tables.advice if row.snapshot_id == snapshot_id)
+        return sorted(own, key=lambda row: row.group_id)
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """The advice of the newest advised snapshot before."""
@@ -130,7 +144,7 @@ class MemoryAdvice(Memory):
             if one.advised and one.manifest.snapshot_id < snapshot_id
         ]
         return [
-            PreviousAdvice(group_id=row["group_id"], strategy=row["strategy"], seen=row["seen"])
+            PreviousAdvice(group_id=row.group_id, strategy=row.strategy, seen=row.seen)
             for row in (self._advice_of(before[-1]) if before else [])
         ]
 
@@ -154,52 +168,48 @@ class MemoryAdvice(Memory):
             newest_started_at=own[-1].started_at,
         )
 
-    def advice_with_scores(self, snapshot_id: str) -> list[Row]:
+    def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
         """Advice joined with candidates and metrics."""
-        candidates = self.tables.candidates.get(snapshot_id)
-        rows = candidates.drop_columns("moved").to_pylist() if candidates else []
-        scores = {(row["group_id"], row["strategy"]): row for row in rows}
+        proposed = self.tables.candidates.get(snapshot_id)
+        candidates = records_of(CandidateRow, proposed) if proposed else []
         measured = self.tables.metrics.get(snapshot_id)
-        groups = measured["group_metrics"].to_pylist() if measured else []
-        metrics = {row["group_id"]: row for row in groups}
-        names = (
-            "advice_id group_id verdict strategy reason how yardstick yardstick_reason seen facts"
-        )
-        return [
-            {name: row.get(name) for name in names.split()}
-            | {
-                "seen_since": self._seen_since(row),
-                "live": scores.get((row["group_id"], "live")),
-                "proposed": scores.get((row["group_id"], row["strategy"])),
-                "metrics": metrics.get(row["group_id"]),
-                "running": {
-                    strategy: score["is_running"]
-                    for (group, strategy), score in scores.items()
-                    if group == row["group_id"]
-                }
-                or None,
-            }
-            for row in self._advice_of(snapshot_id)
-        ]
+        groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []
+        metrics = {row.group_id: row for row in groups}
+        found = []
+        for row in self._advice_of(snapshot_id):
+            own = {c.strategy: c for c in candidates if c.group_id == row.group_id}
+            scores = {strategy: c.score for strategy, c in own.items()}
+            both = [own[name] for name in ("live", row.strategy) if name in own]
+            scored = ScoredAdvice(
+                **{spec.name: getattr(row, spec.name) for spec in columns_of(AdviceColumns)},
+                seen_since=self._seen_since(row),
+                live=scores.get("live"),
+                proposed=scores.get(row.strategy or ""),
+                metrics=metrics.get(row.group_id),
+                running={strategy: c.is_running for strategy, c in own.items()},
+                notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
+            )
+            found.append(scored)
+        return found
 
-    def _seen_since(self, row: Row) -> datetime | None:
-        this = self.tables.snapshots[row["snapshot_id"]]
-        advised = [a["snapshot_id"] for a in self.tables.advice if a["group_id"] == row["group_id"]]
+    def _seen_since(self, row: AdviceRow) -> datetime | None:
+        this = self.tables.snapshots[row.snapshot_id]
+        advised = [a.snapshot_id for a in self.tables.advice if a.group_id == row.group_id]
         began = [
             one.started_at
             for one in self.tables.of_cluster(this.cluster)
             if one.manifest.snapshot_id in advised and one.started_at <= this.started_at
         ]
-        return began[-row["seen"]] if 0 < row["seen"] <= len(began) else None
+        return began[-row.seen] if 0 < row.seen <= len(began) else None
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """The first moves of each advice."""
         moves = {
-            row["advice_id"]: sorted(
-                (Move(**move) for move in row.get("moves", ())),
+            row.advice_id: sorted(
+                row.moves,
                 key=lambda move: (move.topic, move.partition),
             )[:most]
             for row in self.tables.advice
-            if row["advice_id"] in advice_ids
+            if row.advice_id in advice_ids
         }
         return {number: some for number, some in moves.items() if some}

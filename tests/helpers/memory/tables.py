@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from evenkeel.engine.errors import HistoryError, HistoryUnreachable
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Manifest, Row
-from evenkeel.engine.records import AlertRow, IncidentRow, StepRun, ValidationRow
+from evenkeel.engine.ports import Manifest
+from evenkeel.engine.records import AdviceRow, AlertRow, IncidentRow, StepRun, ValidationRow
 
 
 @dataclass
@@ -59,12 +59,12 @@ class Tables:
     validation: dict[tuple[str, str], list[ValidationRow]] = field(default_factory=dict)
     metrics: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     candidates: dict[str, pa.Table] = field(default_factory=dict)
-    advice: list[dict[str, Any]] = field(default_factory=list)
+    advice: list[AdviceRow] = field(default_factory=list)
     alerts: list[AlertRow] = field(default_factory=list)
     incidents: list[IncidentRow] = field(default_factory=list)
     steps: list[StepRun] = field(default_factory=list)
     locks: set[str] = field(default_factory=set)
-    answers: dict[str, list[Row]] = field(default_factory=dict)
+    answers: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
 
     def of_cluster(self, cluster: str) -> list[StoredSnapshot]:
         """The snapshots of a cluster, oldest first."""

@@ -27,7 +27,9 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("older")
     try:
         jars = resolve_jars(version=OLDER_VERSION)
-        with KafkaCluster(directory / "brokers", home=directory, jars=jars) as cluster:
+        with KafkaCluster(
+            directory / "brokers", home=directory, jars=jars, throw_away=True
+        ) as cluster:
             admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 1})
             admin.create_topics([NewTopic("orders", 4, 2)])["orders"].result()
             yield cluster.bootstrap

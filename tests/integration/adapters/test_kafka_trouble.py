@@ -59,7 +59,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
     """A cluster of our own with topics, idle groups and rules."""
     directory = tmp_path_factory.mktemp("guarded")
     try:
-        with GuardedCluster(directory / "brokers", home=directory) as cluster:
+        with GuardedCluster(directory / "brokers", home=directory, throw_away=True) as cluster:
             _fill(cluster.bootstrap)
             _restrict(cluster.bootstrap)
             yield cluster

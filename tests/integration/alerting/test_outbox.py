@@ -17,9 +17,10 @@ from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advic
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
-from evenkeel.engine.records import Outcome, StepRun, ValidationRow
+from evenkeel.engine.records import AdviceRow, Outcome, StepRun, ValidationRow, record_of
 from tests.helpers.memory import MemoryNotifier
 from tests.helpers.outbox import refusal
 from tests.stage.slack import SlackServer
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.postgres
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CLUSTER = "orders"
+GAIN = Fact(kind=FactKind.GAIN, measure="largest_member_lag", before=900, after=300)
 MOVE = {"topic": "t", "partition": 0, "from_member": "m1", "to_member": "m2"}
 
 
@@ -79,12 +81,15 @@ def store(
     tables["group_metrics"] = rows_to_table(groups, METRICS["group_metrics"])
     history.store_metrics(snapshot_id, tables)
     history.store_candidates(snapshot_id, candidates(key, rows))
-    history.store_advice(snapshot_id, [key | {"created_at": taken} | dict(row) for row in rows])
+    history.store_advice(
+        snapshot_id, [record_of(AdviceRow, key | {"created_at": taken} | dict(row)) for row in rows]
+    )
     return snapshot_id
 
 
 def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> pa.Table:
     """The live assignment and the advised one of each group."""
+    counts = "most_partitions fewest_partitions racks_left_out moves newly_owned unowned"
     found = []
     for row in rows:
         one = dict(key) | {
@@ -94,6 +99,7 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "reason": "it can",
             "findings": [],
             "moved": [],
+            **dict.fromkeys(counts.split(), 0),
         }
         live = {
             "strategy": "live",
@@ -125,6 +131,7 @@ def advice(
         "how": "set partition.assignment.strategy" if switch else None,
         "yardstick": None,
         "yardstick_reason": None,
+        "facts": [GAIN],
         "seen": seen if switch else 0,
         "moves": [MOVE] if switch else [],
     }

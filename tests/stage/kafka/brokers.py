@@ -92,16 +92,23 @@ class KafkaCluster:
     """Three brokers (nodes 1, 2, 3 in rack-a, rack-b, rack-c) on loopback; node 1 is also controller.
 
     ``directory`` holds data, logs and settings; started again on it, the cluster keeps its topics,
-    groups and (where still free) its ports. ``home`` marks the processes for ``sweep``. The thread
+    groups and (where still free) its ports, unless it is to ``throw_away``: then leaving it as a
+    context kills it, which takes no time. ``home`` marks the processes for ``sweep``. The thread
     that starts it must live as long as the cluster, see ``spawn``.
     """
 
     def __init__(
-        self, directory: Path, *, home: Path | None = None, jars: Path | None = None
+        self,
+        directory: Path,
+        *,
+        home: Path | None = None,
+        jars: Path | None = None,
+        throw_away: bool = False,
     ) -> None:
         self.directory = directory.resolve()
         self.home = (home or default_home()).resolve()
         self._jars = jars
+        self._throw_away = throw_away
         self._java = Path()
         self._identity: _Identity | None = None
         self._processes: dict[int, Process] = {}
@@ -116,7 +123,11 @@ class KafkaCluster:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stop()
+        if self._throw_away:
+            for node_id in list(self._processes):
+                self.kill(node_id)
+        else:
+            self.stop()
 
     @property
     def bootstrap(self) -> str:

@@ -191,7 +191,7 @@ def test_a_group_whose_commits_are_refused_keeps_its_members() -> None:
     connection = ScriptedConnection(lambda *_: committed("app", {}, error=DENIED))
     commits = run(fetch_commits(connection, one, ALL))
     assert commits.group == []
-    assert one["app"].errors[0].startswith("committed offsets: GROUP_AUTHORIZATION_FAILED")
+    assert one["app"].commit_errors[0].startswith("committed offsets: GROUP_AUTHORIZATION_FAILED")
 
 
 def test_codes_have_names() -> None:
@@ -216,11 +216,12 @@ def test_a_group_that_changed_its_protocol_meanwhile_is_not_called_dead() -> Non
 def test_commits_asked_for_again_forget_the_errors_of_the_first_time() -> None:
     """What was refused once and told then is whole; what concerns members stays."""
     wanted = groups("g")
-    wanted["g"].errors = ["members: no", "committed offsets: no"]
+    wanted["g"].errors = ["members: no"]
+    wanted["g"].commit_errors = ["committed offsets: no"]
 
     run(fetch_commits(ScriptedConnection(lambda *_: committed("g", {0: (5, 0)})), wanted, ALL))
 
-    assert wanted["g"].errors == ["members: no"]
+    assert (wanted["g"].errors, wanted["g"].commit_errors) == (["members: no"], [])
 
 
 def test_a_group_that_moved_on_older_brokers_is_looked_up_alone() -> None:

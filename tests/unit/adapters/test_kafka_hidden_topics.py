@@ -10,6 +10,7 @@ from kafka.protocol.metadata import MetadataResponse
 from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.adapters.kafka.reader import _note_hidden, _unseen
 from evenkeel.engine.adapters.kafka.topics import Partition, Topics, hidden_topics
+from evenkeel.engine.datasets import Unread
 from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
@@ -43,7 +44,14 @@ def test_other_groups_are_the_brokers_affair(kind: GroupType) -> None:
 
 def test_topics_that_could_not_be_asked_for_are_not_unseen() -> None:
     """That has its own line; a client without any right to topics is another matter."""
-    assert unseen(GroupType.CLASSIC, Topics(problems=["topics: no answer"]), ["orders"]) == set()
+    assert (
+        unseen(
+            GroupType.CLASSIC,
+            Topics(unread=[Unread(what="topics", name=None, cause="no answer")]),
+            ["orders"],
+        )
+        == set()
+    )
     assert unseen(GroupType.CLASSIC, Topics(), ["orders"]) == {"orders"}
 
 

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.policy import News, Outcome, new_advice
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import AlertMessage, Told
-from tests.helpers.outbox import CLUSTER, NOW, advice, score
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import AdvisedSnapshot
+from tests.helpers.outbox import CLUSTER, NOW, advice, group_metrics, score
 
-SNAPSHOT = {"snapshot_id": "test-1", "finished_at": NOW, "partial": False, "problems": []}
+SNAPSHOT = AdvisedSnapshot(
+    snapshot_id="test-1",
+    cluster=CLUSTER,
+    started_at=NOW,
+    finished_at=NOW,
+    partial=False,
+    problems=(),
+    newest_advised_id="test-1",
+    newest_started_at=NOW,
+)
 
 
 def digest(*news: News, moves: Any = None, **more: Any) -> AlertMessage:
     """The digest of some news."""
     given = {"verdicts": {"switch": len(news)}} | more
-    return advice_message(CLUSTER, SNAPSHOT | given.pop("snapshot", {}), news, moves or {}, **given)
+    snapshot = replace(SNAPSHOT, **given.pop("snapshot", {}))
+    return advice_message(CLUSTER, snapshot, news, moves or {}, **given)
 
 
 def switch(group: str = "payments", told_strategy: str | None = None, **row: Any) -> News:
@@ -24,7 +38,7 @@ def switch(group: str = "payments", told_strategy: str | None = None, **row: Any
     return News(
         group_id=group,
         outcome=Outcome.SWITCH,
-        row=advice(group, **row),
+        advice=advice(group, **row),
         told_strategy=told_strategy,
     )
 
@@ -46,7 +60,7 @@ def test_a_switch_says_what_why_how_and_how_sure() -> None:
 def test_what_the_reason_says_is_not_said_twice() -> None:
     """The reason's own measure is left out of the rest; another that changes is told, better or worse."""
     live = score(
-        largest_member_lag=900, cross_rack_share=0.5, partition_spread=1, drain_seconds="Infinity"
+        largest_member_lag=900, cross_rack_share=0.5, partition_spread=1, drain_seconds=math.inf
     )
     proposed = score(
         largest_member_lag=300, cross_rack_share=0.25, partition_spread=2, drain_seconds=90, moves=1
@@ -62,12 +76,12 @@ def test_unknown_numbers_are_called_unknown() -> None:
     row = {
         "live": score(),
         "proposed": score(racks_left_out=3),
-        "metrics": {"unknown_lag_partitions": 2, "partitions": None},
+        "metrics": group_metrics("payments", unknown_lag_partitions=2, partitions=None),
         "seen_since": None,
         "seen": 1,
     }
     text = plain_text(digest(switch(**row)))
-    assert "Cost: how many partitions move is not known." in text
+    assert "Cost: 0 partitions change hands once." in text
     assert (
         "won in one snapshot so far; the lag of 2 partitions is unknown; racks of 3 partitions are unknown"
         in text
@@ -79,6 +93,7 @@ def test_without_any_score_the_advice_is_still_told() -> None:
     """Candidates that are gone from the history leave the reason standing."""
     text = plain_text(digest(switch(live=None, proposed=None, metrics=None, how=None)))
     assert "How: not known." in text
+    assert "Cost: how many partitions move is not known." in text
 
 
 def test_a_changed_strategy_names_the_one_told_before() -> None:
@@ -92,7 +107,7 @@ def test_withdrawn_and_taken_up_are_told_with_the_strategy() -> None:
         News(
             group_id=g,
             outcome=o,
-            row=advice(g, "stay", reason="nothing to gain"),
+            advice=advice(g, "stay", reason="nothing to gain"),
             told_strategy="sticky",
         )
         for g, o in (("a", Outcome.WITHDRAWN), ("b", Outcome.TAKEN_UP))
@@ -112,7 +127,7 @@ def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
     assert [s.heading.split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
     assert message.sections[-1].heading == f"and {40 - WORST} more groups"
     assert len(message.sections) == WORST + 1
-    assert {told.group_id for told in message.told} == {row["group_id"] for row in rows}
+    assert {told.group_id for told in message.told} == {row.group_id for row in rows}
     assert (
         message.more
         == "All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'"
@@ -122,12 +137,7 @@ def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
 def test_moves_are_listed_up_to_a_number() -> None:
     """Some moves are spelt out, the others counted; nobody's partition is nobody's."""
     moves = [
-        {
-            "topic": "orders",
-            "partition": n,
-            "from_member": None if n == 0 else "m1",
-            "to_member": "m2",
-        }
+        Move(topic="orders", partition=n, from_member=None if n == 0 else "m1", to_member="m2")
         for n in range(MOVES)
     ]
     message = digest(switch(proposed=score(moves=9, newly_owned=1)), moves={"payments": moves})
@@ -165,9 +175,17 @@ def test_owner_and_yardstick_are_told() -> None:
 def test_what_was_told_is_what_the_next_run_compares_with() -> None:
     """A switch is told with its strategy, an end without any."""
     end = News(
-        group_id="b", outcome=Outcome.WITHDRAWN, row=advice("b", "stay"), told_strategy="sticky"
+        group_id="b", outcome=Outcome.WITHDRAWN, advice=advice("b", "stay"), told_strategy="sticky"
     )
     assert digest(switch("a"), end).told == (
         Told(group_id="a", verdict="switch", strategy="sticky"),
         Told(group_id="b", verdict="stay", strategy=None),
     )
+
+
+def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
+    """Notes of the present and of the proposal stand in one line; without any there is none."""
+    text = plain_text(digest(switch(notes=("tags follow zone", "a rack"))))
+
+    assert "Note: Tags follow zone; a rack." in text
+    assert "Note: " not in plain_text(digest(switch()))

@@ -13,6 +13,7 @@ import pytest
 from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
 from evenkeel.engine.errors import HistoryError, NotifierError
+from evenkeel.engine.model import Move
 from evenkeel.engine.ports import ClusterFacts, FailingStep
 from evenkeel.engine.records import AlertState
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
@@ -135,8 +136,9 @@ def test_each_channel_gets_its_own_groups(history: FaredHistory) -> None:
 
 def test_moves_stand_with_their_group(history: FaredHistory) -> None:
     """The moves of an advice are told under its group."""
-    move = {"topic": "t", "partition": 0, "from_member": "m1", "to_member": "m2"}
-    queue_advice(history, settings(), take(history, "s1", advice("a", moves=[move]), advice("b")))
+    moves = {"a": [Move(topic="t", partition=0, from_member="m1", to_member="m2")]}
+    run = take(history, "s1", advice("a"), advice("b"), moves=moves)
+    queue_advice(history, settings(), run)
     code = {s.heading[0]: s.code for s in history.messages()[0].sections}
     assert code == {"a": ("t-0: m1 -> m2", "and 3 more"), "b": ()}
 

@@ -17,7 +17,7 @@ from evenkeel.engine.alerting.policy import (
     new_advice,
 )
 from evenkeel.engine.message import Told
-from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
 
@@ -48,7 +48,7 @@ def told(group: str, strategy: str | None) -> dict[str, Told]:
         (advice("g", "stay"), told("g", None), None),
         (advice("g", "stay"), told("g", "sticky"), Outcome.WITHDRAWN),
         (advice("g", "stay"), told("g", "range"), Outcome.TAKEN_UP),
-        (advice("g", "stay") | {"strategy": "fair", "seen": 1}, told("g", "sticky"), None),
+        (replace(advice("g", "stay"), strategy="fair", seen=1), told("g", "sticky"), None),
         (advice("g", "not judged"), told("g", "sticky"), None),
     ],
     ids=[
@@ -66,7 +66,7 @@ def told(group: str, strategy: str | None) -> dict[str, Told]:
     ],
 )
 def test_advice_is_news_when_it_differs_from_what_was_told(
-    row: dict[str, Any], before: dict[str, Told], expected: Outcome | None
+    row: ScoredAdvice, before: dict[str, Told], expected: Outcome | None
 ) -> None:
     """Only a new strategy, or the end of a told one, is news."""
     assert [n.outcome for n in new_advice([row], before)] == ([expected] if expected else [])
@@ -79,14 +79,14 @@ def test_advice_is_news_when_it_differs_from_what_was_told(
         ({"min_traffic": False}, Outcome.WITHDRAWN),
         ({"min_traffic": None}, Outcome.ENDED),
         ({"none": True}, Outcome.ENDED),
-        (None, Outcome.ENDED),
+        ({}, Outcome.ENDED),
     ],
 )
 def test_advice_ends_by_what_is_known_to_run(
-    running: dict[str, bool | None] | None, expected: Outcome
+    running: dict[str, bool | None], expected: Outcome
 ) -> None:
     """What runs by our names says it was taken up or not; where that is not known, neither is claimed."""
-    row = advice("g", "stay") | {"running": running}
+    row = advice("g", "stay", running=running)
 
     assert [one.outcome for one in new_advice([row], told("g", "min_traffic"))] == [expected]
 

@@ -211,7 +211,7 @@ def _live(reset=None, **numbers):
     ],
 )  # fmt: skip
 def test_the_lag_of_a_live_group(situation, reset, committed, lags, expected):
-    """The prototype's four ways to a lag, through DESIGN section 3."""
+    """The prototype's four ways to a lag, as a live group has it."""
     found, measured = _live(reset, committed=committed)
 
     assert (sorted(found), measured) == (sorted(expected), lags)

@@ -239,7 +239,7 @@ def test_data_that_is_no_object_is_refused(run, text):
 
 
 def test_the_worked_example_keeps_its_promises(run):
-    """The weighted assignor of README, on many groups with weights."""
+    """The weighted assignor of `engine/assignors/README.md`, on many groups with weights."""
     rows = _rows(run("check-assignor", f"{WEIGHTED}:Weighted", "--json", "--groups", "60"), 0)
 
     assert {row["checked"] for row in rows} == {60}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.cli.verbs.diff import SHOWN
+from evenkeel.engine.cli.views.differences import SHOWN
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 from tests.unit.cli.conftest import objects
 

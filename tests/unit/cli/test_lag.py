@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 
 from evenkeel.engine import wiring
@@ -201,3 +204,18 @@ def test_the_groups_own_reset_makes_lag_known(run, recording, tmp_path):
     (tmp_path / "evenkeel.toml").write_text(rule)
     rows = objects(run("lag", "--from", recording, "--group", "never", "--json"))
     assert {row["lag"] for row in rows} == {500}
+
+
+def test_csv_has_the_columns_of_json(run, recording):
+    """A line per partition, null as nothing."""
+    rows = objects(run("lag", "--from", recording, "--group", "empty", "--json"))
+    read = list(
+        csv.DictReader(
+            io.StringIO(run("lag", "--from", recording, "--group", "empty", "--csv").stdout)
+        )
+    )
+    assert [list(row) for row in read] == [list(row) for row in rows]
+    assert [row["committed"] for row in read] == ["490", "500", "", "500"]
+    assert [row["lag"] or None for row in read] == [
+        None if row["lag"] is None else str(row["lag"]) for row in rows
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from evenkeel.engine.cli import app
 
 RECORDING = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +78,14 @@ def test_a_streams_application_is_replayed_task_by_task(told):
 def test_the_recording_is_small():
     """It is kept in the repository."""
     assert RECORDING.stat().st_size < 200_000
+
+
+def test_the_front_door_shows_what_is_printed():
+    """Line by line, of some of the groups."""
+    (sample,) = re.findall(
+        r"^```\n(Group .*?)^```", README.read_text(encoding="utf-8"), re.M | re.S
+    )
+    printed = CliRunner().invoke(app, ["advise", "--from", str(RECORDING)]).stdout
+
+    assert sample.splitlines()
+    assert [line for line in sample.splitlines() if line not in printed.splitlines()] == []

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from rich.console import Console
 
-from evenkeel.engine.cli.views.tables import Table, duration, number, plain, show, to_json
+from evenkeel.engine.cli.views.tables import Table, duration, number, plain, show, tell, to_json
 
 WIDE = Table(
     title="A title",
@@ -57,6 +58,31 @@ def test_a_wide_terminal_gets_one_table():
 def test_brackets_in_a_name_are_text():
     """A name that looks like markup is shown as it is."""
     assert "[red]x" in drawn(WIDE, 220)
+
+
+def test_sentences_on_a_terminal_break_between_words_and_keep_their_indent(capsys, monkeypatch):
+    """A class or a path stays in one piece; what hangs stands below its own beginning."""
+    monkeypatch.setenv("COLUMNS", "24")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    tell(
+        [
+            "  How: org.apache.kafka.StickyAssignor first",
+            "",
+            "OK  lake folder/of/the/lake is writable",
+        ]
+    )
+    tell(["OK  lake  it is a folder of snapshots"], hanging=10)
+    assert capsys.readouterr().out.splitlines() == [
+        "  How:",
+        "  org.apache.kafka.StickyAssignor",
+        "  first",
+        "",
+        "OK  lake",
+        "folder/of/the/lake is",
+        "writable",
+        "OK  lake  it is a folder",
+        "          of snapshots",
+    ]
 
 
 def test_a_legend_explains_the_signs_that_stand_in_the_table(capsys):

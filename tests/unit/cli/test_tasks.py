@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.replay import write_recording
-from evenkeel.engine.cli.verbs import tasks as command
+from evenkeel.engine.cli.views import tasks as view
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
 from tests.unit.cli.conftest import objects
@@ -204,8 +204,8 @@ def test_the_name_of_an_application_cannot_drive_the_terminal(shown):
 def test_a_terminal_shows_the_first_tasks_and_says_so(shown, monkeypatch, terminal, listed):
     """Elsewhere all of them are printed."""
     screen = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: terminal))
-    monkeypatch.setattr(command, "sys", screen)
-    monkeypatch.setattr(command, "TASKS_SHOWN", 1)
+    monkeypatch.setattr(view, "sys", screen)
+    monkeypatch.setattr(view, "TASKS_SHOWN", 1)
     told = shown().stdout
 
     assert [line[:3] for line in told.splitlines() if line[:3] in TASKS] == listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import pytest
@@ -34,7 +35,7 @@ def test_advice_is_never_rewritten(history: History) -> None:
     assert not history.store_advice(snapshot_id, [advice(snapshot_id, "a", reason="no")])
     assert history.store_advice(empty.snapshot_id, [])
     assert not history.store_advice(empty.snapshot_id, [advice(empty.snapshot_id, "a")])
-    assert [row["reason"] for row in history.advice_with_scores(snapshot_id)] == ["it is better"]
+    assert [row.reason for row in history.advice_with_scores(snapshot_id)] == ["it is better"]
     assert history.advice_with_scores(empty.snapshot_id) == []
 
 
@@ -76,24 +77,30 @@ def test_a_snapshot_says_how_new_its_advice_is(history: History) -> None:
 def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     """The live and the advised candidate and the group's metrics, as written last; unknown where there are none."""
     snapshot_id = fill(history)
+    names = "most_partitions fewest_partitions racks_left_out moves newly_owned unowned"
+    counts = dict.fromkeys(names.split(), 0)
     history.store_candidates(
-        snapshot_id, candidates(snapshot_id, "orders-app", largest_member_lag=77)
+        snapshot_id,
+        candidates(snapshot_id, "orders-app", largest_member_lag=77, notes=["n", "o"], **counts),
     )
     history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [4, None]}))
     (row,) = history.advice_with_scores(snapshot_id)
-    assert (row["group_id"], row["verdict"], row["strategy"]) == ("orders-app", "switch", "range")
-    assert (row["live"]["strategy"], row["proposed"]["strategy"]) == ("live", "range")
-    assert row["live"]["largest_member_lag"] == row["proposed"]["largest_member_lag"] == 77
-    assert (row["metrics"]["assignor"], row["metrics"]["total_lag"]) == ("range", None)
-    assert row["running"] == {"live": False, "range": True}
+    assert (row.group_id, row.verdict, row.strategy) == ("orders-app", "switch", "range")
+    assert row.live is not None
+    assert row.live == row.proposed
+    assert (row.live.largest_member_lag, row.live.drain_seconds) == (77, math.inf)
+    assert row.metrics is not None
+    assert (row.metrics.assignor, row.metrics.total_lag) == ("range", None)
+    assert row.running == {"live": False, "range": True}
+    assert row.notes == ("n", "o")
     bare = manifest(1)
     history.store_snapshot(bare)
     stay = advice(bare.snapshot_id, "b", strategy=None, seen=0)
     history.store_advice(bare.snapshot_id, [stay, advice(bare.snapshot_id, "a")])
     first, second = history.advice_with_scores(bare.snapshot_id)
-    assert (first["group_id"], second["group_id"]) == ("a", "b")
-    assert [second[name] for name in ("live", "proposed", "metrics", "running")] == [None] * 4
-    assert second["seen_since"] is None
+    assert (first.group_id, second.group_id) == ("a", "b")
+    assert (second.live, second.proposed, second.metrics, second.seen_since) == (None,) * 4
+    assert (second.running, second.notes) == ({}, ())
 
 
 def test_a_streak_began_with_its_first_snapshot(history: History) -> None:
@@ -103,7 +110,7 @@ def test_a_streak_began_with_its_first_snapshot(history: History) -> None:
         history.store_snapshot(taken)
         history.store_advice(taken.snapshot_id, [advice(taken.snapshot_id, "a", seen=seen)])
         (row,) = history.advice_with_scores(taken.snapshot_id)
-        assert row["seen_since"] == FIRST
+        assert row.seen_since == FIRST
 
 
 def test_the_first_moves_stand_in_order(history: History) -> None:
@@ -118,7 +125,7 @@ def test_the_first_moves_stand_in_order(history: History) -> None:
     ]
     history.store_advice(taken.snapshot_id, rows)
     stored = history.advice_with_scores(taken.snapshot_id)
-    g, h, i = (row["advice_id"] for row in stored)
+    g, h, i = (row.advice_id for row in stored)
     found = history.first_moves([g, h], 3)
     assert {*found} == {g}
     assert [(move.topic, move.partition) for move in found[g]] == [("a", 2), ("a", 10), ("b", 2)]

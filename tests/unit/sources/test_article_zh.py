@@ -1,7 +1,8 @@
 """
-The article on partition assignment strategies (in Chinese, of 2018): every assignment it prints, section by section.
+An article on Kafka's partition assignment strategies (in Chinese, of 2018, its pictures at honeypps.com): every
+assignment it prints, section by section.
 
-Known errors of the document (assignment spec, section 12), each named at its test:
+Known errors of the document, each named at its test:
 
 1. Round robin's skip: the numbers are right; it does not say that who is passed over loses its turn.
 2. "These 3 topics have 1, 2 partitions": 1, 2 and 3. `partition.asssignment.strategy`: two s.

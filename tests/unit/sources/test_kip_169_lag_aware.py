@@ -1,7 +1,7 @@
 """
 KIP-169, lag-aware: its example, its lag, its two guarantees.
 
-Known errors of the document (assignment spec, section 12), each named at its test:
+Known errors of the document, each named at its test:
 
 1. Step 1a subtracts the wrong way round; the section "Lag" has it right.
 2. Of the example's first table only range is right, not round robin.

@@ -1,7 +1,7 @@
 """
 KIP-49, fair: its inventory, its three tables, its rules.
 
-Known errors and gaps of the document (assignment spec, section 12): the tables are right; the ties that the two rules
+Known errors and gaps of the document: the tables are right; the ties that the two rules
 leave open are broken by topic name, then by member id; `org.apache.kafka.clients.consumer.FairAssignor`, which it
 tells people to configure, never existed.
 """

@@ -1,7 +1,7 @@
 """
 KIP-54, sticky, of which the source is a page "Versions Compared": most of it elided, some words run together.
 
-Known errors of the document (assignment spec, section 12), each named at its test:
+Known errors of the document, each named at its test:
 
 1. "Assigned to B A can be assigned to A B" is two versions in one: if A has two fewer than B, none of *B's* partitions
    can be assigned to *A*.

@@ -5,7 +5,7 @@ Plain consumer groups share the motivation (KIP-881: consumers near replicas), t
 replica is in the owner's rack) and the first constraint (balance before racks). What follows from the cost with
 overlap (4.B.III) and the sections after it are in `test_kip_925_tasks`.
 
-Known errors of the document (assignment spec, section 12) that stand here: 4 (`getCost` without `return`), 8 (limits
+Known errors of the document, numbered over both files, that stand here: 4 (`getCost` without `return`), 8 (limits
 per sub-topology), 9 (complexity) and 10 (limits are no bound on the skew). The figures are not in the text; the one
 of section 4.A is known to end at cost 2.
 """

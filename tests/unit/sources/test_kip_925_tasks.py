@@ -3,7 +3,7 @@ KIP-925, rack-aware task assignment in Kafka Streams: sections 4.B.III to 8.A.
 
 Sections 2 to 4.B.II, and the cost with overlap itself, are in `test_kip_925_rack_aware_tasks`.
 
-Known errors of the document (assignment spec, section 12) that stand here: 1 (names, default, a switch that never was),
+Known errors of the document, numbered over both files, that stand here: 1 (names, default, a switch that never was),
 2 (equal costs), 3 (a missing rack), 4 (a cost function without `return`), 5 (overlap of the sticky assignor), 6 (single
 swaps of standbys) and 7 (racks as tags).
 """

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import facts_of
+from evenkeel.engine.datasets import Unread, facts_of
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.records import ValidationRow, table_of
 from evenkeel.engine.steps.compare import compare
@@ -20,12 +20,12 @@ def _members(owned=OWNED, **columns):
     return [member(name, ["orders"], own, **columns) for name, own in owned.items()]
 
 
-def _snapshot(number, members, topics=None, problems=(), brokers=None, **columns):
+def _snapshot(number, members, topics=None, unread=(), brokers=None, **columns):
     return make_snapshot(
         number=number,
         topics=topics or [topic("orders", 4)],
         groups=[group("app", members=members, **columns), group("other", members=1)],
-        problems=problems,
+        unread=unread,
         **({} if brokers is None else {"brokers": brokers}),
     )
 
@@ -194,19 +194,45 @@ def test_a_topic_of_fewer_partitions_was_made_anew_whatever_its_id():
 def test_topics_that_could_not_be_read_did_not_go():
     """Neither when no broker told any, nor when one topic has an error."""
     before = _snapshot(0, _members())
-    blind = _snapshot(1, _members(), [topic("x", 1)], problems=["topics: no broker answered"])
+    blind = _snapshot(
+        1,
+        _members(),
+        [topic("x", 1)],
+        unread=[Unread(what="topics", name=None, cause="no broker answered")],
+    )
     found = _compared(before, blind)
     assert found.topics == ()
     assert found.unknown == (
         "the topics could not be read in the later snapshot: no broker answered",
     )
 
-    one = _snapshot(1, _members(), [topic("x", 1)], problems=["topic orders: not authorised"])
+    one = _snapshot(
+        1,
+        _members(),
+        [topic("x", 1)],
+        unread=[Unread(what="topic", name="orders", cause="not authorised")],
+    )
     found = _compared(before, one)
     assert found.topics == ()
     assert found.unknown == (
         "topic orders could not be read in the later snapshot: not authorised",
     )
+
+
+def test_topics_of_a_snapshot_that_does_not_say_what_is_missing_are_not_compared():
+    """An earlier version stored its problems as sentences only: a topic that is not there may not be gone."""
+    before, after = _snapshot(0, _members()), _snapshot(1, _members(), [topic("x", 1)])
+    lake = wiring.scratch()
+    for snapshot, facts in ((before, {}), (after, {"problems": ["topics: no broker answered"]})):
+        stored = {k: v for k, v in (facts_of(snapshot) | facts).items() if k != "unread"}
+        lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, stored)
+
+    found = compare(lake, Settings(), before.snapshot_id, after.snapshot_id, "app")
+
+    assert found.topics == ()
+    assert [why.partition(": ")[0] for why in found.unknown] == [
+        "the topics could not be read in the later snapshot"
+    ]
 
 
 def test_replicas_that_moved_to_other_racks():

@@ -15,6 +15,7 @@ from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
 from evenkeel.engine.model import Figures
+from evenkeel.engine.records import row_of
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.advise import advise_groups
 from tests.helpers.memory import MemoryCluster, MemoryHistory
@@ -88,6 +89,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "started_at",
         "finished_at",
         "problems",
+        "unread",
         "notes",
         "requests",
         "bytes_sent",
@@ -218,7 +220,7 @@ def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = (
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, settings, wanted))
     for stage in ("metrics", "candidates"):
         steps.record_validation(lake, history, wanted, stage, rows_to_table([], VALIDATION))
-    return _by(steps.advise(lake, history, settings, wanted), "group_id")
+    return _by(map(row_of, steps.advise(lake, history, settings, wanted)), "group_id")
 
 
 def test_advice_for_every_group(lake):
@@ -314,7 +316,7 @@ def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
         measured = {*lake.read(name, [wanted])["group_id"].to_pylist()}
         assert stored == measured - {"crossing"} < measured
     assert "crossing" not in history.tables.candidates[wanted]["group_id"].to_pylist()
-    advice = _by(steps.advise(lake, history, SETTINGS, wanted), "group_id")
+    advice = _by(map(row_of, steps.advise(lake, history, SETTINGS, wanted)), "group_id")
     assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
         "not judged",
         "lag is negative",
@@ -334,7 +336,7 @@ def test_rejected_metrics_reach_the_history_for_no_group(lake):
 
     assert (history.tables.metrics, history.tables.candidates) == ({}, {})
     advice = steps.advise(lake, history, SETTINGS, wanted)
-    assert {row["reason"] for row in advice} == {"rows are missing"}
+    assert {row.reason for row in advice} == {"rows are missing"}
 
 
 def test_rejected_candidates_are_no_ground_for_advice(lake):
@@ -345,7 +347,7 @@ def test_rejected_candidates_are_no_ground_for_advice(lake):
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
     steps.record_validation(lake, history, wanted, "candidates", failed)
-    advice = _by(steps.advise(lake, history, SETTINGS, wanted), "group_id")
+    advice = _by(map(row_of, steps.advise(lake, history, SETTINGS, wanted)), "group_id")
 
     assert advice["crossing"]["verdict"] == "not judged"
     assert {row["reason"] for row in advice.values()} == {"rows are missing"}
@@ -428,9 +430,7 @@ def test_advice_waits_for_all_groups_of_a_snapshot(lake):
     some = steps.propose_candidates(lake, SETTINGS, wanted, "cross*")
     steps.record_candidates(lake, wanted, some, "cross*")
 
-    assert [row["group_id"] for row in steps.advise(lake, history, SETTINGS, wanted)] == [
-        "crossing"
-    ]
+    assert [row.group_id for row in steps.advise(lake, history, SETTINGS, wanted)] == ["crossing"]
     assert history.tables.advice == []
 
 

@@ -65,8 +65,8 @@ def test_members_report_what_they_own_unless_they_would_have_restarted(
 
     row = _rows(monkeypatch, seen, **header)[strategy]
 
-    claims = seen.asked[0].owned_partition.tolist()
-    assert (row["replay"], claims) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
+    owned = seen.asked[0].owned_partition.tolist()
+    assert (row["replay"], owned) == (replay, [0, 1, 2] if replay == "next rebalance" else [])
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
 
 
@@ -107,7 +107,7 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
 
 
 @pytest.mark.parametrize(
-    ("listed", "claimed", "replay"),
+    ("listed", "owned_start", "replay"),
     [
         ({"*": (COOPERATIVE,)}, [0, 2, 3], "next rebalance"),
         ({"a": (COOPERATIVE, "range"), "b": (COOPERATIVE,)}, [0, 0, 1], "next rebalance"),
@@ -115,7 +115,7 @@ def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():
     ],
 )
 def test_members_that_an_eager_strategy_makes_forget_report_nothing(
-    monkeypatch, listed, claimed, replay
+    monkeypatch, listed, owned_start, replay
 ):
     """What configuration says of the lists decides whose past a cooperative strategy sees."""
     seen = Seen(COOPERATIVE)
@@ -125,7 +125,7 @@ def test_members_that_an_eager_strategy_makes_forget_report_nothing(
         COOPERATIVE
     ]
 
-    assert (seen.asked[0].owned_start.tolist(), row["replay"]) == (claimed, replay)
+    assert (seen.asked[0].owned_start.tolist(), row["replay"]) == (owned_start, replay)
 
 
 def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -199,8 +200,34 @@ def test_copies_that_warm_up_are_told(count, words):
         ends={STORE: 50_000},
     )
 
-    assert rows["none"]["replay"] == f"next rebalance, {words}"
-    assert rows["min_traffic"]["replay"] == f"fresh assignment, {words}"
+    probing = "probing rebalances follow until its tasks are where they are to be"
+    assert rows["none"]["replay"] == f"next rebalance, {words}; {probing}"
+    assert rows["min_traffic"]["replay"] == f"fresh assignment, {words}; {probing}"
+
+
+def test_what_is_taken_for_unknown_stands_in_the_row_of_the_present():
+    """Settings that nobody told, by sentence and as facts; configured, there is nothing to say."""
+    live = _rows()["live"]
+
+    assert [note.split(" is taken to be")[0] for note in live["notes"]] == [
+        "rack.aware.assignment.strategy",
+        "num.standby.replicas",
+    ]
+    assert {(f["kind"], f["measure"]) for f in live["facts"]} >= {("note", "taken_for_unknown")}
+    told = StreamsSettings(rack_aware_assignment_strategy="none", num_standby_replicas=1)
+    assert _rows(told=told)["live"]["notes"] == []
+
+
+def test_tags_without_racks_are_noted_where_they_decide():
+    """KIP-925's warning stands in the rows of the strategies that look at racks, and holds no advice back."""
+    tagged = [replace(one, tags={"zone": f"z{one.client}"}) for one in THREADS]
+    rows = _rows(tagged)
+
+    assert rows["none"]["notes"] == []
+    for name in ("min_traffic", "balance_subtopology"):
+        [note] = rows[name]["notes"]
+        assert note.startswith("client.rack is set but 'rack' is not among")
+        assert (rows[name]["findings"], rows[name]["feasibility"]) == ([], "could run")
 
 
 def test_the_strategy_it_runs_is_replayed_as_the_next_rebalance():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.streams.deal import assign_stateful
+from evenkeel.engine.streams.assign_tasks import assign_stateful
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import Costs, RackStrategy, TaskConfig
 from evenkeel.engine.streams.standby_racks import swap_standbys

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evenkeel.engine.streams.deal import assign_stateful
+from evenkeel.engine.streams.assign_tasks import assign_stateful
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.standbys import place_standbys

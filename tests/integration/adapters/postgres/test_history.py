@@ -13,8 +13,9 @@ from psycopg.rows import dict_row
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.errors import ClusterChanged, HistoryError
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.ports import PreviousAdvice
-from evenkeel.engine.records import Outcome, StepRun
+from evenkeel.engine.records import Outcome, StepRun, row_of
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -109,7 +110,7 @@ def test_writing_again_replaces_what_an_earlier_try_left(
 def test_sql_finds_groups_by_a_fact(history: PostgresHistory, database_url: str) -> None:
     """Facts are JSON of one form in metrics, candidates and advice, found by kind, measure and number."""
     lost = {"kind": "finding", "measure": "lost_records", "after": 6.0, "partitions": 1}
-    gain = {"kind": "gain", "measure": "moves", "before": 3.0, "after": 1.0}
+    gain = row_of(Fact(kind=FactKind.GAIN, measure="moves", before=3.0, after=1.0))
     taken = manifest()
     snapshot_id = taken.snapshot_id
     history.store_snapshot(taken)

@@ -130,6 +130,23 @@ def test_groups_are_sorted_with_the_worst_first(history: PostgresHistory) -> Non
     assert [row["group_id"] for row in history.query("groups", pattern="%u%y")] == ["busy"]
 
 
+def test_groups_tell_what_is_found_about_racks_of_the_live_assignment(
+    history: PostgresHistory,
+) -> None:
+    """What candidates say of the live assignment stands beside what metrics say of the group, once there are any."""
+    taken = manifest()
+    history.store_snapshot(taken)
+    tables = metrics(taken.snapshot_id, {"g": [1]})
+    rows = [row | {"findings": ["odd"]} for row in tables["group_metrics"].to_pylist()]
+    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    history.store_metrics(taken.snapshot_id, tables)
+    assert [row["findings"] for row in history.query("groups")] == [["odd"]]
+    history.store_candidates(
+        taken.snapshot_id, candidates(taken.snapshot_id, "g", findings=["racks"])
+    )
+    assert [row["findings"] for row in history.query("groups")] == [["odd", "racks"]]
+
+
 def test_a_limit_may_come_as_text(filled: PostgresHistory) -> None:
     """A command line gives text, and the query takes it as the type it describes."""
     assert len(filled.query("worst_partitions", limit="2")) == 2

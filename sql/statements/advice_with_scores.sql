@@ -6,16 +6,7 @@
 -- Parameters:
 --   :snapshot_id text  The snapshot.
 SELECT
-    a.advice_id,
-    a.group_id,
-    a.verdict,
-    a.strategy,
-    a.reason,
-    a.how,
-    a.yardstick,
-    a.yardstick_reason,
-    a.seen,
-    a.facts,
+    a.*,
     began.started_at AS seen_since,
     to_jsonb(live) - 'moved' AS live,
     to_jsonb(proposed) - 'moved' AS proposed,

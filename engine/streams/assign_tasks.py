@@ -1,7 +1,7 @@
 """
-Deal tasks to clients, and level the load per thread.
+Assign tasks to clients, and balance them over threads.
 
-A client's load is what it has, active tasks and standbys, per thread. Stateful tasks are dealt
+A client's load is what it has, active tasks and standbys, per thread. Stateful tasks are assigned
 round-robin and then moved from client to client while that brings two loads closer; tasks without
 state go one by one to the client with the fewest active tasks per thread.
 
@@ -44,7 +44,7 @@ def assign_stateful(app: Application) -> Indices:
         return owner
     clients = len(app.clients)
     held: Tasks = [tasks[client::clients].tolist() for client in range(clients)]
-    level(held, Load(app.threads, np.array([len(has) for has in held])))
+    balance_tasks(held, Load(app.threads, np.array([len(has) for has in held])))
     for client, has in enumerate(held):
         owner[has] = client
     return owner
@@ -104,7 +104,7 @@ class Load:
         return skew > 0 and 0 <= after < skew
 
 
-def level(
+def balance_tasks(
     held: Tasks,
     load: Load,
     allowed: Callable[[int], Flags] | None = None,
@@ -125,7 +125,7 @@ def level(
 
 
 class _TaskBalance:
-    """What `level` works on."""
+    """What `balance_tasks` works on."""
 
     def __init__(
         self,
@@ -174,4 +174,4 @@ class _TaskBalance:
         return moved
 
 
-__all__ = ["Load", "Tasks", "assign_stateful", "assign_stateless", "level"]
+__all__ = ["Load", "Tasks", "assign_stateful", "assign_stateless", "balance_tasks"]

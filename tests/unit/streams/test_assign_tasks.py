@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.deal import Load, assign_stateful, assign_stateless, level
+from evenkeel.engine.streams.assign_tasks import (
+    Load,
+    assign_stateful,
+    assign_stateless,
+    balance_tasks,
+)
 from evenkeel.engine.streams.model import ClientLine, application
 from tests.helpers.streams import process, sketches, tasks_of
 
@@ -45,7 +50,9 @@ def test_nothing_moves_when_that_would_only_turn_the_difference_round():
 def test_a_task_that_the_other_client_has_is_passed_over():
     """Levelling standbys, the next task that can go does."""
     held = [[4, 5, 6], []]
-    level(held, Load(np.array([1, 1]), np.array([3, 0])), taken=lambda client, task: task == 4)
+    balance_tasks(
+        held, Load(np.array([1, 1]), np.array([3, 0])), taken=lambda client, task: task == 4
+    )
 
     assert held == [[4, 6], [5]]
 
@@ -54,7 +61,7 @@ def test_a_client_that_may_not_be_given_tasks_gets_none():
     """Levelling goes only where it is allowed."""
     held = [[0, 1, 2, 3], [], []]
     load = Load(np.array([1, 1, 1]), np.array([4, 0, 0]))
-    level(held, load, allowed=lambda source: np.array([True, False, True]))
+    balance_tasks(held, load, allowed=lambda source: np.array([True, False, True]))
 
     assert (held, load.count) == ([[2, 3], [], [0, 1]], [2, 0, 2])
 
@@ -62,7 +69,7 @@ def test_a_client_that_may_not_be_given_tasks_gets_none():
 def test_what_else_a_client_has_weighs_in_the_load():
     """Active tasks count while standbys are levelled."""
     held = [[0, 1], []]
-    level(held, Load(np.array([1, 1]), np.array([2, 2])))
+    balance_tasks(held, Load(np.array([1, 1]), np.array([2, 2])))
 
     assert held == [[0, 1], []]
 
@@ -110,7 +117,7 @@ def test_a_fast_search_finds_what_trying_every_pair_finds(seed):
         threads = [chance.randint(1, 4) for _ in range(chance.randint(1, 7))]
         held = [sorted(chance.sample(range(40), chance.randint(0, 9))) for _ in threads]
         plain, count = [list(h) for h in held], [len(h) for h in held]
-        level(held, Load(np.array(threads), np.array(count)))
+        balance_tasks(held, Load(np.array(threads), np.array(count)))
         _level_plainly(plain, threads)
         assert held == plain
 
