@@ -52,8 +52,8 @@ from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.assignors.uniform.heterogeneous import assign_heterogeneous
 from evenkeel.engine.assignors.uniform.homogeneous import assign_homogeneous
 from evenkeel.engine.assignors.uniform.target import current_target
+from evenkeel.engine.kit import subscription_type
 from evenkeel.engine.kit.java_order import map_order
-from evenkeel.engine.kit.subscription_type import homogeneous
 from evenkeel.engine.model import NONE, Assignment, Reach
 
 
@@ -83,5 +83,7 @@ class Uniform:
             return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
         order = map_order(group.members).astype(np.int32)
         target = current_target(group, order)
-        assign = assign_homogeneous if homogeneous(group) else assign_heterogeneous
+        assign = (
+            assign_homogeneous if subscription_type.homogeneous(group) else assign_heterogeneous
+        )
         return assign(group, order, target)

@@ -69,6 +69,16 @@ def test_a_query_tells_people_and_machines_the_same(run, filled):
     assert " 20 " in line
 
 
+def test_a_pattern_of_groups_is_asked_group_by_group(run, filled):
+    """Also where the query takes one group; a name that is nearly there is offered."""
+    asked = ("query", "lag_history", "--param", "hours=1000000", "--json", "--param")
+    assert [row["group_id"] for row in objects(run(*asked, "group=o*"))] == ["orders-app", "other"]
+    rows = objects(run("query", "groups", "--param", "group=orders-*", "--json"))
+    assert [row["group_id"] for row in rows] == ["orders-app"]
+    result = run("query", "lag_history", "--param", "group=orders_app")
+    assert (result.exit_code, "Did you mean orders-app?" in result.stderr) == (1, True)
+
+
 @pytest.mark.parametrize("name", list(sql.queries()))
 def test_every_named_query_runs_as_listed(run, filled, name):
     """Rows or none; never an error, with its required parameters given."""

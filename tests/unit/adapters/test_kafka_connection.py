@@ -67,7 +67,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "CONNECT_SECONDS", 0.5)
 
 
-@pytest.mark.timeout(15)
+@pytest.mark.timeout(120)
 def test_a_wrong_address_fails_at_once(capfd: pytest.CaptureFixture[str]) -> None:
     """Nobody listening gives one line with address, cause and remedy, and nothing on the console."""
     address = closed_address()
@@ -119,7 +119,7 @@ def test_what_is_not_a_broker_is_told(
     assert threading.active_count() <= before
 
 
-@pytest.mark.timeout(15)
+@pytest.mark.timeout(120)
 @pytest.mark.usefixtures("impatient")
 def test_a_port_that_is_silent_under_tls_is_given_up() -> None:
     """The library would wait for the other side of a handshake for ever."""

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.cli.conftest import objects
 
-SECONDS = 20
+SECONDS = 120
 """More than any of these takes on a busy machine, less than anyone would call hanging."""
 
 pytestmark = pytest.mark.timeout(SECONDS)
