@@ -14,6 +14,7 @@ from evenkeel.engine.wording import (
     and_more,
     change,
     listed,
+    member_names,
     moment,
     offsets,
     sentence,
@@ -221,8 +222,13 @@ def _doubts(advice: ScoredAdvice) -> list[str]:
 
 
 def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:
+    names = member_names(advice.members)
+
+    def name(member: str | None) -> str:
+        return NOBODY if member is None else names.get(member, member)
+
     shown = [
-        f"{m.topic}-{m.partition}: {change(m.from_member or NOBODY, m.to_member or NOBODY)}"
+        f"{m.topic}-{m.partition}: {change(name(m.from_member), name(m.to_member))}"
         for m in moves[:MOVES]
     ]
     score = advice.proposed

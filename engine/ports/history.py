@@ -15,7 +15,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from evenkeel.engine.model import Move, Score
+from evenkeel.engine.model import Member, Move, Score
 from evenkeel.engine.ports.lake import Manifest
 from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics, ValidationRow
 
@@ -123,6 +123,7 @@ class ScoredAdvice(AdviceColumns):
         proposed: What the advised strategy would give it; None likewise.
         metrics: The group's metrics; None when they are gone.
         running: By strategy, whether the group runs it; None where that is not known.
+        members: Of a group that is told to switch, its members by id; none elsewhere.
         notes: What is to be said of both assignments beside their scores, each once.
     """
 
@@ -131,6 +132,7 @@ class ScoredAdvice(AdviceColumns):
     proposed: Score | None
     metrics: GroupMetrics | None
     running: Mapping[str, bool | None]
+    members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -2,6 +2,7 @@
 -- seen_since: when the first of the `seen` consecutive snapshots began in which the strategy won; null when seen is 0.
 -- running: for each strategy whether the group runs it, as JSON, null where that is not known.
 -- live, proposed: the candidate rows of the live and of the advised assignment as JSON; metrics: the group's metrics.
+-- members: of a switch, the members as a JSON list of {id, client_id, host, instance_id}; null elsewhere.
 --
 -- Parameters:
 --   :snapshot_id text  The snapshot.
@@ -15,7 +16,21 @@ SELECT
         SELECT jsonb_object_agg(c.strategy, c.is_running)
         FROM candidate AS c
         WHERE c.snapshot_id = a.snapshot_id AND c.group_id = a.group_id
-    ) AS running
+    ) AS running,
+    (
+        SELECT
+            jsonb_agg(
+                jsonb_build_object(
+                    'id', mm.member_id,
+                    'client_id', mm.client_id,
+                    'host', mm.client_host,
+                    'instance_id', mm.instance_id
+                )
+                ORDER BY mm.member_id
+            )
+        FROM member_metrics AS mm
+        WHERE mm.snapshot_id = a.snapshot_id AND mm.group_id = a.group_id AND a.verdict = 'switch'
+    ) AS members
 FROM advice AS a
 INNER JOIN snapshot AS s ON s.snapshot_id = a.snapshot_id
 LEFT JOIN candidate AS live

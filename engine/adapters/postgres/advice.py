@@ -11,7 +11,7 @@ from evenkeel.engine.adapters.postgres.loading import as_json
 from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.model import Move, Score
+from evenkeel.engine.model import Member, Move, Score
 from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
 from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics, record_of, row_of
 
@@ -69,6 +69,7 @@ def _scored(row: dict[str, Any]) -> ScoredAdvice:
         proposed=_score(row["proposed"]),
         metrics=row["metrics"] and record_of(GroupMetrics, row["metrics"]),
         running=row["running"] or {},
+        members=tuple(Member(**member) for member in row["members"] or ()),
         notes=tuple(dict.fromkeys((*_notes(row["live"]), *_notes(row["proposed"])))),
     )
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
-from evenkeel.engine.model import Move
+from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import (
     AdvisedSnapshot,
     Manifest,
@@ -186,6 +186,7 @@ class MemoryAdvice(Memory):
                 live=scores.get("live"),
                 proposed=scores.get(row.strategy or ""),
                 metrics=metrics.get(row.group_id),
+                members=_members_of(measured, row),
                 running={strategy: c.is_running for strategy, c in own.items()},
                 notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
             )
@@ -213,3 +214,18 @@ class MemoryAdvice(Memory):
             if row.advice_id in advice_ids
         }
         return {number: some for number, some in moves.items() if some}
+
+
+def _members_of(measured: Mapping[str, pa.Table] | None, advice: AdviceRow) -> tuple[Member, ...]:
+    """The members of a group that is told to switch."""
+    rows = measured["member_metrics"].to_pylist() if measured else []
+    return tuple(
+        Member(
+            id=row["member_id"],
+            client_id=row["client_id"],
+            host=row["client_host"],
+            instance_id=row["instance_id"],
+        )
+        for row in sorted(rows, key=lambda row: str(row["member_id"]))
+        if row["group_id"] == advice.group_id and advice.verdict == "switch"
+    )

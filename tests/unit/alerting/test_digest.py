@@ -10,7 +10,7 @@ from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.policy import News, Outcome, new_advice
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import AlertMessage, Told
-from evenkeel.engine.model import Move
+from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot
 from tests.helpers.outbox import CLUSTER, NOW, advice, group_metrics, score
 
@@ -189,3 +189,24 @@ def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
 
     assert "Note: Tags follow zone; a rack." in text
     assert "Note: " not in plain_text(digest(switch()))
+
+
+def test_moves_name_members_by_what_is_short_of_them() -> None:
+    """Instance id, else client id, with the host where two share it: never the id that the coordinator made up."""
+    long = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    members = (
+        Member(id=f"a-{long}", client_id="a", host="/h1", instance_id="orders-0"),
+        Member(id=f"b-{long}", client_id="b", host="/h1"),
+        Member(id=f"b-1-{long}", client_id="b", host="/h2"),
+    )
+    one, two, three = (member.id for member in members)
+    moves = [
+        Move(topic="t", partition=n, from_member=old, to_member=new)
+        for n, (old, new) in enumerate([(one, two), (two, three), (None, one)])
+    ]
+    message = digest(switch(members=members), moves={"payments": moves})
+    assert message.sections[0].code[:3] == (
+        "t-0: orders-0 -> b /h1",
+        "t-1: b /h1 -> b /h2",
+        "t-2: (nobody) -> orders-0",
+    )

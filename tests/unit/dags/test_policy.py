@@ -6,9 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import defaults, runtime, snapshot_offsets
 from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.steps.scheduled import READING_SHARE
 from tests.helpers import dagbag
 from tests.helpers.dagbag import DAGS
 
@@ -61,6 +63,25 @@ def test_every_task_is_given_up_at_last(loaded: dict[str, Any]) -> None:
     assert wrong == []
 
 
+def test_a_failed_task_says_why_in_its_last_line(caplog: pytest.LogCaptureFixture) -> None:
+    """The whole reason on one line, outside the group of lines that Airflow's pages fold; so does one tried again."""
+    reason = "cluster 'eu' did not answer.\n" + "Check its address. " * 60
+    context = {"exception": AirflowException(reason), "task": SimpleNamespace(task_id="watch")}
+    for callback in ("on_failure_callback", "on_retry_callback"):
+        caplog.clear()
+        with caplog.at_level("INFO"):
+            defaults.TASK[callback](context)
+        before, last = (record.getMessage() for record in caplog.records)
+        assert before == "::endgroup::"
+        assert last == f"watch failed: {' '.join(reason.split())}"
+
+
+def test_every_task_says_why_it_failed(loaded: dict[str, Any]) -> None:
+    """No task has callbacks of its own in place of these."""
+    tell = defaults.tell_reason.__name__
+    assert [n for n, task in _tasks(loaded).items() if task["tells"] != [tell, tell]] == []
+
+
 def test_spark_has_one_slot(loaded: dict[str, Any]) -> None:
     """Exactly the two Spark steps wait for the pool `spark`."""
     found = {name for name, task in _tasks(loaded).items() if task["pool"] == "spark"}
@@ -96,7 +117,7 @@ def test_a_snapshot_is_taken_within_the_limit_of_its_own_task(
     assert task.python_callable("eu", **context) == "eu-1"
     assert asked == [{"run": "scheduled__1", "limit": own}]
     default = ClusterSettings(bootstrap="b:9092").timeout_seconds
-    assert default <= runtime.READING_SHARE * own.total_seconds()
+    assert default <= READING_SHARE * own.total_seconds()
 
 
 def test_a_person_can_run_one_cluster_or_some_groups(loaded: dict[str, Any]) -> None:

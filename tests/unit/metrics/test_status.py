@@ -86,6 +86,12 @@ def test_a_rebalance_excuses_standing_still_while_it_is_one_that_ends(
     assert expected is _status(lags, commits, owned, rebalancing), situation
 
 
+def test_unknown_partitions_are_not_hidden_behind_well_ones():
+    """What is unknown is never well; what is known to be wrong is worse."""
+    assert worst([Status.OK, Status.UNKNOWN]) is Status.UNKNOWN
+    assert worst([Status.OK, Status.UNKNOWN, Status.WARN]) is Status.WARN
+
+
 def test_a_group_has_its_worst_partitions_status():
     """Statuses worsen in the order they are declared in."""
     assert worst([Status.OK, Status.STALL, Status.WARN]) is Status.STALL

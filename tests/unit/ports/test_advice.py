@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.model import Move
+from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import History, PreviousAdvice
 from tests.helpers.history_rows import (
     FIRST,
@@ -93,6 +93,7 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     assert (row.metrics.assignor, row.metrics.total_lag) == ("range", None)
     assert row.running == {"live": False, "range": True}
     assert row.notes == ("n", "o")
+    assert row.members == (Member(id="orders-app-1", client_id="c", host="h"),)
     bare = manifest(1)
     history.store_snapshot(bare)
     stay = advice(bare.snapshot_id, "b", strategy=None, seen=0)
@@ -100,7 +101,7 @@ def test_advice_comes_with_the_scores_it_rests_on(history: History) -> None:
     first, second = history.advice_with_scores(bare.snapshot_id)
     assert (first.group_id, second.group_id) == ("a", "b")
     assert (second.live, second.proposed, second.metrics, second.seen_since) == (None,) * 4
-    assert (second.running, second.notes) == ({}, ())
+    assert (second.running, second.notes, second.members) == ({}, (), ())
 
 
 def test_a_streak_began_with_its_first_snapshot(history: History) -> None:

@@ -1,0 +1,100 @@
+"""How facts read, and what stands for a fact that nobody has words for."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenkeel.engine.facts import MOST_SUBJECTS, Fact, FactKind, finding
+from evenkeel.engine.records import record_of, row_of, to_json
+from evenkeel.engine.wording import because, proof, words
+
+GAIN, LOSS, REMARK = FactKind.GAIN, FactKind.LOSS, FactKind.REMARK
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        (
+            Fact(kind=LOSS, measure="largest_member_lag", before=1, after=2500),
+            "largest member lag 1 -> 2,500 offsets",
+        ),
+        (
+            Fact(kind=GAIN, measure="unowned", before=1, after=0),
+            "1 unowned partition gets an owner",
+        ),
+        (Fact(kind=LOSS, measure="unowned", before=0, after=1), "1 more partition without owner"),
+        (
+            Fact(kind=LOSS, measure="moves", after=1, bound=0),
+            "1 partition would move, the policy allows 0",
+        ),
+        (
+            Fact(kind=LOSS, measure="given_twice", partitions=1, subjects=("t-0",)),
+            "its assignment is flawed: 1 partition is given to more than one member, t-0",
+        ),
+        (finding("flaw", quote="long lags are left out"), "long lags are left out"),
+        (
+            Fact(kind=FactKind.FINDING, measure="warm_spares", before=2, after=3, subjects=("a",)),
+            "warm spares 2 -> 3 (a)",
+        ),
+    ],
+)
+def test_a_fact_reads_as_a_clause(fact, told):
+    """Singular and plural fit; a flaw counts as a loss; what has no words of its own says its name and values."""
+    assert words(fact) == told
+
+
+def test_many_subjects_are_counted_not_lost():
+    """A fact keeps the first, its clause names fewer still, and the count is that of all."""
+    topics = [f"t{n:02}" for n in range(MOST_SUBJECTS + 5)]
+    fact = finding("commits_of_no_partition", topics, partitions=99)
+
+    assert (len(fact.subjects), fact.more) == (MOST_SUBJECTS, 5)
+    assert words(fact).endswith(": t00, t01, t02 and 22 more")
+
+
+def test_a_cost_stands_beside_its_share_whichever_decides():
+    """The share comes first, what it costs behind it, and the next gain apart."""
+    share = Fact(kind=REMARK, measure="cross_rack_share", before=0.1, after=0.2)
+    cost = Fact(kind=GAIN, measure="cross_rack_cost_per_month", before=90.0, after=30.0, unit="EUR")
+    spread = Fact(kind=GAIN, measure="partition_spread", before=4, after=0)
+
+    told = "cross-rack share 10% -> 20%, 60.00 EUR a month saved; partition spread 4 -> 0"
+    assert because([cost, share, spread]) == told
+
+
+@pytest.mark.parametrize(
+    ("after", "bound", "told"),
+    [
+        (1204, 1170, "largest member lag 1,204, at most 3% above its floor of 1,170"),
+        (100_001, 100_000, "largest member lag 100,001, at most 0.01% above its floor of 100,000"),
+    ],
+)
+def test_a_gap_is_rounded_up(after, bound, told):
+    """What is said of it is never less than the gap."""
+    counts = Fact(kind=FactKind.EXACT, measure="partition_counts")
+    lag = Fact(kind=FactKind.WITHIN, measure="largest_member_lag", after=after, bound=bound)
+
+    assert proof([counts, lag]) == f"counts exact; {told}"
+
+
+def test_criteria_that_are_open_are_named_each():
+    """Exact ones together, then gaps, then what is not proven, then lags that were left out."""
+    facts = [
+        Fact(kind=FactKind.EXACT, measure="partition_counts"),
+        Fact(kind=FactKind.NOT_PROVEN, measure="largest_member_lag", partitions=1),
+        Fact(kind=FactKind.WITHIN, measure="cross_rack_share", after=1 / 8, bound=1 / 9),
+        Fact(kind=FactKind.NOT_PROVEN, measure="moves"),
+    ]
+    assert proof(facts) == (
+        "counts exact; cross-rack share 12.5%, its floor 11.1%; moves not proven; largest member lag left out:"
+        " 1 partition of unknown lag"
+    )
+    assert proof([]) is None
+
+
+def test_a_fact_survives_its_row_and_its_json():
+    """What is stored is the value itself."""
+    fact = finding("idle_members", ["a", "b"], after=2, bound=5, partitions=3)
+
+    assert record_of(Fact, row_of(fact)) == fact
+    assert record_of(Fact, to_json(fact)) == fact
