@@ -3,7 +3,7 @@
 
 **What it does.** One run per snapshot, in the order in which snapshots were taken: checks the
 snapshot group by group, computes lag, rates, skew and rack distance, replays every strategy on
-every group, checks the candidates, decides (switch or stay, with the reason) and tells Slack what
+every group, checks metrics and candidates, decides (switch or stay, with the reason) and tells Slack what
 is new. The snapshot id is the run's partition key.
 
 **When it fails.** The last line of the failed task's log says what could not be done and what to do

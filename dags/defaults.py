@@ -10,6 +10,7 @@ Airflow parses the DAG files.
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import re
 from datetime import UTC, datetime, timedelta
@@ -23,11 +24,29 @@ SNAPSHOT = Asset(name="evenkeel_snapshot", group="evenkeel")
 SPARK_POOL = "spark"
 """One slot: two local Spark sessions at once are slower than one after the other."""
 
+log = logging.getLogger(__name__)
+
+
+def tell_reason(context: Any) -> None:
+    """
+    Say why a task failed, whole and as the last line of its log.
+
+    Airflow logs the error with its traceback, then goes on in a group of lines that is folded in its pages; the group
+    is closed first, so that the reason stands outside.
+    """
+    problem = context.get("exception")
+    if problem is not None:
+        log.info("::endgroup::")
+        log.error("%s failed: %s", context["task"].task_id, " ".join(str(problem).split()))
+
+
 TASK: dict[str, Any] = {
     "owner": "evenkeel",
     "retries": 2,
     "retry_delay": timedelta(seconds=30),
     "execution_timeout": timedelta(minutes=10),
+    "on_failure_callback": tell_reason,
+    "on_retry_callback": tell_reason,
 }
 """Defaults of every task. Every error is tried again: it may have been put right meanwhile."""
 

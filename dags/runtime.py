@@ -187,19 +187,31 @@ def validate_snapshot(snapshot_id: str) -> bool:
             ports.lake, ports.history, snapshot_id, "snapshot", found
         )
         withheld = steps.withheld_groups(ports.lake, snapshot_id)
-    for group, reason in withheld.items():
-        log.warning("%s is withheld: %s", group, reason)
-    log.info("verdict on %s: %s", snapshot_id, f"rejected, {rejected}" if rejected else "accepted")
+    _tell_withheld(withheld)
+    _tell_verdict(snapshot_id, rejected)
     return rejected is None
 
 
+def _tell_withheld(withheld: Mapping[str, str]) -> None:
+    for group, reason in withheld.items():
+        log.warning("%s is withheld: %s", group, reason)
+
+
+def _tell_verdict(what: str, rejected: str | None) -> None:
+    log.info("verdict on %s: %s", what, f"rejected, {rejected}" if rejected else "accepted")
+
+
 def validate_candidates(snapshot_id: str) -> None:
-    """Check the candidates of a snapshot; those that pass reach the history."""
+    """Check the metrics and the candidates of a snapshot; those that pass reach the history."""
     from evenkeel.expectations import run
 
+    stages = {"metrics": run.validate_metrics, "candidates": run.validate_candidates}
     with of_snapshot("validate_candidates", snapshot_id) as ports:
-        found = run.validate_candidates(ports.lake, ports.settings, snapshot_id)
-        steps.record_validation(ports.lake, ports.history, snapshot_id, "candidates", found)
+        for stage, validate in stages.items():
+            found = validate(ports.lake, ports.settings, snapshot_id)
+            rejected = steps.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
+            _tell_verdict(f"{stage} of {snapshot_id}", rejected)
+            _tell_withheld(steps.withheld_groups(ports.lake, snapshot_id, stage))
 
 
 def advise(snapshot_id: str) -> None:

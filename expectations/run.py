@@ -8,7 +8,6 @@ the whole snapshot's. Great Expectations gives the positions of unexpected rows;
 
 from __future__ import annotations
 
-import logging
 import os
 import string
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.datasets import METRICS, SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.streams.settings import RackStrategy
@@ -58,6 +57,30 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     rows = check(frames, build_suites(snapshot_id, manifest.rows))
     groups = tables["groups"]["group_id"].to_pylist()
     return _results(snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.withhold_share)])
+
+
+def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
+    """
+    Check the metrics of a snapshot.
+
+    Args:
+        lake: Where they are.
+        settings: As for `validate_snapshot`.
+        snapshot_id: Which snapshot.
+
+    Returns:
+        Rows of `datasets.VALIDATION`, stage `metrics`.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the metrics.
+    """
+    from evenkeel.expectations.metrics import build_suites, metric_frames
+
+    manifest = lake.manifest("metrics", snapshot_id)
+    tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
+    groups = lake.read("groups", [snapshot_id])["group_id"].to_pylist()
+    rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
+    return _results(snapshot_id, "metrics", [*rows, _share(rows, groups, settings.withhold_share)])
 
 
 def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
@@ -156,7 +179,6 @@ def _context() -> Any:
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
 
-    logging.getLogger("great_expectations").setLevel(logging.ERROR)
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     return context

@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.ports import Lake, ResultHistory
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps import measure_group, record_metrics
 from evenkeel.spark_tasks.group_rows import packed_rows
 from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_past, spark_schema
@@ -85,13 +85,12 @@ def metric_tables(
 def _run(
     spark: SparkSession,
     lake: Lake,
-    history: ResultHistory,
     settings: Settings,
     snapshot_id: str,
     pattern: str,
 ) -> None:
     tables = metric_tables(spark, lake, settings, snapshot_id, pattern)
-    record_metrics(lake, history, snapshot_id, tables, pattern)
+    record_metrics(lake, snapshot_id, tables, pattern)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.ports import Lake, ResultHistory
+from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks.session import session
 
 Run = Callable[..., None]
@@ -22,7 +22,7 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
 
     Args:
         name: The step, which is also the Spark application's name.
-        run: Called with (spark, lake, history, settings, snapshot_id, pattern).
+        run: Called with (spark, lake, settings, snapshot_id, pattern).
         arguments: Of the command line; without them this process's.
 
     Returns:
@@ -33,8 +33,7 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         settings = wiring.settings()
-        lake, history = wiring.lake(settings), wiring.history(settings)
-        _start(name, run, lake, history, settings, asked)
+        _start(name, run, wiring.lake(settings), settings, asked)
     except EvenkeelError as problem:
         print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
         return problem.exit_code
@@ -45,14 +44,13 @@ def _start(
     name: str,
     run: Run,
     lake: Lake,
-    history: ResultHistory,
     settings: Settings,
     asked: argparse.Namespace,
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", asked.snapshot_id)
     with session(f"evenkeel {name} {asked.snapshot_id}") as spark:
-        run(spark, lake, history, settings, asked.snapshot_id, asked.groups)
+        run(spark, lake, settings, asked.snapshot_id, asked.groups)
 
 
 def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:

@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import CANDIDATES
-from evenkeel.engine.ports import Lake, ResultHistory
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps import propose_group, record_candidates
 from evenkeel.spark_tasks.group_rows import packed_rows
 from evenkeel.spark_tasks.inputs import Reading, as_dataset, open_measured, spark_schema
@@ -70,7 +70,6 @@ def candidate_tables(
 def _run(
     spark: SparkSession,
     lake: Lake,
-    history: ResultHistory,
     settings: Settings,
     snapshot_id: str,
     pattern: str,

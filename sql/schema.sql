@@ -103,17 +103,18 @@ CREATE TABLE validation (
     reason text,
     CONSTRAINT validation_pkey PRIMARY KEY (validation_id),
     CONSTRAINT validation_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
-    CONSTRAINT validation_stage_check CHECK (stage IN ('snapshot', 'candidates'))
+    CONSTRAINT validation_stage_check CHECK (stage IN ('snapshot', 'metrics', 'candidates'))
 );
 
 CREATE INDEX validation_snapshot ON validation (snapshot_id, stage, group_id);
 
 COMMENT ON TABLE validation IS
-    'What was expected of a snapshot or its candidates, and whether it held. A failed critical row withholds its group.';
+    'What was expected of a snapshot and what was made of it, and whether it held. A failed critical row withholds its group.';
 COMMENT ON COLUMN validation.validation_id IS 'Number of the row, without meaning.';
 COMMENT ON COLUMN validation.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN validation.cluster IS 'The cluster of that snapshot.';
-COMMENT ON COLUMN validation.stage IS '"snapshot": what was read; "candidates": what was proposed.';
+COMMENT ON COLUMN validation.stage IS
+    '"snapshot": what was read; "metrics": what was measured; "candidates": what was proposed.';
 COMMENT ON COLUMN validation.group_id IS 'Which group was checked; null for the snapshot as a whole.';
 COMMENT ON COLUMN validation.expectation IS 'What was expected.';
 COMMENT ON COLUMN validation.severity IS '"critical" withholds the group, or rejects the snapshot where there is none.';

@@ -76,8 +76,8 @@ TIERS = (
         "slow",
         "needs no service, but Airflow or Great Expectations loaded, a compiler, a JVM or patience",
         "(airflow or slow) and not (postgres or kafka or spark)",
+        # not in parallel: what Airflow imports of Spark ends an xdist worker while it collects
         ("tests/unit", "tests/integration"),
-        BY_FILE,
     ),
     Tier(
         "postgres",

@@ -22,7 +22,7 @@ from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import groups_at
-from evenkeel.engine.steps.validation import withheld_groups
+from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
 from evenkeel.engine.wording import because
 
 PLAIN_FORM = "plain form: no Spark, no validation"
@@ -154,7 +154,7 @@ class _Walk:
             source=source,
             metrics=pa.concat_tables(metrics),
             candidates=rows_to_table(candidates, CANDIDATES["candidates"]),
-            withheld=withheld_groups(source.lake, self._ids[position], "candidates"),
+            withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
         )
 
     def _past(self, position: int, name: str) -> list[GroupSnapshot]:

@@ -28,6 +28,7 @@ from evenkeel.engine.datasets.reading import (
 from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
     METRICS,
+    RECORDS,
     SCHEMA_VERSION,
     SNAPSHOT,
     STEPS,
@@ -40,6 +41,7 @@ __all__ = [
     "CANDIDATES",
     "CHANGELOG",
     "METRICS",
+    "RECORDS",
     "SCHEMA_VERSION",
     "SNAPSHOT",
     "STEPS",

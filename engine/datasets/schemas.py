@@ -34,6 +34,7 @@ RECORDS: Mapping[str, Mapping[str, type]] = {
         "commits": CommitRow,
     },
     "validation": {"validation": ValidationRow},
+    "metrics_validation": {"metrics_validation": ValidationRow},
     "candidate_validation": {"candidate_validation": ValidationRow},
     "metrics": {
         "group_metrics": GroupMetrics,

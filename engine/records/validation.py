@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from evenkeel.engine.columns import Unit, column
 from evenkeel.engine.records.keys import OfSnapshot
 
-STAGES = ("snapshot", "candidates")
+STAGES = ("snapshot", "metrics", "candidates")
 SEVERITIES = ("critical", "warning", "info")
 
 
@@ -20,7 +20,8 @@ class ValidationRow(OfSnapshot):
     )
     stage: str = field(
         metadata=column(
-            '"snapshot": what was read; "candidates": what was proposed.', one_of=STAGES
+            '"snapshot": what was read; "metrics": what was measured; "candidates": what was proposed.',
+            one_of=STAGES,
         )
     )
     group_id: str | None = field(

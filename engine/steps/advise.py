@@ -15,7 +15,7 @@ from evenkeel.engine.model import Advice, Move, utc_now
 from evenkeel.engine.ports import AdviceHistory, Lake
 from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
-from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
+from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import because
 
 
@@ -56,11 +56,11 @@ def advise(
 
 
 def _withheld(lake: Lake, snapshot_id: str, candidates: pa.Table) -> Mapping[str, str]:
-    """Groups that may not be judged, and why: all of them when the candidates are rejected as a whole."""
-    rejected = rejected_as_a_whole(lake, snapshot_id, "candidates")
+    """Groups that may not be judged, and why: all of them when metrics or candidates are rejected as a whole."""
+    rejected = rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE)
     if rejected is not None:
         return dict.fromkeys(candidates["group_id"].to_pylist(), rejected)
-    return withheld_groups(lake, snapshot_id, "candidates")
+    return withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
 
 
 def advise_groups(

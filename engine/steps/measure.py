@@ -27,7 +27,7 @@ from evenkeel.engine.model import (
     Status,
     from_ms,
 )
-from evenkeel.engine.ports import Lake, ResultHistory
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.reading import groups_with_past, with_others
@@ -54,21 +54,14 @@ def compute_metrics(
 
 
 def record_metrics(
-    lake: Lake,
-    history: ResultHistory | None,
-    snapshot_id: str,
-    tables: Mapping[str, pa.Table],
-    pattern: str = "*",
+    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str = "*"
 ) -> None:
     """
-    Keep the metrics of a snapshot, replacing those of an earlier try.
+    Keep the metrics in the lake; the history gets those that pass validation (`record_validation`).
 
     Computed for the groups of a pattern only, they replace only those groups' rows.
     """
-    whole = with_others(lake, snapshot_id, tables, pattern)
-    lake.write("metrics", snapshot_id, whole, {})
-    if history is not None:
-        history.store_metrics(snapshot_id, whole)
+    lake.write("metrics", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
 
 
 def observe_group(

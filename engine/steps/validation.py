@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenkeel.engine.datasets import RECORDS
 from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.model import GroupType, Status
 from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
-from evenkeel.engine.records import ValidationRow, records_of
+from evenkeel.engine.records import GroupMetrics, ValidationRow, blank, records_of, table_of
 
-STEP_OF_STAGE = {"snapshot": "validation", "candidates": "candidate_validation"}
+STEP_OF_STAGE = {
+    "snapshot": "validation",
+    "metrics": "metrics_validation",
+    "candidates": "candidate_validation",
+}
 """Under which step a validation stage lies in the lake; its one dataset has the same name."""
+
+BEFORE_ADVICE = ("metrics", "candidates")
+"""The stages that a group must pass to be advised."""
 
 
 class ValidationHistory(SnapshotHistory, ResultHistory, Protocol):
@@ -24,10 +34,11 @@ def record_validation(
     lake: Lake, history: ValidationHistory | None, snapshot_id: str, stage: str, results: pa.Table
 ) -> str | None:
     """
-    Keep what a validation stage found; the stage `candidates` then lets the candidates that passed into the history.
+    Keep what a validation stage found, and let what passed into the history.
 
     The stage `snapshot` comes first for every snapshot, so it also notes the snapshot itself, from its manifest: a
-    history that was down when the snapshot was taken catches up here.
+    history that was down when the snapshot was taken catches up here. After the stage `metrics` the history gets the
+    metrics, after `candidates` the candidates, of all groups but those that are withheld.
 
     Returns:
         Why the whole snapshot is rejected, None when it is not. A rejection is a verdict, not a failure.
@@ -40,33 +51,73 @@ def record_validation(
     if stage == "snapshot":
         history.store_snapshot(lake.manifest("snapshot", snapshot_id))
     history.store_validation(snapshot_id, stage, records_of(ValidationRow, results))
-    if stage == "candidates":
-        failed = pa.array(list(_failed(results)), pa.string())
+    if stage == "metrics" and not rejected:
+        history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
+    if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
+        withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
         candidates = lake.read("candidates", [snapshot_id])
-        passed = candidates.filter(pc.invert(pc.is_in(candidates["group_id"], value_set=failed)))
-        if not rejected:
-            history.store_candidates(snapshot_id, passed)
+        history.store_candidates(snapshot_id, _without(candidates, withheld))
     return rejected
+
+
+def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
+    """The metrics of the groups that may be shown; of each other one a row that says why nothing is known of it."""
+    withheld = withheld_groups(lake, snapshot_id, "metrics")
+    measured = {name: lake.read(name, [snapshot_id]) for name in RECORDS["metrics"]}
+    tables = {name: _without(table, withheld) for name, table in measured.items()}
+    seen = {row["group_id"]: row for row in lake.read("groups", [snapshot_id]).to_pylist()}
+    groups = measured["group_metrics"]
+    versions = dict(
+        zip(groups["group_id"].to_pylist(), groups["config_version"].to_pylist(), strict=True)
+    )
+    silent = [
+        blank(
+            GroupMetrics,
+            snapshot_id=snapshot_id,
+            cluster=seen[group]["cluster"],
+            group_id=group,
+            config_version=versions.get(group) or "",
+            group_type=GroupType(seen[group]["group_type"]),
+            state=seen[group]["state"] or "",
+            assignor=seen[group]["assignor"],
+            status=Status.UNKNOWN,
+            error=reason,
+            findings=(),
+        )
+        for group, reason in withheld.items()
+        if group in seen
+    ]
+    unknown = table_of(GroupMetrics, silent)
+    return tables | {"group_metrics": pa.concat_tables([tables["group_metrics"], unknown])}
+
+
+def _without(table: pa.Table, groups: Iterable[str]) -> pa.Table:
+    """The rows of all groups but these."""
+    own = pc.is_in(table["group_id"], value_set=pa.array(list(groups), pa.string()))
+    return table.filter(pc.invert(own))
 
 
 def rejection(results: pa.Table) -> str | None:
     """Why a whole snapshot is rejected: its critical failures that concern no single group."""
-    reasons = [
-        row.reason or row.expectation
-        for row in records_of(ValidationRow, results)
-        if row.group_id is None and row.withholds
-    ]
-    return "; ".join(reasons) or None
+    return _joined(row for row in _critical(results) if row.group_id is None) or None
 
 
-def withheld_groups(lake: Lake, snapshot_id: str, stage: str = "snapshot") -> Mapping[str, str]:
+def withheld_groups(lake: Lake, snapshot_id: str, *stages: str) -> Mapping[str, str]:
     """
-    Which groups a validation stage withholds, and why.
+    Which groups validation withholds, and why.
 
-    Empty when the stage has not run: the command line's plain form validates nothing.
+    A stage that has not run withholds nobody: the command line's plain form validates nothing.
+
+    Args:
+        lake: Where the verdicts are.
+        snapshot_id: Of which snapshot.
+        stages: At which stages; without them at that of the snapshot.
     """
-    results = _results(lake, snapshot_id, stage)
-    return {} if results is None else _failed(results)
+    found: dict[str, list[ValidationRow]] = {}
+    for row in _failures(lake, snapshot_id, *(stages or ("snapshot",))):
+        if row.group_id is not None:
+            found.setdefault(row.group_id, []).append(row)
+    return {group: _joined(failures) for group, failures in found.items()}
 
 
 def distrusted(lake: Lake, snapshot_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
@@ -74,23 +125,24 @@ def distrusted(lake: Lake, snapshot_ids: Iterable[str]) -> frozenset[tuple[str, 
     return frozenset((one, group) for one in snapshot_ids for group in withheld_groups(lake, one))
 
 
-def rejected_as_a_whole(lake: Lake, snapshot_id: str, stage: str) -> str | None:
-    """Why a validation stage rejected a whole snapshot; None when it did not, or has not run."""
-    results = _results(lake, snapshot_id, stage)
-    return None if results is None else rejection(results)
+def rejected_as_a_whole(lake: Lake, snapshot_id: str, *stages: str) -> str | None:
+    """Why one of these stages rejected a whole snapshot; None when none did, or has run."""
+    whole = (row for row in _failures(lake, snapshot_id, *stages) if row.group_id is None)
+    return _joined(whole) or None
 
 
-def _results(lake: Lake, snapshot_id: str, stage: str) -> pa.Table | None:
-    """What a stage found, None when it has not run."""
-    try:
-        return lake.read(STEP_OF_STAGE[stage], [snapshot_id])
-    except SnapshotNotFound:
-        return None
+def _failures(lake: Lake, snapshot_id: str, *stages: str) -> list[ValidationRow]:
+    """The critical failures of some stages; one that has not run found none."""
+    found: list[ValidationRow] = []
+    for stage in stages:
+        with suppress(SnapshotNotFound):
+            found += _critical(lake.read(STEP_OF_STAGE[stage], [snapshot_id]))
+    return found
 
 
-def _failed(results: pa.Table) -> dict[str, str]:
-    reasons: dict[str, list[str]] = {}
-    for row in records_of(ValidationRow, results):
-        if row.group_id is not None and row.withholds:
-            reasons.setdefault(row.group_id, []).append(row.reason or row.expectation)
-    return {group: "; ".join(why) for group, why in reasons.items()}
+def _critical(results: pa.Table) -> list[ValidationRow]:
+    return [row for row in records_of(ValidationRow, results) if row.withholds]
+
+
+def _joined(failures: Iterable[ValidationRow]) -> str:
+    return "; ".join(row.reason or row.expectation for row in failures)

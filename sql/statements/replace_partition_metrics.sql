@@ -6,52 +6,19 @@
 DELETE FROM partition_worst
 WHERE snapshot_id = :snapshot_id;
 
-INSERT INTO partition_worst (
-    snapshot_id, cluster, group_id, config_version, topic, topic_id, partition, subscribed, begin_offset, end_offset,
-    committed_offset, lag, lag_basis, lost_records, production_per_second, consumption_per_second, time_lag_seconds,
-    time_lag_basis, time_to_loss_seconds, status, member_id, cross_rack, committed_at, end_at, place,
-    bytes_per_record, bytes_per_record_basis, counted, lag_for_strategies, production_deviation_per_second,
-    consumption_deviation_per_second
-)
-SELECT
-    snapshot_id,
-    cluster,
-    group_id,
-    config_version,
-    topic,
-    topic_id,
-    partition,
-    subscribed,
-    begin_offset,
-    end_offset,
-    committed_offset,
-    lag,
-    lag_basis,
-    lost_records,
-    production_per_second,
-    consumption_per_second,
-    time_lag_seconds,
-    time_lag_basis,
-    time_to_loss_seconds,
-    status,
-    member_id,
-    cross_rack,
-    committed_at,
-    end_at,
-    place,
-    bytes_per_record,
-    bytes_per_record_basis,
-    counted,
-    lag_for_strategies,
-    production_deviation_per_second,
-    consumption_deviation_per_second
+-- by name, so that a column that is added to both tables needs no mention here
+INSERT INTO partition_worst
+SELECT ranked.*
 FROM (
     SELECT
-        staged.*,
-        row_number() OVER (PARTITION BY group_id ORDER BY lag DESC NULLS LAST, topic, partition) AS place
+        to_jsonb(staged)
+        || jsonb_build_object(
+            'place', row_number() OVER (PARTITION BY group_id ORDER BY lag DESC NULLS LAST, topic, partition)
+        ) AS named
     FROM staged_partition_metrics AS staged
-) AS ranked
-WHERE place <= 20;
+) AS placed
+CROSS JOIN LATERAL jsonb_populate_record(NULL::partition_worst, named) AS ranked
+WHERE ranked.place <= 20;
 
 DELETE FROM partition_latest
 WHERE snapshot_id IN (

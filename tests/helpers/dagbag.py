@@ -123,8 +123,14 @@ def _describe_task(task: Any) -> dict[str, Any]:
         "timeout": timeout.total_seconds() if timeout else None,
         "pool": task.pool,
         "trigger_rule": str(getattr(task.trigger_rule, "value", task.trigger_rule)),
+        "tells": [*_names(task.on_failure_callback), *_names(task.on_retry_callback)],
         "upstream": sorted(task.upstream_task_ids),
     }
+
+
+def _names(callbacks: Any) -> list[str]:
+    """A task has a list of them, a mapped one what its author wrote."""
+    return [f.__name__ for f in (callbacks if isinstance(callbacks, list) else [callbacks])]
 
 
 if __name__ == "__main__":

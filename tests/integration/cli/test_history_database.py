@@ -9,6 +9,7 @@ from evenkeel.engine import steps
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import VALIDATION, rows_to_table
 from tests.helpers.snapshots import group, make_snapshot, store, topic
 from tests.integration.cli.conftest import objects
 
@@ -29,7 +30,8 @@ def filled(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     store(lake, snapshot)
     taken = snapshot.snapshot_id
     history.store_snapshot(lake.manifest("snapshot", taken), settings.version)
-    steps.record_metrics(lake, history, taken, steps.compute_metrics(lake, settings, taken))
+    steps.record_metrics(lake, taken, steps.compute_metrics(lake, settings, taken))
+    steps.record_validation(lake, history, taken, "metrics", rows_to_table([], VALIDATION))
     return taken
 
 

@@ -102,4 +102,4 @@ def make_lake(folder: Path) -> Lake:
 
 def measure_newest(lake: Lake) -> None:
     """What `propose_candidates` reads beside the newest snapshot: its metrics, made by the plain step."""
-    steps.record_metrics(lake, None, NEWEST, steps.compute_metrics(lake, SETTINGS, NEWEST))
+    steps.record_metrics(lake, NEWEST, steps.compute_metrics(lake, SETTINGS, NEWEST))

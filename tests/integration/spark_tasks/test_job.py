@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 
 from evenkeel.engine import steps, wiring
-from evenkeel.engine.errors import HistoryUnreachable
 from evenkeel.spark_tasks import compute_metrics, job, propose_candidates, session
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
@@ -20,39 +19,24 @@ from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, mea
 pytestmark = pytest.mark.spark
 
 
-class FakeHistory:
-    """Remembers metrics; or does not answer."""
-
-    def __init__(self, *, down: bool = False) -> None:
-        self.down, self.tables = down, {}
-
-    def store_metrics(self, name, tables) -> None:
-        """Keep the tables."""
-        if self.down:
-            raise HistoryUnreachable("history database: no answer.", fix="Start it.")
-        self.tables = dict(tables)
-
-
 @pytest.fixture
 def ports(monkeypatch, tmp_path, spark):
-    """A lake, a history and the test run's session behind the names that the mains use."""
-    found = SimpleNamespace(lake=make_lake(tmp_path / "lake"), history=FakeHistory())
+    """A lake and the test run's session behind the names that the mains use."""
+    found = SimpleNamespace(lake=make_lake(tmp_path / "lake"))
     monkeypatch.setattr(wiring, "settings", lambda: SETTINGS)
     monkeypatch.setattr(wiring, "lake", lambda settings: found.lake)
-    monkeypatch.setattr(wiring, "history", lambda settings: found.history)
     monkeypatch.setattr(job, "session", lambda name: contextlib.nullcontext(spark))
     before = signal.getsignal(signal.SIGTERM)
     yield found
     signal.signal(signal.SIGTERM, before)
 
 
-def test_metrics_reach_lake_and_history(ports):
-    """After the main, lake and history hold what the plain step computes."""
+def test_metrics_reach_the_lake(ports):
+    """After the main, the lake holds what the plain step computes; the history waits for their validation."""
     assert 0 == compute_metrics.main(["--snapshot-id", NEWEST])
     expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
     for name, table in expected.items():
         assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
-        assert table.to_pylist() == ports.history.tables[name].to_pylist()
 
 
 def test_candidates_of_some_groups_reach_the_lake(ports):
@@ -72,14 +56,6 @@ def test_an_unknown_snapshot_is_one_line_and_a_code(ports, capsys):
     assert unknown in lines[0]
 
 
-def test_a_history_that_is_down_loses_nothing(ports, capsys):
-    """The error is one line, and the lake has the metrics all the same."""
-    ports.history.down = True
-    assert 5 == compute_metrics.main(["--snapshot-id", NEWEST])
-    assert "history database: no answer. Start it.\n" == capsys.readouterr().err
-    assert 0 < ports.lake.read("group_metrics", [NEWEST]).num_rows
-
-
 HELD = """
 import contextlib, os, signal, sys
 from evenkeel.engine import wiring
@@ -88,7 +64,7 @@ from evenkeel.spark_tasks.job import run_job
 class Lake:
     manifest = staticmethod(lambda step, snapshot_id: None)
 
-wiring.settings = wiring.history = lambda *_: None
+wiring.settings = lambda *_: None
 wiring.lake = lambda settings: Lake
 
 def hold(spark, *_):

@@ -109,7 +109,7 @@ def test_following_back_says_what_going_through_all_snapshots_says(lake, lookbac
     previous: dict[str, Previous] = {}
     for snapshot_id in source.ids(lookback + 1):
         metrics = compute_metrics(source.lake, settings, snapshot_id)
-        record_metrics(source.lake, None, snapshot_id, metrics)
+        record_metrics(source.lake, snapshot_id, metrics)
         advice = advise_groups(
             propose_candidates(source.lake, settings, snapshot_id)["candidates"],
             metrics["group_metrics"],

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import defaults, runtime, snapshot_offsets
 from evenkeel.engine.config import ClusterSettings
@@ -60,6 +61,25 @@ def test_every_task_is_given_up_at_last(loaded: dict[str, Any]) -> None:
     """Each task has a timeout of ten minutes at most."""
     wrong = [n for n, task in _tasks(loaded).items() if not 0 < (task["timeout"] or 0) <= 600]
     assert wrong == []
+
+
+def test_a_failed_task_says_why_in_its_last_line(caplog: pytest.LogCaptureFixture) -> None:
+    """The whole reason on one line, outside the group of lines that Airflow's pages fold; so does one tried again."""
+    reason = "cluster 'eu' did not answer.\n" + "Check its address. " * 60
+    context = {"exception": AirflowException(reason), "task": SimpleNamespace(task_id="watch")}
+    for callback in ("on_failure_callback", "on_retry_callback"):
+        caplog.clear()
+        with caplog.at_level("INFO"):
+            defaults.TASK[callback](context)
+        before, last = (record.getMessage() for record in caplog.records)
+        assert before == "::endgroup::"
+        assert last == f"watch failed: {' '.join(reason.split())}"
+
+
+def test_every_task_says_why_it_failed(loaded: dict[str, Any]) -> None:
+    """No task has callbacks of its own in place of these."""
+    tell = defaults.tell_reason.__name__
+    assert [n for n, task in _tasks(loaded).items() if task["tells"] != [tell, tell]] == []
 
 
 def test_spark_has_one_slot(loaded: dict[str, Any]) -> None:

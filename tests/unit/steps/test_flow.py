@@ -208,7 +208,7 @@ def test_every_group_has_a_row_per_strategy(lake):
 
 def _measure(lake, wanted, settings=SETTINGS):
     """What `propose_candidates` reads."""
-    steps.record_metrics(lake, None, wanted, steps.compute_metrics(lake, settings, wanted))
+    steps.record_metrics(lake, wanted, steps.compute_metrics(lake, settings, wanted))
 
 
 def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = ()):
@@ -216,9 +216,10 @@ def _flow(lake, history, settings=SETTINGS, results: list[Mapping[str, Any]] = (
     steps.record_validation(
         lake, history, wanted, "snapshot", rows_to_table(list(results), VALIDATION)
     )
-    steps.record_metrics(lake, history, wanted, steps.compute_metrics(lake, settings, wanted))
+    _measure(lake, wanted, settings)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, settings, wanted))
-    steps.record_validation(lake, history, wanted, "candidates", rows_to_table([], VALIDATION))
+    for stage in ("metrics", "candidates"):
+        steps.record_validation(lake, history, wanted, stage, rows_to_table([], VALIDATION))
     return _by(map(row_of, steps.advise(lake, history, settings, wanted)), "group_id")
 
 
@@ -236,7 +237,8 @@ def test_advice_for_every_group(lake):
     assert advice["broken"]["reason"].startswith("could not be read")
     wanted, tables = snapshot_id(1), history.tables
     assert {wanted} == {*tables.metrics} == {*tables.candidates} == {*tables.snapshots}
-    assert {(wanted, "snapshot"), (wanted, "candidates")} == {*tables.validation}
+    stages = ("snapshot", "metrics", "candidates")
+    assert {(wanted, stage) for stage in stages} == {*tables.validation}
     assert tables.snapshots[wanted].advised
 
 
@@ -293,11 +295,55 @@ def test_candidates_that_fail_validation_do_not_reach_the_history(lake):
     assert "crossing" in lake.read("candidates", [wanted])["group_id"].to_pylist()
 
 
+def test_metrics_that_fail_validation_do_not_reach_the_history(lake):
+    """The group is shown as unknown with the reason, nothing is proposed or advised for it, and the others go on."""
+    history, wanted = MemoryHistory(), snapshot_id(1)
+    history.store_snapshot(lake.manifest("snapshot", wanted))
+    _measure(lake, wanted)
+    steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
+    failed = rows_to_table([_failure("crossing", reason="lag is negative")], VALIDATION)
+    for stage, results in (("metrics", failed), ("candidates", failed.slice(0, 0))):
+        steps.record_validation(lake, history, wanted, stage, results)
+
+    found = history.tables.metrics[wanted]
+    groups = _by(found["group_metrics"].to_pylist(), "group_id")
+    assert set(groups) == {*lake.read("groups", [wanted])["group_id"].to_pylist()}
+    withheld = groups["crossing"]
+    assert (withheld["status"], withheld["error"]) == ("UNKNOWN", "lag is negative")
+    assert withheld["partitions"] is None
+    for name in ("member_metrics", "partition_metrics"):
+        stored = {*found[name]["group_id"].to_pylist()}
+        measured = {*lake.read(name, [wanted])["group_id"].to_pylist()}
+        assert stored == measured - {"crossing"} < measured
+    assert "crossing" not in history.tables.candidates[wanted]["group_id"].to_pylist()
+    advice = _by(map(row_of, steps.advise(lake, history, SETTINGS, wanted)), "group_id")
+    assert (advice["crossing"]["verdict"], advice["crossing"]["reason"]) == (
+        "not judged",
+        "lag is negative",
+    )
+    assert advice["empty"]["reason"] == "no members (Empty)"
+
+
+def test_rejected_metrics_reach_the_history_for_no_group(lake):
+    """Neither do the candidates that were computed beside them; every group is told so."""
+    history, wanted = MemoryHistory(), snapshot_id(1)
+    history.store_snapshot(lake.manifest("snapshot", wanted))
+    _measure(lake, wanted)
+    steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
+    failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
+    for stage, results in (("metrics", failed), ("candidates", failed.slice(0, 0))):
+        steps.record_validation(lake, history, wanted, stage, results)
+
+    assert (history.tables.metrics, history.tables.candidates) == ({}, {})
+    advice = steps.advise(lake, history, SETTINGS, wanted)
+    assert {row.reason for row in advice} == {"rows are missing"}
+
+
 def test_rejected_candidates_are_no_ground_for_advice(lake):
     """When the candidates as a whole cannot be trusted, every group is told so and none to switch."""
     history, wanted = MemoryHistory(), snapshot_id(1)
     history.store_snapshot(lake.manifest("snapshot", wanted))
-    steps.record_metrics(lake, history, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    _measure(lake, wanted)
     steps.record_candidates(lake, wanted, steps.propose_candidates(lake, SETTINGS, wanted))
     failed = rows_to_table([_failure(None, reason="rows are missing")], VALIDATION)
     steps.record_validation(lake, history, wanted, "candidates", failed)
@@ -311,7 +357,7 @@ def test_advice_remembers_what_came_before(lake):
     """With two confirmations asked for, the preceding snapshot's preference counts."""
     settings = Settings(rules=(Rule(policy=Policy(confirmations=2)),))
     metrics = steps.compute_metrics(lake, settings, snapshot_id(1))
-    steps.record_metrics(lake, None, snapshot_id(1), metrics)
+    steps.record_metrics(lake, snapshot_id(1), metrics)
     tables = steps.propose_candidates(lake, settings, snapshot_id(1))
     inputs = tables["candidates"], metrics["group_metrics"], settings, "test"
     first = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, {}, {})], "g")
@@ -364,11 +410,11 @@ def test_a_past_that_was_withheld_is_nobodys_past(lake):
 def test_a_run_for_some_groups_takes_nothing_from_the_others(lake):
     """By hand for a pattern, only matching groups' rows are replaced."""
     wanted = snapshot_id(1)
-    steps.record_metrics(lake, None, wanted, steps.compute_metrics(lake, SETTINGS, wanted))
+    _measure(lake, wanted)
     before = lake.read("group_metrics", [wanted]).sort_by("group_id")
     other = Settings(lookback=1)
     some = steps.compute_metrics(lake, other, wanted, "cross*")
-    steps.record_metrics(lake, None, wanted, some, "cross*")
+    steps.record_metrics(lake, wanted, some, "cross*")
     after = lake.read("group_metrics", [wanted]).sort_by("group_id")
 
     assert after["group_id"].to_pylist() == before["group_id"].to_pylist()
@@ -421,7 +467,7 @@ def test_a_group_that_was_not_measured_is_infeasible_with_that_reason(lake):
     """Metrics of some groups only, made by hand, leave the others without a judgement."""
     wanted = snapshot_id(1)
     some = steps.compute_metrics(lake, SETTINGS, wanted, "cross*")
-    steps.record_metrics(lake, None, wanted, some, "cross*")
+    steps.record_metrics(lake, wanted, some, "cross*")
     rows = steps.propose_candidates(lake, SETTINGS, wanted)["candidates"].to_pylist()
     reasons = {row["reason"] for row in rows if not row["group_id"].startswith("cross")}
     assert reasons == {"its metrics have not been computed"}

@@ -1,0 +1,98 @@
+"""What a record's declaration lets one expect of its columns: ranges, known values, and that what must be known is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import great_expectations.expectations as gxe
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenkeel.engine.columns import ColumnSpec, columns_of
+from evenkeel.expectations.suite import expect
+
+UNSOUND = "unsound"
+"""The helper column of `unsound`."""
+
+
+def ranges(record: type, example: str) -> list[gxe.Expectation]:
+    """
+    One expectation per column that declares a range or its values, and one for what must be known.
+
+    Args:
+        record: What a row is.
+        example: What names a row, a format string over its columns; the value follows it.
+    """
+    found = [_of(spec, f"{example}: {{{spec.name}}}") for spec in _checked(record)]
+    known = expect(
+        gxe.ExpectColumnValuesToBeNull,
+        "What must be known is, and unknown is null, never NaN.",
+        "a value is missing or not a number",
+        f"{example}: {{{UNSOUND}}}",
+        column=UNSOUND,
+    )
+    return [known, *found]
+
+
+def unsound(table: pa.Table, record: type) -> pa.Array:
+    """Per row, which columns are null though they must not be, or NaN: their names; null where there are none."""
+    names = pa.nulls(len(table), pa.string())
+    for name, bad in _faults(table, record):
+        named = pc.if_else(bad, name, None)
+        names = pc.coalesce(pc.binary_join_element_wise(names, named, ", "), names, named)
+    return names
+
+
+def _faults(table: pa.Table, record: type) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    for spec in columns_of(record):
+        if spec.meaning.generated:
+            continue
+        column = table[spec.name]
+        if not spec.nullable:
+            yield spec.name, column.is_null()
+        if spec.kind is float:
+            yield spec.name, pc.fill_null(pc.is_nan(column), False)
+
+
+def _checked(record: type) -> Sequence[ColumnSpec]:
+    return [
+        spec
+        for spec in columns_of(record)
+        if spec.values or spec.meaning.at_least is not None or spec.meaning.at_most is not None
+    ]
+
+
+def _of(spec: ColumnSpec, example: str) -> gxe.Expectation:
+    if spec.values:
+        return among(spec.name, spec.values, example)
+    low, high = spec.meaning.at_least, spec.meaning.at_most
+    if high is None and low == 0:
+        holds, broken = "is not negative", "is negative"
+    elif high is None:
+        holds, broken = f"is at least {low:g}", f"is under {low:g}"
+    else:
+        holds, broken = f"is between {low:g} and {high:g}", f"is not between {low:g} and {high:g}"
+    return expect(
+        gxe.ExpectColumnValuesToBeBetween,
+        f"{spec.name} {holds}.",
+        f"{spec.name} {broken}",
+        example,
+        column=spec.name,
+        min_value=low,
+        max_value=high,
+    )
+
+
+def among(column: str, values: Sequence[str], example: str) -> gxe.Expectation:
+    """That a column has one of these values, or none."""
+    return expect(
+        gxe.ExpectColumnValuesToBeInSet,
+        f"The {column} is a known one.",
+        f"the {column} is not a known one",
+        example,
+        column=column,
+        value_set=list(values),
+    )
+
+
+__all__ = ["UNSOUND", "among", "ranges", "unsound"]

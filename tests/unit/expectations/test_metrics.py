@@ -1,0 +1,414 @@
+"""Expectations of metrics: each has a case that breaks it, and says which group and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.columns import columns_of
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.records import GroupMetrics, MemberMetrics, PartitionMetrics
+from evenkeel.engine.steps.validation import rejection
+from evenkeel.expectations.metrics import build_suites, metric_frames
+from evenkeel.expectations.run import check, validate_metrics
+from tests.unit.expectations.test_candidates import lake_of_every_kind
+
+pytestmark = pytest.mark.slow
+
+SNAPSHOT_ID = "test-20260301T120000Z-000000"
+KEY = {"snapshot_id": SNAPSHOT_ID, "cluster": "test", "config_version": "v"}
+SETTINGS = Settings()
+
+Tables = dict[str, list[dict[str, Any]]]
+
+
+def of_group(name: str) -> Tables:
+    """The rows of a group of two members, one idle, and three partitions, one of them not counted."""
+    key = KEY | {"group_id": name}
+    partitions = [
+        key
+        | {
+            "topic": "orders",
+            "partition": number,
+            "subscribed": counted,
+            "begin_offset": 0,
+            "end_offset": 20,
+            "lag": lag,
+            "lag_basis": "committed",
+            "lost_records": 0,
+            "time_lag_basis": "unknown",
+            "status": "OK",
+            "member_id": "a" if counted else None,
+            "counted": counted,
+        }
+        for number, (lag, counted) in enumerate([(4, True), (6, True), (9, False)])
+    ]
+    member = key | {"identity": "c@h", "client_id": "c", "client_host": "h"}
+    return {
+        "group_metrics": [
+            key
+            | {
+                "group_type": "classic",
+                "state": "Stable",
+                "status": "OK",
+                "members": 2,
+                "idle_members": 1,
+                "partitions": 2,
+                "unowned_partitions": 0,
+                "unsubscribed_partitions": 1,
+                "total_lag": 10,
+                "unknown_lag_partitions": 0,
+                "largest_partition_lag": 6,
+                "largest_member_lag": 10,
+                "lag_skew": 2.0,
+                "lag_floor": 6,
+                "lost_records": 0,
+                "drain_seconds": float("inf"),
+                "findings": [],
+            }
+        ],
+        "member_metrics": [
+            member | {"member_id": "a", "partitions": 2, "lag": 10},
+            member | {"member_id": "b", "partitions": 0, "lag": 0},
+        ],
+        "partition_metrics": partitions,
+    }
+
+
+def healthy() -> Tables:
+    """The rows of two groups, and of one of which nothing is known."""
+    silent = KEY | {"group_id": "silent", "group_type": "classic", "state": "Dead"}
+    silent |= {"status": "UNKNOWN", "error": "timeout", "findings": []}
+    steady, other = of_group("steady"), of_group("other")
+    tables = {name: [*steady[name], *other[name]] for name in METRICS}
+    tables["group_metrics"].append(silent)
+    return tables
+
+
+def as_tables(rows: Tables) -> dict[str, pa.Table]:
+    """Rows as the datasets."""
+    return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One thing wrong with the first row of a dataset, and the failure it must cause."""
+
+    expectation: str
+    values: dict[str, Any] = field(default_factory=dict)
+    edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None
+    groups: tuple[str | None, ...] = ("steady",)
+    reason: str
+    severity: str = "critical"
+    row: int = 0
+
+    @property
+    def dataset(self) -> str:
+        """What is wrong."""
+        name = self.expectation.partition(":")[0]
+        return "group_metrics" if name == "measured" else name
+
+    def apply(self) -> dict[str, pa.Table]:
+        """The tables with this wrong."""
+        tables = healthy()
+        rows = tables[self.dataset]
+        rows[self.row] = rows[self.row] | self.values
+        tables[self.dataset] = self.edit(rows) if self.edit else rows
+        return as_tables(tables)
+
+
+def of_every_dataset(dataset: str) -> list[Case]:
+    """That it is whole, of this snapshot, and of listed groups."""
+    return [
+        Case(
+            expectation=f"{dataset}: It has as many rows as its manifest says.",
+            edit=lambda rows: rows[:-1],
+            groups=(None,),
+            reason="the manifest says ",
+        ),
+        Case(
+            expectation=f"{dataset}: Its rows are of this snapshot.",
+            values={"snapshot_id": "test-20200101T000000Z-abcdef"},
+            groups=(None,),
+            reason="a row is of another snapshot: test-20200101T000000Z-abcdef",
+        ),
+        Case(
+            expectation=f"{dataset}: Its rows say which snapshot they are of.",
+            values={"snapshot_id": None},
+            groups=(None,),
+            reason="a row does not say which snapshot it is of",
+        ),
+    ]
+
+
+RECORDS = {
+    "group_metrics": (GroupMetrics, "the group"),
+    "member_metrics": (MemberMetrics, "a"),
+    "partition_metrics": (PartitionMetrics, "orders--2"),
+}
+"""Per dataset its record, and what names its first row once every value is out of range."""
+
+
+def impossible(record: type) -> dict[str, tuple[Any, str, str]]:
+    """Per column that declares what it can be: a value it cannot, what is expected, and what is said."""
+    found: dict[str, tuple[Any, str, str]] = {}
+    for spec in columns_of(record):
+        name, meaning = spec.name, spec.meaning
+        if spec.values:
+            found[name] = ("magic", f"The {name} is a known one.", f"the {name} is not a known one")
+        elif meaning.at_most == 1:
+            found[name] = (1.5, f"{name} is between 0 and 1.", f"{name} is not between 0 and 1")
+        elif meaning.at_least == 0:
+            found[name] = (-2, f"{name} is not negative.", f"{name} is negative")
+        elif meaning.at_least is not None:
+            found[name] = (0.5, f"{name} is at least 1.", f"{name} is under 1")
+    return found
+
+
+def out_of_range(dataset: str) -> dict[str, str]:
+    """What is said of each column of a dataset that is out of range, by what was expected."""
+    record, example = RECORDS[dataset]
+    return {
+        f"{dataset}: {expected}": f"{said}: {example}: {value}"
+        for value, expected, said in impossible(record).values()
+    }
+
+
+def test_ranges_are_those_of_the_records():
+    """A share, a skew, a count and a word, spelled out once."""
+    found = out_of_range("group_metrics")
+    assert found["group_metrics: cross_rack_share is between 0 and 1."] == (
+        "cross_rack_share is not between 0 and 1: the group: 1.5"
+    )
+    assert found["group_metrics: lag_skew is at least 1."] == "lag_skew is under 1: the group: 0.5"
+    assert found["group_metrics: total_lag is not negative."] == (
+        "total_lag is negative: the group: -2"
+    )
+    assert found["group_metrics: The status is a known one."] == (
+        "the status is not a known one: the group: magic"
+    )
+    assert [len(impossible(record)) > 7 for record, _ in RECORDS.values()] == [True] * 3
+
+
+def missing(dataset: str, example: str, **values: Any) -> Case:
+    """That these are known, and no number is NaN."""
+    return Case(
+        expectation=f"{dataset}: What must be known is, and unknown is null, never NaN.",
+        values=values,
+        reason=f"a value is missing or not a number: {example}: {', '.join(values)}",
+    )
+
+
+NAN = float("nan")
+CASES = [
+    Case(
+        expectation="measured: Every group is measured once.",
+        edit=lambda rows: rows[1:],
+        reason="a group was measured more than once, or not at all: 0 rows",
+        severity="warning",
+    ),
+    *(case for dataset in METRICS for case in of_every_dataset(dataset)),
+    Case(
+        expectation="group_metrics: Every row is of a group of the snapshot.",
+        edit=lambda rows: [*rows, rows[0] | {"group_id": "ghost"}],
+        groups=(None,),
+        reason="a row is of a group the snapshot has not: ghost",
+    ),
+    Case(
+        expectation="group_metrics: No group is measured twice.",
+        edit=lambda rows: [*rows, rows[0]],
+        reason="a group is measured twice: steady, steady",
+    ),
+    missing("group_metrics", "the group", status=None, time_lag_seconds=NAN, findings=None),
+    Case(
+        expectation="group_metrics: Nothing is measured of a group that could not be read or is withheld.",
+        values={"error": "timeout"},
+        reason="there are numbers of a group that could not be read or is withheld: timeout",
+    ),
+    *(
+        Case(
+            expectation="group_metrics: A group's totals are those of its partitions and members.",
+            values={column: 7},
+            reason=f"a number is not what its parts come to: the group: {column} is 7, {parts}",
+        )
+        for column, parts in {
+            "partitions": "its parts come to 2",
+            "unknown_lag_partitions": "its parts come to 0",
+            "total_lag": "its parts come to 10",
+            "largest_partition_lag": "its parts come to 6",
+            "members": "its parts come to 2",
+            "idle_members": "its parts come to 1",
+        }.items()
+    ),
+    Case(
+        expectation="group_metrics: A group's totals are those of its partitions and members.",
+        values={"largest_member_lag": 11},
+        reason="a number is not what its parts come to: the group: "
+        "largest_member_lag is 11, no member has more than 10",
+    ),
+    Case(
+        expectation="group_metrics: A part is no larger than its whole.",
+        values={"largest_member_lag": 11, "idle_members": 3},
+        reason="a part is larger than its whole: "
+        "idle_members 3 of members 2; largest_member_lag 11 of total_lag 10",
+    ),
+    Case(
+        expectation="group_metrics: Where everything is owned, the largest member lag is not under its floor.",
+        values={"largest_member_lag": 5},
+        reason="the largest member lag is under its floor: 5 under 6",
+    ),
+    Case(
+        expectation="member_metrics: Every member is of a measured group.",
+        values={"group_id": "ghost"},
+        groups=(None,),
+        reason="a member is of a group that was not measured: ghost",
+    ),
+    Case(
+        expectation="member_metrics: No member is measured twice.",
+        edit=lambda rows: [*rows, rows[0]],
+        reason="a member is measured twice: a, a",
+    ),
+    missing("member_metrics", "a", client_id=None, capacity_per_second=NAN),
+    *(
+        Case(
+            expectation="member_metrics: A member's partitions and lag are those of the partitions it owns.",
+            values={column: 7},
+            reason=f"a number is not what its parts come to: a: {column} is 7, its parts come to {parts}",
+        )
+        for column, parts in (("partitions", 2), ("lag", 10))
+    ),
+    Case(
+        expectation="partition_metrics: Every partition is of a measured group.",
+        values={"group_id": "ghost"},
+        groups=(None,),
+        reason="a partition is of a group that was not measured: ghost",
+    ),
+    Case(
+        expectation="partition_metrics: No partition is measured twice.",
+        edit=lambda rows: [*rows, rows[0]],
+        reason="a partition is measured twice: orders-0, orders-0",
+    ),
+    missing("partition_metrics", "orders-0", lag_basis=None, time_lag_seconds=NAN),
+    Case(
+        expectation="partition_metrics: No lag is more than the log holds.",
+        values={"lag": 21},
+        reason="a lag is more than the log holds: orders-0: 21 between 0 and 20",
+    ),
+    Case(
+        expectation="partition_metrics: The owner of a partition is a member.",
+        values={"member_id": "gone"},
+        reason="an owner is no member: orders-0 of gone",
+    ),
+]
+
+
+def failures(
+    tables: dict[str, pa.Table], *names: str, manifest: Any = None
+) -> list[dict[str, Any]]:
+    """What fails of these metrics, or of some frames of them."""
+    frames = metric_frames(tables, ["steady", "other", "silent"])
+    sizes = manifest or {dataset: len(table) for dataset, table in tables.items()}
+    found = check(
+        {name: frames[name] for name in names or frames}, build_suites(SNAPSHOT_ID, sizes)
+    )
+    return [row for row in found if not row["success"]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.expectation} {[*case.values]}")
+def test_an_expectation_that_is_broken_names_group_and_reason(case):
+    """Each broken expectation leaves one row per group it is broken for, with its reason; the others none."""
+    whole = {dataset: len(rows) for dataset, rows in healthy().items()}
+    rows = failures(
+        case.apply(),
+        case.expectation.partition(":")[0],
+        manifest=whole if "manifest" in case.expectation else None,
+    )
+    own = [r for r in rows if r["expectation"] == case.expectation]
+    assert [(r["group_id"], r["severity"]) for r in own] == [
+        (group, case.severity) for group in case.groups
+    ]
+    assert own[0]["reason"].startswith(case.reason)
+    assert {r["group_id"] for r in rows} <= {None, "steady", "ghost"}
+
+
+@pytest.mark.parametrize("dataset", METRICS)
+def test_a_value_out_of_range_names_group_and_reason(dataset):
+    """What a record declares of its columns is what is expected of them: one critical row for each that breaks it."""
+    rows = healthy()
+    values = {name: value for name, (value, _, _) in impossible(RECORDS[dataset][0]).items()}
+    rows[dataset][0] |= values
+    expected = out_of_range(dataset)
+    found = {
+        r["expectation"]: (r["group_id"], r["severity"], r["reason"].removesuffix(".0"))
+        for r in failures(as_tables(rows), dataset)
+        if r["expectation"] in expected
+    }
+    assert found == {name: ("steady", "critical", said) for name, said in expected.items()}
+
+
+def test_every_expectation_has_a_case():
+    """No expectation of the suites is left without a case that breaks it."""
+    suites = build_suites(SNAPSHOT_ID, dict.fromkeys(METRICS, 0))
+    written = {f"{name}: {e.description}" for name, s in suites.items() for e in s.expectations}
+    ranged = {name for dataset in METRICS for name in out_of_range(dataset)}
+    assert written == {case.expectation for case in CASES} | ranged
+
+
+def test_possible_metrics_pass():
+    """Never as a time to drain, an idle member, a partition that does not count, and a group nothing is known of."""
+    assert [] == failures(as_tables(healthy()))
+
+
+def test_what_is_unknown_is_not_compared():
+    """A total with an unknown lag, owners while the group rebalances, and files that do not say what counts."""
+    tables = healthy()
+    tables["partition_metrics"][0] |= {"lag": None}
+    tables["member_metrics"][0] |= {"lag": None}
+    tables["group_metrics"][0] |= {
+        "total_lag": None,
+        "unknown_lag_partitions": 1,
+        "largest_member_lag": None,
+        "lag_floor": None,
+    }
+    tables["group_metrics"][1] |= {"state": "PreparingRebalance", "idle_members": None}
+    tables["member_metrics"] = tables["member_metrics"][:2]
+    for row in tables["partition_metrics"][3:]:
+        row["counted"] = None
+    tables["group_metrics"][1] |= {"partitions": 3, "total_lag": 19}
+    assert [] == failures(as_tables(tables))
+
+
+def test_what_the_engine_measures_passes():
+    """The real metrics of groups of every kind have nothing wrong with them."""
+    lake, name = lake_of_every_kind()
+    found = validate_metrics(lake, SETTINGS, name)
+    assert found.schema == VALIDATION
+    assert [] == [row for row in found.to_pylist() if not row["success"]]
+    assert {"metrics"} == {*found["stage"].to_pylist()}
+
+
+def test_what_is_measured_of_a_recorded_cluster_passes():
+    """Rates and times over several snapshots too: no number of them is impossible."""
+    lake = open_recording("tests/data/cluster-recording.evenkeel")
+    name = lake.snapshot_ids[-1]
+    steps.record_metrics(lake, name, steps.compute_metrics(lake, SETTINGS, name))
+    found = validate_metrics(lake, SETTINGS, name).to_pylist()
+    assert [] == [row for row in found if not row["success"]]
+
+
+def test_too_many_wrong_groups_reject_the_snapshot():
+    """Then it is not the groups that are bad."""
+    lake, name = lake_of_every_kind()
+    tables = {dataset: lake.read(dataset, [name]) for dataset in METRICS}
+    rows = [row | {"status": "FINE"} for row in tables["group_metrics"].to_pylist()]
+    tables["group_metrics"] = rows_to_table(rows, METRICS["group_metrics"])
+    lake.write("metrics", name, tables, {})
+    rejected = rejection(validate_metrics(lake, SETTINGS, name))
+    assert rejected == "6 of 6 groups are withheld, more than withhold_share=0.5 allows"
