@@ -19,6 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+from _pytest.mark.expression import Expression
+
 DATABASE_URL = "EVENKEEL_TEST_DATABASE_URL"
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -83,7 +85,7 @@ TIERS = (
         "postgres",
         "one server, a database for each test",
         "postgres and not (kafka or spark)",
-        ("tests/integration",),
+        ("tests/integration", "tests/unit/ports"),
         BY_FILE,
         _postgres,
     ),
@@ -104,10 +106,10 @@ TIERS = (
 
 
 def stray(nodeid: str, marks: Collection[str]) -> bool:
-    """Whether a test lies where only marked ones are looked for, and has none of the marks."""
-    services = {"airflow", "slow", "postgres", "kafka", "spark"}
-    marked_only = ("tests/integration/", "tests/acceptance/", *SLOW_TO_IMPORT)
-    return nodeid.startswith(marked_only) and services.isdisjoint(marks)
+    """Whether a test lies where the tier that its marks choose does not look."""
+    (tier,) = (t for t in TIERS if Expression.compile(t.marks).evaluate(lambda m: m in marks))
+    left_out = [o.removeprefix("--ignore=") for o in tier.options if o.startswith("--ignore=")]
+    return not nodeid.startswith(tier.paths) or nodeid.startswith(tuple(left_out))
 
 
 @dataclass(frozen=True)

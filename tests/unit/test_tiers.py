@@ -27,11 +27,14 @@ def test_whatever_its_marks_a_test_is_in_one_tier() -> None:
 
 
 def test_a_test_that_no_tier_would_run_is_seen() -> None:
-    """Unmarked where only marked ones are looked for; anywhere else the unit tier has it."""
+    """Unmarked where only marked ones are looked for, or marked where the tier of its marks does not look."""
     assert stray("tests/integration/cli/test_x.py::test_y", {"parametrize"})
     assert stray("tests/unit/dags/test_x.py::test_y", set())
     assert not stray("tests/integration/cli/test_x.py::test_y", {"kafka"})
     assert not stray("tests/unit/cli/test_x.py::test_y", set())
+    assert stray("tests/unit/cli/test_x.py::test_y", {"postgres"})
+    assert not stray("tests/unit/ports/test_x.py::test_y", {"postgres"})
+    assert not stray(".src/evenkeel/engine/model.py::evenkeel.engine.model", set())
 
 
 def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
