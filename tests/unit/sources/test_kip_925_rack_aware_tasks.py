@@ -287,9 +287,9 @@ def test_section_4_b_ii_limits(counts, limits):
     half = sum(counts) // 2
     app = _app("a" * len(counts), _words(*["a"] * half) | _words(*["a"] * half, sub=1))
     owner = np.repeat(np.arange(len(counts)), counts)
-    places = problem_of(app, owner, np.arange(2 * half), STATEFUL, BALANCE).places
+    shared = problem_of(app, owner, np.arange(2 * half), STATEFUL, BALANCE).limits
 
-    assert places.most.reshape(2, -1).tolist() == [limits, limits]
+    assert shared.most.reshape(2, -1).tolist() == [limits, limits]
 
 
 C1, C2, C3 = (process(n) for n in range(3))
