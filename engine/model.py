@@ -560,7 +560,7 @@ class Score(Figures):
     )
 
 
-class Reach(enum.StrEnum):
+class Deployment(enum.StrEnum):
     """How a user gets a strategy."""
 
     SETTING = "setting"
@@ -590,7 +590,7 @@ class Candidate:
     """
 
     strategy: str
-    reach: Reach
+    deployment: Deployment
     feasibility: Feasibility
     reason: str
     is_running: bool | None = None

@@ -438,7 +438,7 @@ CREATE TABLE candidate (
     config_version text NOT NULL,
     strategy text NOT NULL,
     position integer NOT NULL,
-    reach text NOT NULL,
+    deployment text NOT NULL,
     feasibility text NOT NULL,
     reason text NOT NULL,
     how text,
@@ -481,7 +481,7 @@ COMMENT ON COLUMN candidate.group_id IS 'The consumer group.';
 COMMENT ON COLUMN candidate.config_version IS 'Hash of the configuration it was computed with.';
 COMMENT ON COLUMN candidate.strategy IS 'Our name of the strategy; "live" is what the group has now.';
 COMMENT ON COLUMN candidate.position IS 'Place of the strategy in the table of strategies, from 0.';
-COMMENT ON COLUMN candidate.reach IS
+COMMENT ON COLUMN candidate.deployment IS
     'How a user gets it: setting, class, plan, yardstick, never advised, already there.';
 COMMENT ON COLUMN candidate.feasibility IS 'Whether this group could run it: can run, could run, yardstick, infeasible.';
 COMMENT ON COLUMN candidate.reason IS 'Why it can or cannot run.';

@@ -9,7 +9,7 @@ from evenkeel.engine.advice.weighing import Weighing, near_floor, weigh
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.metrics.observe import NO_OFFSET_RESET
-from evenkeel.engine.model import Advice, Candidate, Feasibility, Move, Reach, Verdict
+from evenkeel.engine.model import Advice, Candidate, Deployment, Feasibility, Move, Verdict
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
@@ -48,7 +48,7 @@ def decide(
         moves: Per strategy, what would change hands.
         how: Per strategy, what its owner has to do.
     """
-    live = next((c for c in candidates if c.reach is Reach.LIVE), None)
+    live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
     if withheld is not None or live is None or live.score is None:
         reason = _why_not_judged(withheld, live)
         return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=(reason,))
@@ -100,7 +100,7 @@ def _why_not_judged(withheld: str | None, live: Candidate | None) -> Fact:
 
 
 def _deployable(candidate: Candidate, policy: Policy) -> bool:
-    return candidate.feasibility in DEPLOYABLE and candidate.reach.value in policy.reach
+    return candidate.feasibility in DEPLOYABLE and candidate.deployment.value in policy.deployment
 
 
 def _best(
@@ -119,7 +119,7 @@ def _best_yardstick(
     able: Sequence[str], weighed: Mapping[str, Weighing], named: Mapping[str, Candidate]
 ) -> str | None:
     """The best that this group cannot deploy, if it beats the best it can."""
-    others = [n for n in weighed if n not in able and named[n].reach is not Reach.NEVER]
+    others = [n for n in weighed if n not in able and named[n].deployment is not Deployment.NEVER]
     best, deployable = _best(others, weighed, named), _best(able, weighed, named)
     if best is None or deployable is None:
         return best

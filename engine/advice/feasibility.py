@@ -26,7 +26,7 @@ from evenkeel.engine.kit.protocol_names import (
     strategy_of,
     wire_name,
 )
-from evenkeel.engine.model import NONE, Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.model import NONE, Deployment, Feasibility, GroupSnapshot, GroupType
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.text import listed
 
@@ -69,7 +69,7 @@ NO_FOLLOWER = Judgement(
     reason="a stored plan, and nothing follows plans yet",
     how="It needs members whose assignor follows a stored plan; evenkeel does not ship that assignor yet.",
 )
-"""What is said of a strategy that is had by a plan."""
+"""What is said of a strategy that takes a stored plan."""
 
 
 def blocked(group: GroupSnapshot) -> str | None:
@@ -130,7 +130,7 @@ def _missing_rows(group: GroupSnapshot) -> str | None:
 
 
 def feasibility(
-    group: GroupSnapshot, strategy: str, reach: Reach, assignors: Assignors | None
+    group: GroupSnapshot, strategy: str, deployment: Deployment, assignors: Assignors | None
 ) -> Judgement:
     """
     Whether a group that is not `blocked` could run a strategy.
@@ -141,18 +141,18 @@ def feasibility(
     Args:
         group: The group.
         strategy: Our name of the strategy.
-        reach: How a user gets it.
+        deployment: How a user gets it.
         assignors: What configuration says the members list, most preferred first; None when it says nothing.
 
     Source: KIP-429 for the double bounce; `kit.election` for who is elected.
     """
-    if reach is Reach.LIVE:
+    if deployment is Deployment.LIVE:
         return Judgement(feasibility=Feasibility.CAN_RUN, reason=_present(group))
-    if reach is Reach.NEVER:
+    if deployment is Deployment.NEVER:
         return Judgement(
             feasibility=Feasibility.YARDSTICK, reason="shown for comparison, never advised"
         )
-    if reach is Reach.YARDSTICK:
+    if deployment is Deployment.YARDSTICK:
         return Judgement(
             feasibility=Feasibility.YARDSTICK,
             reason="no setting or class brings it to a consumer group",
@@ -160,14 +160,14 @@ def feasibility(
     kip_848 = group.type is GroupType.CONSUMER
     if kip_848 != (strategy in SERVER_SIDE):
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=_wrong_side(kip_848))
-    if reach is Reach.PLAN:
+    if deployment is Deployment.PLAN:
         return NO_FOLLOWER
     if kip_848:
         return _server_side(group, strategy)
     lists = lists_of(group.members, assignors)
     if runs(group, strategy):
         return _elected(group, strategy, lists)
-    return _other(group, strategy, reach, lists)
+    return _other(group, strategy, deployment, lists)
 
 
 def runs(group: GroupSnapshot, strategy: str) -> bool | None:
@@ -251,7 +251,7 @@ def _gives_up(group: GroupSnapshot, eager: frozenset[str]) -> str:
     )
 
 
-def _other(group: GroupSnapshot, strategy: str, reach: Reach, lists: Listed) -> Judgement:
+def _other(group: GroupSnapshot, strategy: str, deployment: Deployment, lists: Listed) -> Judgement:
     """A client-side strategy that the group does not run."""
     wire, election = wire_name(strategy), election_of(group, lists)
     doubted = doubt(group, lists, election)
@@ -259,7 +259,7 @@ def _other(group: GroupSnapshot, strategy: str, reach: Reach, lists: Listed) -> 
         lists, election = dict.fromkeys(lists), None
     present = group.assignor or "the present strategy"
     needs = f"after {_restarts(wire, election)}"
-    if reach is Reach.CLASS:
+    if deployment is Deployment.CLASS:
         needs += " and ships its class with every member"
     return Judgement(
         feasibility=Feasibility.COULD_RUN,

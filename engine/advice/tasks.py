@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenkeel.engine.advice.feasibility import RUNS, Judgement
-from evenkeel.engine.model import Feasibility, GroupSnapshot, GroupType, Reach
+from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import RackStrategy
@@ -12,9 +12,9 @@ from evenkeel.engine.streams.switch import EQUAL_COSTS
 SETTING = "rack.aware.assignment.strategy"
 
 
-def task_reach(group: GroupSnapshot) -> Reach:
+def task_reach(group: GroupSnapshot) -> Deployment:
     """How a rack strategy is had: a setting of classic groups; a broker that assigns tasks has none of them."""
-    return Reach.YARDSTICK if group.type is GroupType.STREAMS else Reach.SETTING
+    return Deployment.YARDSTICK if group.type is GroupType.STREAMS else Deployment.SETTING
 
 
 def task_feasibility(group: GroupSnapshot, running: Running, found: PlacementOutcome) -> Judgement:

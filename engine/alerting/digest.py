@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from evenkeel.engine.alerting.policy import News, Outcome
+from evenkeel.engine.alerting.policy import News, NewsKind
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.model import Move, Score, Verdict
@@ -92,10 +92,10 @@ def advice_message(
 def _title(news: Sequence[News]) -> str:
     number = Counter(one.outcome for one in news)
     clauses = {
-        Outcome.SWITCH: "would gain from another assignor",
-        Outcome.WITHDRAWN: "should stay after all",
-        Outcome.TAKEN_UP: "took up the advice",
-        Outcome.ENDED: "may have taken up the advice",
+        NewsKind.SWITCH: "would gain from another assignor",
+        NewsKind.WITHDRAWN: "should stay after all",
+        NewsKind.TAKEN_UP: "took up the advice",
+        NewsKind.ENDED: "may have taken up the advice",
     }
     return ", ".join(
         f"{several(number[outcome], 'group')} {clause}"
@@ -107,7 +107,7 @@ def _title(news: Sequence[News]) -> str:
 def _short(news: News) -> str:
     return (
         f"{news.outcome} to {news.advice.strategy}"
-        if news.outcome is Outcome.SWITCH
+        if news.outcome is NewsKind.SWITCH
         else news.outcome
     )
 
@@ -117,12 +117,12 @@ def _summary(news: News) -> str:
 
 
 def _heading(news: News) -> str:
-    if news.outcome is Outcome.SWITCH:
+    if news.outcome is NewsKind.SWITCH:
         instead = f" instead of {news.told_strategy}, told before" if news.told_strategy else ""
         return f"{news.group_id}: switch to {news.advice.strategy}{instead}"
-    if news.outcome is Outcome.TAKEN_UP:
+    if news.outcome is NewsKind.TAKEN_UP:
         return f"{news.group_id}: now runs {news.told_strategy}, as advised"
-    unknown = "; whether it runs that now is not known" if news.outcome is Outcome.ENDED else ""
+    unknown = "; whether it runs that now is not known" if news.outcome is NewsKind.ENDED else ""
     return f"{news.group_id}: no longer switch to {news.told_strategy}{unknown}"
 
 
@@ -130,7 +130,7 @@ def _section(news: News, moves: Sequence[Move], owners: Mapping[str, str]) -> Se
     advice = news.advice
     lines = [f"Why: {sentence(_reason(advice))}"]
     code: list[str] = []
-    if news.outcome is Outcome.SWITCH:
+    if news.outcome is NewsKind.SWITCH:
         lines += _effects(advice)
         lines.append(_cost(advice))
         lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")

@@ -20,8 +20,8 @@ from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.incident import closing_message, opening_message
 from evenkeel.engine.alerting.policy import (
     SEVERITY,
-    Finding,
     News,
+    PresentIncident,
     can_be_told,
     changes,
     new_advice,
@@ -192,13 +192,13 @@ def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) 
     return queued + sum(_close(history, settings, incident, now) for incident in found.closed)
 
 
-def _lasting(incident: IncidentRow, finding: Finding) -> dict[str, Any]:
+def _lasting(incident: IncidentRow, finding: PresentIncident) -> dict[str, Any]:
     """The newest facts, with the beginning as it was first told."""
     began = [f["since"] for f in (incident.facts, finding.facts) if f.get("since")]
     return {**finding.facts, **({"since": min(began, key=datetime.fromisoformat)} if began else {})}
 
 
-def _open(history: Incidents, settings: Settings, finding: Finding, now: datetime) -> bool:
+def _open(history: Incidents, settings: Settings, finding: PresentIncident, now: datetime) -> bool:
     channel = _cluster_channel(settings, finding.cluster)
     incident = IncidentRow(
         cluster=finding.cluster,

@@ -20,7 +20,7 @@ from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
 
 
-class Outcome(enum.StrEnum):
+class NewsKind(enum.StrEnum):
     """What is new for a group."""
 
     SWITCH = "switch"
@@ -37,14 +37,14 @@ class News:
     """
 
     group_id: str
-    outcome: Outcome
+    outcome: NewsKind
     advice: ScoredAdvice
     told_strategy: str | None = None
 
     @property
     def told(self) -> Told:
         """What the group's readers know once this is told."""
-        if self.outcome is Outcome.SWITCH:
+        if self.outcome is NewsKind.SWITCH:
             strategy = self.advice.strategy
             return Told(group_id=self.group_id, verdict=Verdict.SWITCH, strategy=strategy)
         return Told(group_id=self.group_id, verdict=Verdict.STAY, strategy=None)
@@ -69,7 +69,7 @@ def new_advice(given: Iterable[ScoredAdvice], told: Mapping[str, Told]) -> list[
 def _news(advice: ScoredAdvice, told: Told | None) -> News | None:
     told_strategy = told.strategy if told and told.verdict == Verdict.SWITCH else None
     if advice.verdict is Verdict.SWITCH and advice.strategy != told_strategy:
-        outcome = Outcome.SWITCH
+        outcome = NewsKind.SWITCH
     elif advice.verdict is Verdict.STAY and advice.strategy is None and told_strategy is not None:
         outcome = _ENDS[advice.running.get(told_strategy)]
     else:
@@ -79,13 +79,13 @@ def _news(advice: ScoredAdvice, told: Told | None) -> News | None:
     )
 
 
-_ENDS = {True: Outcome.TAKEN_UP, False: Outcome.WITHDRAWN, None: Outcome.ENDED}
+_ENDS = {True: NewsKind.TAKEN_UP, False: NewsKind.WITHDRAWN, None: NewsKind.ENDED}
 """How advice ends, by whether its group now runs what it was told to."""
 
 
 def _worst_first(news: News) -> tuple[bool, bool, int, str]:
     lag = news.advice.live and news.advice.live.largest_member_lag
-    return (news.outcome is not Outcome.SWITCH, lag is None, -(lag or 0), news.group_id)
+    return (news.outcome is not NewsKind.SWITCH, lag is None, -(lag or 0), news.group_id)
 
 
 class IncidentKind(enum.StrEnum):
@@ -120,7 +120,7 @@ is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class PresentIncident:
     """An incident that is there now: JSON-able *facts*, times as ISO text."""
 
     cluster: str
@@ -138,8 +138,8 @@ class Finding:
 class Changes:
     """What becomes of the incidents: found anew, still there (the open one and what is found now), and over."""
 
-    opened: tuple[Finding, ...]
-    kept: tuple[tuple[IncidentRow, Finding], ...]
+    opened: tuple[PresentIncident, ...]
+    kept: tuple[tuple[IncidentRow, PresentIncident], ...]
     closed: tuple[IncidentRow, ...]
 
 
@@ -172,7 +172,7 @@ def changes(
     )
 
 
-def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[Finding]:
+def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[PresentIncident]:
     """What is wrong with one cluster's pipeline at this moment."""
     checks = (_unreachable, _late, _rejected, _stuck, _step_failed, _unsent)
     return [found for check in checks if (found := check(facts, late_after, now))]
@@ -182,24 +182,26 @@ def _taking(facts: ClusterFacts) -> FailingStep | None:
     return next((step for step in facts.failing if step.step == TAKING), None)
 
 
-def _unreachable(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+def _unreachable(
+    facts: ClusterFacts, late_after: timedelta, now: datetime
+) -> PresentIncident | None:
     taking = _taking(facts)
     if taking is None or taking.skipped:
         return None
     newest = facts.newest_finished_at
-    return Finding(
+    return PresentIncident(
         cluster=facts.cluster,
         kind=IncidentKind.UNREACHABLE,
         facts=_step(taking) | {"newest_finished_at": newest and newest.isoformat()},
     )
 
 
-def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
     last_sign = facts.newest_finished_at or facts.watched_since
     if last_sign is None or now - last_sign <= late_after:
         return None
     newest, taking = facts.newest_finished_at, _taking(facts)
-    return Finding(
+    return PresentIncident(
         cluster=facts.cluster,
         kind=IncidentKind.LATE,
         facts={
@@ -212,10 +214,10 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding 
     )
 
 
-def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
     if facts.rejected_at is None:
         return None
-    return Finding(
+    return PresentIncident(
         cluster=facts.cluster,
         kind=IncidentKind.REJECTED,
         facts={
@@ -226,11 +228,11 @@ def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Find
     )
 
 
-def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
     oldest = facts.oldest_unadvised_at
     if oldest is None or now - oldest <= late_after:
         return None
-    return Finding(
+    return PresentIncident(
         cluster=facts.cluster,
         kind=IncidentKind.STUCK,
         facts={
@@ -241,7 +243,9 @@ def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding
     )
 
 
-def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+def _step_failed(
+    facts: ClusterFacts, late_after: timedelta, now: datetime
+) -> PresentIncident | None:
     explained = {TAKING, TELLING} if facts.unsent else {TAKING}
     failed = [
         step
@@ -251,18 +255,18 @@ def _step_failed(facts: ClusterFacts, late_after: timedelta, now: datetime) -> F
     if not failed:
         return None
     first = min(failed, key=lambda step: step.failing_since)
-    return Finding(
+    return PresentIncident(
         cluster=facts.cluster,
         kind=IncidentKind.STEP_FAILED,
         facts={"since": first.failing_since.isoformat(), "steps": [_step(s) for s in failed]},
     )
 
 
-def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Finding | None:
+def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
     oldest = facts.oldest_unsent_at
     if oldest is None or now - oldest <= late_after:
         return None
-    return Finding(
+    return PresentIncident(
         cluster=facts.cluster,
         kind=IncidentKind.UNSENT,
         facts={
@@ -284,6 +288,6 @@ def _step(step: FailingStep) -> dict[str, Any]:
     }
 
 
-def can_be_told(finding: Finding, channel: str) -> bool:
+def can_be_told(finding: PresentIncident, channel: str) -> bool:
     """Whether a channel can hear of it: that it takes no messages is told there when it is over."""
     return finding.kind is not IncidentKind.UNSENT or channel not in finding.facts["channels"]

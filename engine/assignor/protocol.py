@@ -6,7 +6,7 @@ import enum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from evenkeel.engine.assignor.group import GroupSpec
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 
 
 class Promise(enum.StrEnum):
@@ -45,7 +45,7 @@ class Assignor(Protocol):
     that runs it, what its method *read_user_data* makes of the bytes a member sent (bytes -> mapping), else what the
     configuration says of the member.
     """
-    reach: ClassVar[Reach]
+    deployment: ClassVar[Deployment]
     """How a user gets it."""
     source: ClassVar[str]
     """KIP, paper or class it follows."""
@@ -60,7 +60,7 @@ class Assignor(Protocol):
         """
 
 
-ASSIGNOR_PARTS = ("name", "works_on", "needs", "reach", "source", "assign")
+ASSIGNOR_PARTS = ("name", "works_on", "needs", "deployment", "source", "assign")
 """What an assignor must have."""
 
 
@@ -73,19 +73,19 @@ def shape_problem(candidate: Any) -> tuple[str, str] | None:
     What keeps a candidate from being an assignor, and what would mend it; None where nothing does.
 
     >>> shape_problem(object())[0]
-    'it has no name, works_on, needs, reach, source, assign'
+    'it has no name, works_on, needs, deployment, source, assign'
     """
     missing = [part for part in ASSIGNOR_PARTS if not hasattr(candidate, part)]
     if missing:
         return f"it has no {', '.join(missing)}", f"An assignor has {', '.join(ASSIGNOR_PARTS)}."
     named = isinstance(candidate.name, str) and candidate.name
-    reachable = isinstance(candidate.reach, Reach)
+    known = isinstance(candidate.deployment, Deployment)
     promises: Any = getattr(candidate, "promises", frozenset())
     wanted = {
         "name": None if named else "text",
         "works_on": _among(candidate.works_on, _WORKS_ON),
         "needs": _among(candidate.needs, _NEEDS),
-        "reach": None if reachable else "one of evenkeel.engine.model.Reach",
+        "deployment": None if known else "one of evenkeel.engine.model.Deployment",
         "promises": _among(promises, frozenset(Promise), "evenkeel.engine.assignor.Promise"),
         "assign": None if callable(candidate.assign) else "a method",
     }

@@ -41,7 +41,7 @@ from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
 from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
 from evenkeel.engine.kit.sticky.plan import lists_of, transferring_of
-from evenkeel.engine.model import Assignment, Column, Reach
+from evenkeel.engine.model import Assignment, Column, Deployment
 
 
 class CooperativeSticky:
@@ -50,7 +50,7 @@ class CooperativeSticky:
     name: ClassVar[str] = "cooperative-sticky"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks", "user_data"})
-    reach: ClassVar[Reach] = Reach.SETTING
+    deployment: ClassVar[Deployment] = Deployment.SETTING
     source: ClassVar[str] = (
         "org.apache.kafka.clients.consumer.CooperativeStickyAssignor 4.3, KIP-429"
     )

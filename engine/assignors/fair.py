@@ -42,7 +42,7 @@ from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
-from evenkeel.engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 
 
 class Fair:
@@ -51,7 +51,7 @@ class Fair:
     name: ClassVar[str] = "fair"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.CLASS
+    deployment: ClassVar[Deployment] = Deployment.CLASS
     source: ClassVar[str] = "KIP-49"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
 

@@ -42,7 +42,7 @@ from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
-from evenkeel.engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 from evenkeel.engine.text import listed
 
 _TOPICS_NAMED = 3
@@ -54,7 +54,7 @@ class LagAware:
     name: ClassVar[str] = "lag-aware"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset({"lag"})
-    reach: ClassVar[Reach] = Reach.CLASS
+    deployment: ClassVar[Deployment] = Deployment.CLASS
     source: ClassVar[str] = "KIP-169"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_TOPICS}
 

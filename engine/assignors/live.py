@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evenkeel.engine.assignor import GroupSpec, Promise
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 
 
 class Live:
@@ -29,7 +29,7 @@ class Live:
     name: ClassVar[str] = "live"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions", "tasks"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.LIVE
+    deployment: ClassVar[Deployment] = Deployment.LIVE
     source: ClassVar[str] = "the group's own description"
     promises: ClassVar[frozenset[Promise]] = frozenset(
         {Promise.REPEATABLE, Promise.UNTOUCHED, Promise.ORDER_FREE}

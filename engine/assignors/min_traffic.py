@@ -38,7 +38,7 @@ from typing import ClassVar
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.min_cost import DEFAULT_WEIGHTS, Weights, min_cost
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 
 
 class MinTraffic:
@@ -47,7 +47,7 @@ class MinTraffic:
     name: ClassVar[str] = "min_traffic"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions", "tasks"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks"})
-    reach: ClassVar[Reach] = Reach.YARDSTICK
+    deployment: ClassVar[Deployment] = Deployment.YARDSTICK
     source: ClassVar[str] = "KIP-925, RackAwareTaskAssignor 4.3"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
 

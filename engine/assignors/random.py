@@ -35,7 +35,7 @@ import numpy.typing as npt
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.subscribers import subscribers_in_order
-from evenkeel.engine.model import NONE, Assignment, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment
 
 Words = npt.NDArray[np.uint64]
 
@@ -46,7 +46,7 @@ class Random:
     name: ClassVar[str] = "random"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.NEVER
+    deployment: ClassVar[Deployment] = Deployment.NEVER
     source: ClassVar[str] = "ours, after the RandomAssignor of an article"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES
 

@@ -48,7 +48,7 @@ from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.member_order import member_order
 from evenkeel.engine.kit.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
-from evenkeel.engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 
 
 class Range:
@@ -57,7 +57,7 @@ class Range:
     name: ClassVar[str] = "range"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks"})
-    reach: ClassVar[Reach] = Reach.SETTING
+    deployment: ClassVar[Deployment] = Deployment.SETTING
     source: ClassVar[str] = "org.apache.kafka.clients.consumer.RangeAssignor 4.3, KIP-881"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_TOPICS}
 

@@ -34,7 +34,7 @@ from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.member_order import member_order
 from evenkeel.engine.kit.subscribers import subscribers_in_order
 from evenkeel.engine.kit.subscription_type import homogeneous, subscribed_topics
-from evenkeel.engine.model import NONE, Assignment, Indices, Ints, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment, Indices, Ints
 
 
 class RangeServer:
@@ -43,7 +43,7 @@ class RangeServer:
     name: ClassVar[str] = "range-server"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.SETTING
+    deployment: ClassVar[Deployment] = Deployment.SETTING
     source: ClassVar[str] = "org.apache.kafka.coordinator.group.assignor.RangeAssignor 4.3, KIP-848"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_TOPICS}
 

@@ -40,7 +40,7 @@ from evenkeel.engine.kit.java_order import string_order
 from evenkeel.engine.kit.member_order import member_order
 from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
-from evenkeel.engine.model import NONE, Assignment, Ints, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 
 
 class RoundRobin:
@@ -49,7 +49,7 @@ class RoundRobin:
     name: ClassVar[str] = "roundrobin"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.SETTING
+    deployment: ClassVar[Deployment] = Deployment.SETTING
     source: ClassVar[str] = "org.apache.kafka.clients.consumer.RoundRobinAssignor 4.3"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES | {Promise.EVEN_GROUP}
 

@@ -40,7 +40,7 @@ from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
 from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
 from evenkeel.engine.kit.sticky.plan import lists_of
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 
 
 class Sticky:
@@ -49,7 +49,7 @@ class Sticky:
     name: ClassVar[str] = "sticky"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks", "user_data"})
-    reach: ClassVar[Reach] = Reach.SETTING
+    deployment: ClassVar[Deployment] = Deployment.SETTING
     source: ClassVar[str] = "org.apache.kafka.clients.consumer.StickyAssignor 4.3, KIP-54"
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES - {Promise.ORDER_FREE} | {
         Promise.EVEN_GROUP

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typer
 
-from evenkeel.engine.cli.running import EXIT_CODES, Group
+from evenkeel.engine.cli.running import EXIT_CODES, VerbGroup
 
 __all__ = ["app", "main"]
 
@@ -27,7 +27,7 @@ _EPILOG = "\n\n".join(
 )
 
 app = typer.Typer(
-    cls=Group,
+    cls=VerbGroup,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=_EPILOG,

@@ -21,7 +21,7 @@ from evenkeel.engine.kit.protocol_names import (
     wire_name,
     wire_names,
 )
-from evenkeel.engine.model import STREAMS_PROTOCOL, GroupSnapshot, GroupType, Member, Reach
+from evenkeel.engine.model import STREAMS_PROTOCOL, Deployment, GroupSnapshot, GroupType, Member
 
 NOT_ON_THE_WIRE = (
     "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
@@ -259,10 +259,10 @@ def target(name: str, lists: Listed) -> str:
             f"--to: there is no strategy {name!r}.",
             fix=f"Choose one of {choices}, or give the class of your own.",
         )
-    reach = known[name].reach
-    if reach in (Reach.SETTING, Reach.CLASS):
+    deployment = known[name].deployment
+    if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name
-    why = NO_FOLLOWER.how if reach is Reach.PLAN else "It is shown for comparison only."
+    why = NO_FOLLOWER.how if deployment is Deployment.PLAN else "It is shown for comparison only."
     raise InputError(f"--to: no member can be set to {name}.", fix=why)
 
 

@@ -45,7 +45,7 @@ class NothingFound(EvenkeelError):
     exit_code = 1
 
 
-class Group(TyperGroup):
+class VerbGroup(TyperGroup):
     """The verbs, each loaded when it is asked for; every way they can end passes here."""
 
     def __init__(self, **given: Any) -> None:
@@ -84,7 +84,7 @@ class Group(TyperGroup):
         given = list(sys.argv[1:] if args is None else args) or ["--help"]
 
         def run() -> Any:
-            return super(Group, self).main(
+            return super(VerbGroup, self).main(
                 given, prog_name or "evenkeel", complete_var, False, windows_expand_args, **extra
             )
 

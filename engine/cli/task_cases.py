@@ -44,7 +44,7 @@ Pair = tuple[StrictStr, Number]
 Names = list[StrictStr]
 
 
-class TopicCase(BaseModel):
+class TaskTopicCase(BaseModel):
     """A topic: the racks of each partition's replicas, None for a broker without one, none for unknown."""
 
     partitions: list[list[StrictStr | None]]
@@ -72,7 +72,7 @@ class ClientCase(BaseModel):
     previous_standby: Names = []
 
 
-class CostsCase(BaseModel):
+class TaskCostsCase(BaseModel):
     """Costs of stateful tasks; what is left out costs as the assignor has it."""
 
     traffic: Number | None = None
@@ -90,16 +90,16 @@ class ConfigCase(BaseModel):
     overlap: Overlap = Overlap.COMPUTED
 
 
-class Case(BaseModel):
+class ApplicationCase(BaseModel):
     """One line of input."""
 
     id: StrictStr | StrictInt | None = None
     strategy: Annotated[StrictStr, Field(max_length=200)]
     assignor: StrictStr = "high-availability"
-    topics: dict[StrictStr, TopicCase] = {}
+    topics: dict[StrictStr, TaskTopicCase] = {}
     tasks: list[TaskCase]
     clients: list[ClientCase]
-    costs: CostsCase = CostsCase()
+    costs: TaskCostsCase = TaskCostsCase()
     config: ConfigCase = ConfigCase()
     initial: dict[StrictStr, Names] | None = None
 
@@ -120,7 +120,7 @@ def answer_tasks(
         InputError: A name, a strategy or an assignor is unknown.
         Infeasible: There are tasks and no clients.
     """
-    case = Case.model_validate(dict(line))
+    case = ApplicationCase.model_validate(dict(line))
     app, config = read_tasks(case)
     if case.initial is not None:
         return _optimised(case, app, config, repeat)
@@ -137,7 +137,7 @@ def answer_tasks(
     return result
 
 
-def read_tasks(case: Case) -> tuple[Application, TaskConfig]:
+def read_tasks(case: ApplicationCase) -> tuple[Application, TaskConfig]:
     """
     The application and its settings.
 
@@ -169,7 +169,7 @@ def read_tasks(case: Case) -> tuple[Application, TaskConfig]:
     return _application(case), config
 
 
-def _application(case: Case) -> Application:
+def _application(case: ApplicationCase) -> Application:
     tasks = [
         TaskLine(
             id=t.id,
@@ -227,7 +227,7 @@ def _copies(app: Application, start: Ints, clients: Indices) -> dict[str, list[s
 
 
 def _optimised(
-    case: Case, app: Application, config: TaskConfig, repeat: int | None
+    case: ApplicationCase, app: Application, config: TaskConfig, repeat: int | None
 ) -> dict[str, Any]:
     """The active optimiser alone, on the assignment given in `initial`."""
     owner = _initial(case, app)
@@ -242,7 +242,7 @@ def _optimised(
     return result
 
 
-def _initial(case: Case, app: Application) -> Indices:
+def _initial(case: ApplicationCase, app: Application) -> Indices:
     """
     (N) owners as the case gives them.
 

@@ -28,7 +28,7 @@ class Policy(Strict):
     When a better assignment pays. A switch needs one gain and no loss.
 
     Attributes:
-        reach: Which strategies may be advised, by how a user gets them.
+        deployment: Which strategies may be advised, by how a user gets them.
         lag_gain: Least relative fall of the largest member lag.
         rack_gain: Least fall of the cross-rack share, in points of 1.
         cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for `rack_gain`.
@@ -39,9 +39,9 @@ class Policy(Strict):
         near_floor: Within this share above the floor, lag is not the assignment's fault.
     """
 
-    renamed: ClassVar = {"lag_worth": "least_lag"}
+    renamed: ClassVar = {"lag_worth": "least_lag", "reach": "deployment"}
 
-    reach: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
+    deployment: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
     lag_gain: Share = 0.2
     rack_gain: Share = 0.1
     cost_gain: float | None = Field(default=None, gt=0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Feasibility, Move, Reach, Score
+from evenkeel.engine.model import Deployment, Feasibility, Move, Score
 from evenkeel.engine.records.keys import OfGroup
 
 
@@ -20,7 +20,7 @@ class CandidateRow(OfGroup):
     position: Int32 = field(
         metadata=column("Place of the strategy in the table of strategies, from 0.", at_least=0)
     )
-    reach: Reach = field(
+    deployment: Deployment = field(
         metadata=column(
             "How a user gets it: setting, class, plan, yardstick, never advised, already there."
         )

@@ -7,18 +7,18 @@ from typing import Any
 
 from evenkeel.engine.advice import Judgement
 from evenkeel.engine.facts import PROOF, FactKind, finding, of_kind
-from evenkeel.engine.model import Candidate, Feasibility, Move, Reach
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move
 from evenkeel.engine.records import CandidateRow, record_of, row_of
 from evenkeel.engine.wording import proof, replay, words
 
 
 def infeasible(
-    strategy: str, reach: Reach, reason: str, is_running: bool | None = None
+    strategy: str, deployment: Deployment, reason: str, is_running: bool | None = None
 ) -> Candidate:
     """A strategy that cannot be replayed on a group, and why; the group may run it all the same."""
     return Candidate(
         strategy=strategy,
-        reach=reach,
+        deployment=deployment,
         feasibility=Feasibility.INFEASIBLE,
         reason=reason,
         is_running=is_running,
@@ -45,7 +45,7 @@ def candidate_row(
             **keys,
             strategy=candidate.strategy,
             position=position,
-            reach=candidate.reach,
+            deployment=candidate.deployment,
             feasibility=candidate.feasibility,
             reason=candidate.reason,
             is_running=candidate.is_running,
@@ -69,7 +69,7 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         facts = tuple(finding("flaw", quote=flaw) for flaw in stored.findings)
     return Candidate(
         strategy=stored.strategy,
-        reach=stored.reach,
+        deployment=stored.deployment,
         feasibility=stored.feasibility,
         reason=stored.reason,
         is_running=stored.is_running,

@@ -20,7 +20,14 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import unread_of
 from evenkeel.engine.model import NONE, GroupSnapshot, GroupType, Member
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.difference import Difference, Fact, Moved, Racks, Relocated, TopicChange
+from evenkeel.engine.steps.difference import (
+    ChangedFact,
+    Difference,
+    Moved,
+    Racks,
+    Relocated,
+    TopicChange,
+)
 from evenkeel.engine.steps.reading import groups_at
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import several
@@ -163,7 +170,7 @@ def _by_id(members: Iterable[Member]) -> list[Member]:
     return sorted(members, key=lambda member: member.id)
 
 
-def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Fact]:
+def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[ChangedFact]:
     """What differs of the group as a whole."""
     one, other = before.group, after.group
     pairs: list[tuple[str, Any, Any]] = []
@@ -195,7 +202,7 @@ def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Fact]:
         unknown.append(
             f"the {word} snapshot did not keep which strategies members were said to list"
         )
-    yield from (Fact(name=n, before=a, after=b) for n, a, b in pairs if a != b)
+    yield from (ChangedFact(name=n, before=a, after=b) for n, a, b in pairs if a != b)
 
 
 def _topology_epoch(group: GroupSnapshot) -> int | None:
@@ -225,11 +232,11 @@ def _listed(side: _Side) -> tuple[bool, Any]:
     return True, fits[-1] if fits else None
 
 
-def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[Fact]:
+def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[ChangedFact]:
     """What brokers and topics are configured to, where both snapshots may know (DESCRIBE_CONFIGS)."""
     reads = before.follower_fetching, after.follower_fetching
     if None not in reads and reads[0] != reads[1]:
-        yield Fact(name="follower_fetching", before=reads[0], after=reads[1])
+        yield ChangedFact(name="follower_fetching", before=reads[0], after=reads[1])
     was, now = (
         {t: (p.cleanup_policies[i], p.retention_ms[i]) for i, t in enumerate(p.topics)}
         for p in (before.partitions, after.partitions)
@@ -239,24 +246,28 @@ def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[Fact]:
             ("cleanup_policy", "retention_ms"), was[topic], now[topic], strict=True
         ):
             if old is not None and new is not None and old != new:
-                yield Fact(name=name, before=old, after=new, topic=topic)
+                yield ChangedFact(name=name, before=old, after=new, topic=topic)
 
 
-def _of_members(pairs: Pairs) -> Iterator[Fact]:
+def _of_members(pairs: Pairs) -> Iterator[ChangedFact]:
     for old, new in pairs:
         if old.subscription is not None and new.subscription is not None:
             topics = sorted(set(old.subscription)), sorted(set(new.subscription))
             if topics[0] != topics[1]:
-                yield Fact(name="subscription", before=topics[0], after=topics[1], member=new)
+                yield ChangedFact(
+                    name="subscription", before=topics[0], after=topics[1], member=new
+                )
         if old.tasks is not None and new.tasks is not None:
             for name in ("standby", "warmup"):
                 copies = [sorted(getattr(m.tasks, name)) for m in (old, new)]
                 if copies[0] != copies[1]:
-                    yield Fact(name=f"{name}_tasks", before=copies[0], after=copies[1], member=new)
+                    yield ChangedFact(
+                        name=f"{name}_tasks", before=copies[0], after=copies[1], member=new
+                    )
         for name in ("subscription_regex", "rack", "kind"):
             values = getattr(old, name), getattr(new, name)
             if values[0] != values[1]:
-                yield Fact(name=name, before=values[0], after=values[1], member=new)
+                yield ChangedFact(name=name, before=values[0], after=values[1], member=new)
 
 
 def _topics(before: _Side, after: _Side, unknown: list[str]) -> Iterator[TopicChange]:

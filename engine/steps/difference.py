@@ -12,7 +12,7 @@ Racks = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class ChangedFact:
     """
     Something of the group, or of *member* or *topic* if there is one, that was *before* and is *after*.
 
@@ -80,7 +80,7 @@ class Difference:
     joined: tuple[Member, ...] = ()
     left: tuple[Member, ...] = ()
     restarted: tuple[tuple[Member, Member], ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[ChangedFact, ...] = ()
     topics: tuple[TopicChange, ...] = ()
     moved: tuple[Moved, ...] = ()
     relocated: tuple[Relocated, ...] = ()

@@ -21,10 +21,10 @@ from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import (
     Assignment,
     Candidate,
+    Deployment,
     GroupSnapshot,
     GroupType,
     Move,
-    Reach,
 )
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
@@ -40,7 +40,7 @@ from evenkeel.engine.steps.member_data import settings_of, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
 
-OF_OURS = frozenset({Reach.YARDSTICK, Reach.PLAN})
+OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
 """Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
 
 
@@ -101,8 +101,8 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     assignors = rule.assignors
     replayed: list[tuple[Candidate, Judgement, list[Move]]] = []
     for strategy in every().values():
-        judgement = feasibility(group, strategy.name, strategy.reach, assignors)
-        costly = judge.leaders_only and strategy.reach in OF_OURS
+        judgement = feasibility(group, strategy.name, strategy.deployment, assignors)
+        costly = judge.leaders_only and strategy.deployment in OF_OURS
         asked = by_leader(judged) if costly else judged
         candidate = _replay(strategy, group, rule, asked, judge, judgement)
         changed = moves(shown, candidate.assignment) if candidate.assignment else []
@@ -117,7 +117,7 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
 
 def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:
     """What is found about racks is said of what the group has now."""
-    if candidate.reach is not Reach.LIVE:
+    if candidate.deployment is not Deployment.LIVE:
         return candidate
     return replace(candidate, findings=(*candidate.findings, *findings))
 
@@ -157,7 +157,7 @@ def _replay(
         return _never(group, strategy, f"failed: {problem.message}")
     return Candidate(
         strategy=strategy.name,
-        reach=strategy.reach,
+        deployment=strategy.deployment,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
         is_running=runs(group, strategy.name),
@@ -195,7 +195,7 @@ def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:
     The one that the group runs does, at its next rebalance. To get another client-side one, every
     member restarts and forgets; a broker keeps the target assignment whatever assignor comes next.
     """
-    if strategy.reach is Reach.LIVE or runs(group, strategy.name):
+    if strategy.deployment is Deployment.LIVE or runs(group, strategy.name):
         return True
     return group.type is GroupType.CONSUMER and strategy.name in SERVER_SIDE
 
@@ -212,4 +212,4 @@ def _replayed(continues: bool, settled: Settled) -> tuple[Fact, ...]:
 
 
 def _never(group: GroupSnapshot, strategy: Assignor, reason: str) -> Candidate:
-    return infeasible(strategy.name, strategy.reach, reason, runs(group, strategy.name))
+    return infeasible(strategy.name, strategy.deployment, reason, runs(group, strategy.name))

@@ -82,7 +82,7 @@ def task_rows(
     done = {candidate.strategy for candidate, _, _ in rows}
     reason = unfit(group) or ""
     rows += [
-        (infeasible(one.name, one.reach, reason, runs(group, one.name)), None, [])
+        (infeasible(one.name, one.deployment, reason, runs(group, one.name)), None, [])
         for one in every().values()
         if one.name not in done
     ]
@@ -94,7 +94,7 @@ def task_rows(
 def _live(reason: str, shown: GroupSpec, judge: Judge) -> Candidate:
     return Candidate(
         strategy=Live.name,
-        reach=Live.reach,
+        deployment=Live.deployment,
         feasibility=Feasibility.CAN_RUN,
         reason=reason,
         is_running=False,
@@ -119,10 +119,10 @@ def _replayed_row(
     judge: Judge,
 ) -> _Row:
     assert found.strategy is not None, "what a group has now is its live row"
-    reach, name = task_reach(group), found.strategy.value
+    deployment, name = task_reach(group), found.strategy.value
     judgement = task_feasibility(group, application, found)
     if judgement.feasibility is Feasibility.INFEASIBLE:
-        return infeasible(name, reach, judgement.reason), judgement, []
+        return infeasible(name, deployment, judgement.reason), judgement, []
     assignment = Assignment(owner=_members(application, found, shown))
     process = {m.id: m.process_id for m in group.members}
     changed = [
@@ -132,7 +132,7 @@ def _replayed_row(
     ]
     candidate = Candidate(
         strategy=name,
-        reach=reach,
+        deployment=deployment,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
         replay=tuple(_replayed(application, found)),

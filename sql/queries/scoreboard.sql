@@ -22,7 +22,7 @@ SELECT
     is_running,
     is_advised,
     feasibility,
-    reach,
+    deployment,
     largest_member_lag,
     lag_floor,
     lag_skew,

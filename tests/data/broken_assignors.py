@@ -6,7 +6,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, Promise
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE, Assignment, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment
 
 
 class Deals:
@@ -15,7 +15,7 @@ class Deals:
     name = "deals"
     works_on = frozenset({"partitions"})
     needs = frozenset()
-    reach = Reach.CLASS
+    deployment = Deployment.CLASS
     source = "a test"
 
     def assign(self, group):
@@ -165,10 +165,10 @@ class NeedsArguments(Deals):
         self.seed = seed
 
 
-class OddReach(Deals):
-    """A reach that is none."""
+class OddDeployment(Deals):
+    """A deployment that is none."""
 
-    reach = "setting"
+    deployment = "setting"
 
 
 class OddPromises(Deals):
@@ -190,6 +190,6 @@ class Mute(Deals):
     """Raises when it is asked what it is."""
 
     @property
-    def reach(self):
+    def deployment(self):
         """Nobody knows."""
         raise ValueError("it depends")

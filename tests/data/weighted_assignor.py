@@ -4,7 +4,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE, Assignment, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment
 
 
 class Weighted:
@@ -13,7 +13,7 @@ class Weighted:
     name = "weighted"
     works_on = frozenset({"partitions"})
     needs = frozenset({"user_data"})
-    reach = Reach.CLASS
+    deployment = Deployment.CLASS
     source = "engine/assignors/README.md"
 
     def assign(self, group: GroupSpec) -> Assignment:

@@ -125,7 +125,7 @@ def candidates(
             "config_version": "c0ffee",
             "strategy": strategy,
             "position": position,
-            "reach": "already there" if strategy == "live" else "setting",
+            "deployment": "already there" if strategy == "live" else "setting",
             "feasibility": "can run",
             "is_running": strategy == "range",
             "reason": "it can",

@@ -12,7 +12,7 @@ from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.model import Feasibility, GroupType, Move, Reach, Score, Status, Verdict
+from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Score, Status, Verdict
 from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,
@@ -132,7 +132,7 @@ def _candidates(given: ScoredAdvice) -> list[CandidateRow]:
             group_id=given.group_id,
             strategy=strategy,
             position=position,
-            reach=Reach.LIVE if strategy == "live" else Reach.SETTING,
+            deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
             feasibility=Feasibility.CAN_RUN,
             reason="it can",
             is_running=given.running.get(strategy),

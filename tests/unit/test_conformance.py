@@ -13,7 +13,7 @@ from evenkeel.engine.assignor import USUAL_PROMISES, Promise, spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.conformance import CHECKS, Violation, check
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import NONE, Assignment, Column, Lists, Reach
+from evenkeel.engine.model import NONE, Assignment, Column, Deployment, Lists
 from tests.helpers.strategies import groups
 
 
@@ -23,7 +23,7 @@ class Deals:
     name = "deals"
     works_on = frozenset({"partitions"})
     needs = frozenset()
-    reach = Reach.CLASS
+    deployment = Deployment.CLASS
     source = "a test"
     promises = frozenset(USUAL_PROMISES | {Promise.EVEN_TOPICS})
 
@@ -265,7 +265,7 @@ def test_lists_that_begin_nowhere_are_found_without_members_too():
 def test_a_class_without_the_shape_is_found():
     """Something that is no assignor is told what it lacks."""
     assert check(object(), GROUP) == [
-        Violation(promise=None, what="it has no name, works_on, needs, reach, source, assign")
+        Violation(promise=None, what="it has no name, works_on, needs, deployment, source, assign")
     ]
 
 

@@ -23,7 +23,7 @@ _DESCRIBE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthCheck:
     """One thing that was tried: whether it is as it should be, what was seen, and the remedy."""
 
     what: str
@@ -39,7 +39,7 @@ class Health:
     kafka_cluster_id: str | None
     brokers: tuple[Broker, ...]
     version: str
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthCheck, ...]
 
     @property
     def ok(self) -> bool:
@@ -70,19 +70,19 @@ async def check(connection: Connection, settings: ClusterSettings) -> Health:
     )
 
 
-def _brokers(nodes: list[Node]) -> Finding:
+def _brokers(nodes: list[Node]) -> HealthCheck:
     down = [f"{node.id} ({node.host}:{node.port})" for node in nodes if not node.alive]
     if down:
         seen = f"{len(nodes) - len(down)} alive, down: {', '.join(down)}"
-        return Finding("brokers", False, seen, "Start them, or unregister those that are gone.")
-    return Finding("brokers", True, ", ".join(f"{n.id} ({n.host}:{n.port})" for n in nodes))
+        return HealthCheck("brokers", False, seen, "Start them, or unregister those that are gone.")
+    return HealthCheck("brokers", True, ", ".join(f"{n.id} ({n.host}:{n.port})" for n in nodes))
 
 
-def _racks(nodes: list[Node]) -> Finding:
+def _racks(nodes: list[Node]) -> HealthCheck:
     without = [str(node.id) for node in nodes if node.rack is None]
     if not without:
-        return Finding("racks", True, ", ".join(f"{n.id}: {n.rack}" for n in nodes))
-    return Finding(
+        return HealthCheck("racks", True, ", ".join(f"{n.id}: {n.rack}" for n in nodes))
+    return HealthCheck(
         "racks",
         False,
         f"no broker.rack on {', '.join(without)}",
@@ -90,7 +90,7 @@ def _racks(nodes: list[Node]) -> Finding:
     )
 
 
-def _versions(connection: Connection) -> Finding:
+def _versions(connection: Connection) -> HealthCheck:
     """What the brokers lack of the requests a snapshot would like to send."""
     wanted = {
         "several groups per request (from 3.0)": (OffsetFetchRequest, 8),
@@ -102,11 +102,11 @@ def _versions(connection: Connection) -> Finding:
     seen = f"about {connection.version}"
     if missing:
         # older brokers have no such groups, so nothing is lost on them
-        return Finding("versions", True, f"{seen}, without {', '.join(missing)}")
-    return Finding("versions", True, seen)
+        return HealthCheck("versions", True, f"{seen}, without {', '.join(missing)}")
+    return HealthCheck("versions", True, seen)
 
 
-async def _rights(connection: Connection) -> Finding:
+async def _rights(connection: Connection) -> HealthCheck:
     """
     Whether a group that may not be read shows at all.
 
@@ -114,15 +114,17 @@ async def _rights(connection: Connection) -> Finding:
     (ListGroups; the operations a client is authorised for are told from 2.8 on, KIP-430).
     """
     if not connection.supports(DescribeClusterRequest):
-        return Finding("rights", True, "what is hidden from this client is told from 2.8 on only")
+        return HealthCheck(
+            "rights", True, "what is hidden from this client is told from 2.8 on only"
+        )
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     try:
         answer = await connection.ask_any(request)
     except Unanswered as problem:
-        return Finding("rights", False, str(problem), "Check that the brokers can be reached.")
+        return HealthCheck("rights", False, str(problem), "Check that the brokers can be reached.")
     if _DESCRIBE in answer.authorized_operations:
-        return Finding("rights", True, "DESCRIBE on the cluster: no group is hidden")
-    return Finding(
+        return HealthCheck("rights", True, "DESCRIBE on the cluster: no group is hidden")
+    return HealthCheck(
         "rights",
         False,
         "no DESCRIBE on the cluster: groups that this client may not read are hidden, not named",
@@ -130,7 +132,7 @@ async def _rights(connection: Connection) -> Finding:
     )
 
 
-async def _groups(connection: Connection, settings: ClusterSettings) -> Finding:
+async def _groups(connection: Connection, settings: ClusterSettings) -> HealthCheck:
     problems: list[str] = []
     groups = await list_groups(connection, settings.groups, problems)
     await describe_groups(connection, groups)
@@ -142,20 +144,20 @@ async def _groups(connection: Connection, settings: ClusterSettings) -> Finding:
     ]
     if problems:
         seen = f"{len(groups)} seen, {len(problems)} not readable: {problems[0]}"
-        return Finding("groups", False, seen, "Grant this client DESCRIBE on the groups.")
+        return HealthCheck("groups", False, seen, "Grant this client DESCRIBE on the groups.")
     if not groups:
         fix = "Grant this client DESCRIBE on the groups, or correct the filter `groups`."
-        return Finding("groups", False, "none is visible", fix)
-    return Finding("groups", True, f"{len(groups)} seen, all readable")
+        return HealthCheck("groups", False, "none is visible", fix)
+    return HealthCheck("groups", True, f"{len(groups)} seen, all readable")
 
 
-async def _topics(connection: Connection, settings: ClusterSettings) -> Finding:
+async def _topics(connection: Connection, settings: ClusterSettings) -> HealthCheck:
     topics = await read_topics(connection, settings.topics, set())
     count, partitions = len(topics.counts), len(topics.partitions)
     if problems := [*(each.line for each in topics.unread), *topics.problems]:
         seen = f"{count} seen with {partitions} partitions; {problems[0]}"
-        return Finding("topics", False, seen, "Grant this client DESCRIBE on the topics.")
+        return HealthCheck("topics", False, seen, "Grant this client DESCRIBE on the topics.")
     if not count:
         fix = "Grant this client DESCRIBE on the topics, or correct the filter `topics`."
-        return Finding("topics", False, "none is visible", fix)
-    return Finding("topics", True, f"{count} seen with {partitions} partitions, all readable")
+        return HealthCheck("topics", False, "none is visible", fix)
+    return HealthCheck("topics", True, f"{count} seen with {partitions} partitions, all readable")

@@ -49,7 +49,7 @@ import numpy as np
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.assignors.balanced.solve import solve as search
-from evenkeel.engine.model import NONE, Assignment, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment
 
 WORK = 500_000
 """Elementary steps of search per group."""
@@ -61,7 +61,7 @@ class Balanced:
     name: ClassVar[str] = "balanced"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset({"racks", "lag"})
-    reach: ClassVar[Reach] = Reach.PLAN
+    deployment: ClassVar[Deployment] = Deployment.PLAN
     source: ClassVar[str] = (
         "evenkeel; convex flow after Frank and Murota, branch and bound over minimum-cost flows"
     )

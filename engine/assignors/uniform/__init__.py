@@ -54,7 +54,7 @@ from evenkeel.engine.assignors.uniform.homogeneous import assign_homogeneous
 from evenkeel.engine.assignors.uniform.target import current_target
 from evenkeel.engine.kit import subscription_type
 from evenkeel.engine.kit.java_order import map_order
-from evenkeel.engine.model import NONE, Assignment, Reach
+from evenkeel.engine.model import NONE, Assignment, Deployment
 
 
 class Uniform:
@@ -63,7 +63,7 @@ class Uniform:
     name: ClassVar[str] = "uniform"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.SETTING
+    deployment: ClassVar[Deployment] = Deployment.SETTING
     source: ClassVar[str] = (
         "org.apache.kafka.coordinator.group.assignor.UniformAssignor 4.3, KIP-848"
     )

@@ -19,7 +19,7 @@ from evenkeel.engine.cli.views.tables import (
     text,
 )
 from evenkeel.engine.facts import Fact, FactKind, of_kind
-from evenkeel.engine.model import Reach, places_tasks
+from evenkeel.engine.model import Deployment, places_tasks
 from evenkeel.engine.records import record_of
 from evenkeel.engine.wording import (
     and_more,
@@ -155,7 +155,7 @@ def strategies(one: Judged) -> Table:
 
 def _strategy_row(row: Mapping[str, Any], total: int | None, *, priced: bool) -> list[str]:
     told = ". ".join(part.rstrip(".") for part in _told(row) if part)
-    head = [text(row["strategy"]), text(row["reach"]), text(row["feasibility"])]
+    head = [text(row["strategy"]), text(row["deployment"]), text(row["feasibility"])]
     if row["unowned"] is None:
         return [*head, *[NOTHING] * (6 + priced), text(told)]
     return [
@@ -174,7 +174,7 @@ def _strategy_row(row: Mapping[str, Any], total: int | None, *, priced: bool) ->
 def _told(row: Mapping[str, Any]) -> list[str | None]:
     """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
     facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
-    found = () if row["reach"] == Reach.LIVE else row["findings"] or ()
+    found = () if row["deployment"] == Deployment.LIVE else row["findings"] or ()
     flaws = [f"Flawed: {flaw}" for flaw in found]
     open_ends = of_kind(facts, FactKind.WITHIN, FactKind.NOT_PROVEN)
     proof = row["proof"] and f"Proven{':' if open_ends else ''} {row['proof']}"
@@ -198,7 +198,7 @@ def advice_lines(one: Judged) -> list[str]:
         lines.append(
             f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"
         )
-    live = [row["findings"] or () for row in one.candidates if row["reach"] == Reach.LIVE]
+    live = [row["findings"] or () for row in one.candidates if row["deployment"] == Deployment.LIVE]
     found = itertools.chain(one.metrics["findings"] or (), *live)
     lines += [f"  Finding: {finding}" for finding in found]
     return [text(line) for line in lines]

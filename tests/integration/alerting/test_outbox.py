@@ -94,7 +94,7 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
     for row in rows:
         one = dict(key) | {
             "group_id": row["group_id"],
-            "reach": "setting",
+            "deployment": "setting",
             "feasibility": "can run",
             "reason": "it can",
             "findings": [],

@@ -9,7 +9,7 @@ import pytest
 from evenkeel.engine.advice import Previous, decide
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import finding
-from evenkeel.engine.model import Candidate, Feasibility, Move, Reach, Score, Verdict
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move, Score, Verdict
 from evenkeel.engine.wording import because
 
 EVEN = Score(
@@ -37,7 +37,7 @@ ONCE = Policy(confirmations=1)
 def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score):
     return Candidate(
         strategy=strategy,
-        reach=Reach.LIVE if strategy == "live" else Reach.SETTING,
+        deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
         feasibility=feasibility,
         reason="because",
         score=replace(EVEN, **score),
@@ -125,7 +125,7 @@ def test_what_is_never_advised_is_no_yardstick_either():
     """A random assignment can be lucky; nobody should aim for it."""
     lucky = _candidate("random", Feasibility.YARDSTICK, largest_member_lag=100)
 
-    advice = _decide(_live(largest_member_lag=1000), replace(lucky, reach=Reach.NEVER))
+    advice = _decide(_live(largest_member_lag=1000), replace(lucky, deployment=Deployment.NEVER))
 
     assert advice.yardstick is None
     assert _decide(_live(largest_member_lag=1000), lucky).yardstick == "random"
@@ -237,11 +237,11 @@ def test_a_yardstick_that_is_no_better_is_not_mentioned():
 
 def test_policy_says_which_kinds_of_strategy_may_be_advised():
     """A class to ship is advised only where the policy allows it."""
-    own = replace(_candidate("lag-aware", cross_rack_share=0.0), reach=Reach.CLASS)
+    own = replace(_candidate("lag-aware", cross_rack_share=0.0), deployment=Deployment.CLASS)
     live = _live(cross_rack_share=0.5)
 
     assert _decide(live, own).verdict is Verdict.STAY
-    allowed = Policy(confirmations=1, reach=("setting", "class"))
+    allowed = Policy(confirmations=1, deployment=("setting", "class"))
     assert _decide(live, own, policy=allowed).verdict is Verdict.SWITCH
 
 

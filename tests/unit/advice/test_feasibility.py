@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.advice import blocked, feasibility, unfit
-from evenkeel.engine.model import Feasibility, Reach
+from evenkeel.engine.model import Deployment, Feasibility
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 COOPERATIVE = "cooperative-sticky"
@@ -144,7 +144,7 @@ def test_each_kind_of_group_takes_its_own_strategies(
     situation, columns, strategy, listed, expected
 ):
     """Client-side for classic groups, server-side for KIP-848 groups."""
-    judgement = feasibility(_group(**columns), strategy, Reach.SETTING, listed)
+    judgement = feasibility(_group(**columns), strategy, Deployment.SETTING, listed)
 
     assert expected is judgement.feasibility, situation
     assert judgement.reason
@@ -152,7 +152,7 @@ def test_each_kind_of_group_takes_its_own_strategies(
 
 def test_a_double_bounce_names_both_classes():
     """The owner can copy the settings."""
-    how = feasibility(_group(assignor="range"), "roundrobin", Reach.SETTING, None).how
+    how = feasibility(_group(assignor="range"), "roundrobin", Deployment.SETTING, None).how
 
     assert how is not None
     assert "RoundRobinAssignor,org.apache.kafka.clients.consumer.RangeAssignor" in how
@@ -161,7 +161,7 @@ def test_a_double_bounce_names_both_classes():
 
 def test_a_group_that_runs_the_strategy_needs_a_rebalance_only() -> None:
     """An assignment that drifted is mended without any setting."""
-    how = feasibility(_group(assignor="range"), "range", Reach.SETTING, None).how
+    how = feasibility(_group(assignor="range"), "range", Deployment.SETTING, None).how
 
     assert how is not None
     assert "restart one member" in how
@@ -172,9 +172,12 @@ def test_the_server_side_range_is_not_the_client_side_one():
     served = _group(group_type="consumer", assignor="range")
 
     assert (
-        feasibility(served, "range-server", Reach.SETTING, None).feasibility is Feasibility.CAN_RUN
+        feasibility(served, "range-server", Deployment.SETTING, None).feasibility
+        is Feasibility.CAN_RUN
     )
-    assert feasibility(served, "range", Reach.SETTING, None).feasibility is Feasibility.YARDSTICK
+    assert (
+        feasibility(served, "range", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
+    )
 
 
 def _three(*, assignor="range", **columns):
@@ -187,8 +190,8 @@ def _three(*, assignor="range", **columns):
     return groups(make_snapshot(topics=[topic("t", 3)], groups=[made]))[0]
 
 
-def _judged(strategy, assignors, *, reach=Reach.SETTING, assignor="range"):
-    return feasibility(_three(assignor=assignor), strategy, reach, assignors)
+def _judged(strategy, assignors, *, deployment=Deployment.SETTING, assignor="range"):
+    return feasibility(_three(assignor=assignor), strategy, deployment, assignors)
 
 
 def test_a_strategy_that_all_list_has_to_be_put_first():
@@ -282,7 +285,7 @@ def test_members_can_be_told_apart_by_instance_id():
         )
     )[0]
 
-    told = feasibility(static, "sticky", Reach.SETTING, {"box-*": ("range", "sticky")})
+    told = feasibility(static, "sticky", Deployment.SETTING, {"box-*": ("range", "sticky")})
 
     assert "list it, but range is elected" in told.reason
 
@@ -324,7 +327,9 @@ def test_a_long_list_of_members_is_cut():
     members = [member(f"c{i}", ["t"], client_host="/h") for i in range(9)]
     made = groups(make_snapshot(topics=[topic("t", 1)], groups=[group("g", members=members)]))[0]
 
-    told = feasibility(made, "sticky", Reach.SETTING, {"c8": ("range", "sticky"), "*": ("range",)})
+    told = feasibility(
+        made, "sticky", Deployment.SETTING, {"c8": ("range", "sticky"), "*": ("range",)}
+    )
 
     assert told.reason.endswith("8 of 9 members do not list it (c0@/h, c1@/h, c2@/h and 5 more)")
 
@@ -341,7 +346,7 @@ def test_a_cooperative_strategy_beside_an_eager_one_starts_afresh_each_time():
 
 def test_a_class_has_to_be_shipped_and_is_named():
     """KIP-169's is known on the wire as lag."""
-    told = _judged("lag-aware", ("range",), reach=Reach.CLASS)
+    told = _judged("lag-aware", ("range",), deployment=Deployment.CLASS)
 
     assert told.reason == (
         "after one rolling restart that adds it and ships its class with every member; no member lists it"
@@ -350,14 +355,14 @@ def test_a_class_has_to_be_shipped_and_is_named():
         "Ship com.github.grantneale.kafka.LagBasedPartitionAssignor "
     )
     assert (
-        _judged("lag-aware", None, reach=Reach.CLASS, assignor="lag").reason
+        _judged("lag-aware", None, deployment=Deployment.CLASS, assignor="lag").reason
         == "the strategy it runs"
     )
 
 
 def test_a_plan_is_a_yardstick_until_something_follows_it():
     """Nothing is promised that nobody can deploy."""
-    told = _judged("balanced", None, reach=Reach.PLAN)
+    told = _judged("balanced", None, deployment=Deployment.PLAN)
 
     assert told.feasibility is Feasibility.YARDSTICK
     assert "does not ship that assignor yet" in (told.how or "")
@@ -367,12 +372,12 @@ def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
     """The live row says so; its class is left to its owner."""
     odd = _three(assignor="acme")
 
-    assert feasibility(odd, "live", Reach.LIVE, None).reason == (
+    assert feasibility(odd, "live", Deployment.LIVE, None).reason == (
         "what the group has now, by acme: not emulated"
     )
-    assert feasibility(_three(), "live", Reach.LIVE, None).reason == "what the group has now"
+    assert feasibility(_three(), "live", Deployment.LIVE, None).reason == "what the group has now"
     assert "RangeAssignor,<class of acme>" in (
-        feasibility(odd, "range", Reach.SETTING, None).how or ""
+        feasibility(odd, "range", Deployment.SETTING, None).how or ""
     )
 
 
@@ -381,10 +386,12 @@ def test_a_group_in_migration_takes_what_its_broker_has():
     kinds = [member("a", ["t"], {"t": [0]}), member("b", ["t"], kind="consumer")]
     both = _group(members=kinds, group_type="consumer", assignor="uniform")
 
-    told = feasibility(both, "range-server", Reach.SETTING, None)
+    told = feasibility(both, "range-server", Deployment.SETTING, None)
 
     assert told.reason == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
-    assert feasibility(both, "sticky", Reach.SETTING, None).feasibility is Feasibility.YARDSTICK
+    assert (
+        feasibility(both, "sticky", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
+    )
 
 
 RACKS = "It looks at the racks only of members that set client.rack; 2 of 2 do not."
@@ -405,7 +412,7 @@ def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, rack
     topics = [topic("t", 2, replicas=replicas)]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
-    how = feasibility(made, strategy, Reach.SETTING, None).how or ""
+    how = feasibility(made, strategy, Deployment.SETTING, None).how or ""
 
     assert (RACKS in how) is told, situation
 
@@ -416,4 +423,4 @@ def test_a_configured_rack_is_none_that_kafka_sees():
     topics = [topic("t", 2, replicas=[[0], [1]])]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
-    assert RACKS in (feasibility(made, "range", Reach.SETTING, None).how or "")
+    assert RACKS in (feasibility(made, "range", Deployment.SETTING, None).how or "")

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine.advice.tasks import SETTING, task_feasibility, task_reach
 from evenkeel.engine.config import StreamsSettings
-from evenkeel.engine.model import Feasibility, Reach
+from evenkeel.engine.model import Deployment, Feasibility
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
@@ -30,7 +30,7 @@ def test_a_setting_or_a_yardstick():
     """A broker that assigns tasks has no strategy to choose."""
     kinds = [live_group(RACKED, {"0": Sub(2)}, kip_1071=kip) for kip in (False, True)]
 
-    assert [task_reach(group) for group in kinds] == [Reach.SETTING, Reach.YARDSTICK]
+    assert [task_reach(group) for group in kinds] == [Deployment.SETTING, Deployment.YARDSTICK]
 
 
 def test_what_gives_exactly_what_there_is_can_run():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
-from evenkeel.engine.alerting.policy import News, Outcome, new_advice
+from evenkeel.engine.alerting.policy import News, NewsKind, new_advice
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.message import AlertMessage, Told
 from evenkeel.engine.model import Member, Move
@@ -37,7 +37,7 @@ def switch(group: str = "payments", told_strategy: str | None = None, **row: Any
     """News of a switch."""
     return News(
         group_id=group,
-        outcome=Outcome.SWITCH,
+        outcome=NewsKind.SWITCH,
         advice=advice(group, **row),
         told_strategy=told_strategy,
     )
@@ -110,7 +110,7 @@ def test_withdrawn_and_taken_up_are_told_with_the_strategy() -> None:
             advice=advice(g, "stay", reason="nothing to gain"),
             told_strategy="sticky",
         )
-        for g, o in (("a", Outcome.WITHDRAWN), ("b", Outcome.TAKEN_UP))
+        for g, o in (("a", NewsKind.WITHDRAWN), ("b", NewsKind.TAKEN_UP))
     ]
     message = digest(*ends)
     assert message.title == "test: 1 group should stay after all, 1 group took up the advice"
@@ -175,7 +175,7 @@ def test_owner_and_yardstick_are_told() -> None:
 def test_what_was_told_is_what_the_next_run_compares_with() -> None:
     """A switch is told with its strategy, an end without any."""
     end = News(
-        group_id="b", outcome=Outcome.WITHDRAWN, advice=advice("b", "stay"), told_strategy="sticky"
+        group_id="b", outcome=NewsKind.WITHDRAWN, advice=advice("b", "stay"), told_strategy="sticky"
     )
     assert digest(switch("a"), end).told == (
         Told(group_id="a", verdict="switch", strategy="sticky"),

@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.alerting.policy import (
     IncidentKind,
-    Outcome,
+    NewsKind,
     can_be_told,
     changes,
     findings,
@@ -39,15 +39,15 @@ def told(group: str, strategy: str | None) -> dict[str, Told]:
 @pytest.mark.parametrize(
     ("row", "before", "expected"),
     [
-        (advice("g"), {}, Outcome.SWITCH),
+        (advice("g"), {}, NewsKind.SWITCH),
         (advice("g"), told("g", "sticky"), None),
         (advice("g", reason="another reason", seen=9), told("g", "sticky"), None),
-        (advice("g"), told("g", "range"), Outcome.SWITCH),
-        (advice("g"), told("g", None), Outcome.SWITCH),
+        (advice("g"), told("g", "range"), NewsKind.SWITCH),
+        (advice("g"), told("g", None), NewsKind.SWITCH),
         (advice("g", "stay"), {}, None),
         (advice("g", "stay"), told("g", None), None),
-        (advice("g", "stay"), told("g", "sticky"), Outcome.WITHDRAWN),
-        (advice("g", "stay"), told("g", "range"), Outcome.TAKEN_UP),
+        (advice("g", "stay"), told("g", "sticky"), NewsKind.WITHDRAWN),
+        (advice("g", "stay"), told("g", "range"), NewsKind.TAKEN_UP),
         (replace(advice("g", "stay"), strategy="fair", seen=1), told("g", "sticky"), None),
         (advice("g", "not judged"), told("g", "sticky"), None),
     ],
@@ -66,7 +66,7 @@ def told(group: str, strategy: str | None) -> dict[str, Told]:
     ],
 )
 def test_advice_is_news_when_it_differs_from_what_was_told(
-    row: ScoredAdvice, before: dict[str, Told], expected: Outcome | None
+    row: ScoredAdvice, before: dict[str, Told], expected: NewsKind | None
 ) -> None:
     """Only a new strategy, or the end of a told one, is news."""
     assert [n.outcome for n in new_advice([row], before)] == ([expected] if expected else [])
@@ -75,15 +75,15 @@ def test_advice_is_news_when_it_differs_from_what_was_told(
 @pytest.mark.parametrize(
     ("running", "expected"),
     [
-        ({"min_traffic": True}, Outcome.TAKEN_UP),
-        ({"min_traffic": False}, Outcome.WITHDRAWN),
-        ({"min_traffic": None}, Outcome.ENDED),
-        ({"none": True}, Outcome.ENDED),
-        ({}, Outcome.ENDED),
+        ({"min_traffic": True}, NewsKind.TAKEN_UP),
+        ({"min_traffic": False}, NewsKind.WITHDRAWN),
+        ({"min_traffic": None}, NewsKind.ENDED),
+        ({"none": True}, NewsKind.ENDED),
+        ({}, NewsKind.ENDED),
     ],
 )
 def test_advice_ends_by_what_is_known_to_run(
-    running: dict[str, bool | None], expected: Outcome
+    running: dict[str, bool | None], expected: NewsKind
 ) -> None:
     """What runs by our names says it was taken up or not; where that is not known, neither is claimed."""
     row = advice("g", "stay", running=running)

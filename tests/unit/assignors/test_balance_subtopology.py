@@ -14,7 +14,7 @@ from evenkeel.engine.assignors.min_traffic import MinTraffic
 from evenkeel.engine.conformance import check
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.metrics.balance import member_counts
-from evenkeel.engine.model import Reach
+from evenkeel.engine.model import Deployment
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
 from tests.helpers.strategies import groups
@@ -86,4 +86,4 @@ def test_a_missing_rack_makes_it_infeasible():
 
 def test_it_is_a_yardstick():
     """Nobody can deploy it on a consumer group."""
-    assert BalanceSubtopology.reach is Reach.YARDSTICK
+    assert BalanceSubtopology.deployment is Deployment.YARDSTICK

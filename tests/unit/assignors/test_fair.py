@@ -8,7 +8,7 @@ from hypothesis import given
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.kit.java_order import utf16
-from evenkeel.engine.model import NONE, Reach
+from evenkeel.engine.model import NONE, Deployment
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 
@@ -116,7 +116,7 @@ def test_a_more_even_assignment_may_exist():
 
 def test_a_user_ships_it_as_a_class():
     """It never became a class of Kafka."""
-    assert FAIR.reach is Reach.CLASS
+    assert FAIR.deployment is Deployment.CLASS
 
 
 def _one_by_one(group):

@@ -16,7 +16,7 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import utf16
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
 from evenkeel.engine.metrics.lag import measure_lag
-from evenkeel.engine.model import NONE, Column, Reach
+from evenkeel.engine.model import NONE, Column, Deployment
 from tests.helpers.owned import owned
 from tests.helpers.snapshots import group as described
 from tests.helpers.snapshots import groups as assembled
@@ -225,4 +225,4 @@ def test_a_live_group_with_an_end_unread_is_infeasible():
 
 def test_a_user_ships_it_as_a_class():
     """It never became a class of Kafka; it needs lag and says so."""
-    assert (LAG_AWARE.reach, LAG_AWARE.needs) == (Reach.CLASS, {"lag"})
+    assert (LAG_AWARE.deployment, LAG_AWARE.needs) == (Deployment.CLASS, {"lag"})

@@ -12,7 +12,7 @@ from evenkeel.engine.assignors.min_traffic import MinTraffic
 from evenkeel.engine.conformance import check
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.min_cost import Weights
-from evenkeel.engine.model import Feasibility, Reach
+from evenkeel.engine.model import Deployment, Feasibility
 from evenkeel.engine.scoring import Judge
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
@@ -134,7 +134,10 @@ def test_a_missing_rack_makes_it_infeasible():
 
 def test_it_is_a_yardstick_on_every_group():
     """Classic or KIP-848, nobody can deploy it; what is missing is said."""
-    told = feasibility(spec({}, {}), "min_traffic", MinTraffic.reach, None)  # type: ignore[arg-type]
+    told = feasibility(spec({}, {}), "min_traffic", MinTraffic.deployment, None)  # type: ignore[arg-type]
 
-    assert (MinTraffic.reach, told.feasibility) == (Reach.YARDSTICK, Feasibility.YARDSTICK)
+    assert (MinTraffic.deployment, told.feasibility) == (
+        Deployment.YARDSTICK,
+        Feasibility.YARDSTICK,
+    )
     assert told.reason == "no setting or class brings it to a consumer group"

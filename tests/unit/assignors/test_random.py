@@ -10,7 +10,7 @@ from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.assignors.random import Random, _draws
 from evenkeel.engine.conformance import check
-from evenkeel.engine.model import NONE, Reach
+from evenkeel.engine.model import NONE, Deployment
 from tests.helpers.owned import owned
 from tests.helpers.strategies import groups
 
@@ -51,7 +51,7 @@ def test_another_seed_draws_anew():
 
 def test_the_table_holds_a_fixed_seed():
     """The scoreboard's row is the same on every run."""
-    assert (ASSIGNORS["random"].seed, ASSIGNORS["random"].reach) == (0, Reach.NEVER)
+    assert (ASSIGNORS["random"].seed, ASSIGNORS["random"].deployment) == (0, Deployment.NEVER)
 
 
 def test_every_subscriber_is_as_likely():

@@ -15,7 +15,7 @@ from evenkeel.engine.assignor import Assignor, Promise
 from evenkeel.engine.assignors import ASSIGNORS, ENTRY_POINTS, by_name, custom, every
 from evenkeel.engine.conformance import CHECKS
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 
 ours = pytest.mark.parametrize("name", list(ASSIGNORS))
 
@@ -26,7 +26,7 @@ class Everything:
     name: ClassVar[str] = "everything"
     works_on: ClassVar[frozenset[str]] = frozenset({"partitions"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    reach: ClassVar[Reach] = Reach.CLASS
+    deployment: ClassVar[Deployment] = Deployment.CLASS
     source: ClassVar[str] = "a test"
 
     def assign(self, group):
@@ -41,10 +41,10 @@ class Ours(Everything):
 
 
 class Odd(Everything):
-    """A custom strategy whose reach is no Reach."""
+    """A custom strategy whose deployment is no Deployment."""
 
     name: ClassVar[str] = "odd"
-    reach: ClassVar[str] = "setting"
+    deployment: ClassVar[str] = "setting"
 
 
 class Incomplete:
@@ -87,7 +87,7 @@ def test_a_strategy_has_the_shape_of_one(name):
     assert assignor.name == name
     assert assignor.works_on <= {"partitions", "tasks"}
     assert assignor.needs <= {"racks", "lag", "user_data"}
-    assert isinstance(assignor.reach, Reach)
+    assert isinstance(assignor.deployment, Deployment)
 
 
 @ours
@@ -122,7 +122,7 @@ def test_custom_strategies_come_after_ours(install):
     ("name", "what", "why"),
     [
         ("lost", "Nothing", "Nothing"),
-        ("incomplete", "Incomplete", "has no works_on, needs, reach, source, assign"),
+        ("incomplete", "Incomplete", "has no works_on, needs, deployment, source, assign"),
         ("other", "Everything", "is named 'everything', its entry point 'other'"),
         ("range", "Ours", "'range' is taken"),
         ("odd", "Odd", "'setting'"),

@@ -76,7 +76,7 @@ def test_an_infeasible_strategy_has_dashes_and_its_reason(run, recording):
 
 def test_the_yardstick_is_shown_as_not_deployable(run, recording, tmp_path):
     """A policy that allows nothing leaves the best strategy as a comparison."""
-    (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {reach = ['plan']}\n")
+    (tmp_path / "evenkeel.toml").write_text("[[rules]]\npolicy = {deployment = ['plan']}\n")
     text = run("advise", "--from", recording, "--group", "uneven").stdout
     assert "Advice: stay" in text
     assert "Possible, not deployable: " in text

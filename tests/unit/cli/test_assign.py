@@ -166,11 +166,11 @@ def test_offsets_that_make_no_lag_are_an_error_of_the_line(run, topic, more, tol
 
 READER = """
 import numpy as np
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 
 class Reader:
     name, works_on, needs = "reader", frozenset({"partitions"}), frozenset({"user_data"})
-    reach, source = Reach.CLASS, "this test"
+    deployment, source = Deployment.CLASS, "this test"
 
     def assign(self, group):
         wants = [set((data or {}).get("owned", ())) for data in group.user_data]

@@ -168,10 +168,10 @@ def test_what_the_class_prints_is_no_part_of_the_output(run, monkeypatch):
         ("nowhere.py:Weighted", "there is no file nowhere.py"),
         (f"{WEIGHTED}:Wighted", "has no Wighted; it has Weighted."),
         ("math:Weighted", "math has no Weighted; it has no class with a method assign."),
-        (f"{BROKEN}:Half", "is no assignor: it has no works_on, needs, reach, source, assign."),
+        (f"{BROKEN}:Half", "is no assignor: it has no works_on, needs, deployment, source, assign."),
         (f"{BROKEN}:NeedsArguments", "NeedsArguments cannot be made: TypeError"),
         (f"{BROKEN}:Mute", "Mute cannot say what it is: ValueError: it depends (broken_assignors.py:"),
-        (f"{BROKEN}:OddReach", "its reach is 'setting'. It must be one of evenkeel.engine.model.Reach."),
+        (f"{BROKEN}:OddDeployment", "its deployment is 'setting'. It must be one of evenkeel.engine.model.Deployment."),
         (f"{BROKEN}:OddPromises", "It must be a frozenset out of evenkeel.engine.assignor.Promise."),
     ],
 )  # fmt: skip

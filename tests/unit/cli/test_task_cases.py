@@ -8,7 +8,7 @@ import json
 import pytest
 
 from evenkeel.engine.cli.cases import answer, answer_lines
-from evenkeel.engine.cli.task_cases import Case, read_tasks
+from evenkeel.engine.cli.task_cases import ApplicationCase, read_tasks
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
 from evenkeel.engine.streams.switch import EQUAL_COSTS
 
@@ -109,7 +109,7 @@ def test_all_settings_reach_the_placement():
             "overlap": "previous",
         },
     }
-    _, config = read_tasks(Case.model_validate(case))
+    _, config = read_tasks(ApplicationCase.model_validate(case))
 
     assert config == TaskConfig(
         num_standby_replicas=1,
@@ -125,7 +125,9 @@ def test_all_settings_reach_the_placement():
 
 def test_settings_left_out_are_kafkas_defaults():
     """A case needs tasks, clients and a strategy, no more."""
-    _, config = read_tasks(Case.model_validate({"strategy": "none", "tasks": [], "clients": []}))
+    _, config = read_tasks(
+        ApplicationCase.model_validate({"strategy": "none", "tasks": [], "clients": []})
+    )
 
     assert config == TaskConfig()
 
@@ -137,7 +139,7 @@ def test_the_past_of_clients_reaches_the_placement():
         "previous_standby": ["0_0"],
         "tags": {"zone": "z"},
     }
-    app, _ = read_tasks(Case.model_validate(_with(["clients", 1], client)))
+    app, _ = read_tasks(ApplicationCase.model_validate(_with(["clients", 1], client)))
 
     assert app.previous_owner.tolist() == [-1, 1]
     assert (app.standby_task.tolist(), app.tags) == ([0], ({}, {"zone": "z"}))

@@ -37,7 +37,7 @@ def scored(name: str, strategy: str, position: int) -> dict[str, Any]:
         "config_version": "v",
         "strategy": strategy,
         "position": position,
-        "reach": "setting",
+        "deployment": "setting",
         "feasibility": "can run",
         "reason": "the strategy it runs",
         "partition_spread": 1,
@@ -131,7 +131,7 @@ CASES = [
             values={column: "magic"},
             reason=f"the {column} is not a known one: ",
         )
-        for column in ("strategy", "reach", "feasibility")
+        for column in ("strategy", "deployment", "feasibility")
     ),
     Case(
         expectation="candidates: Every candidate has a reason.",

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.model import Feasibility, GroupType, Move, Reach, Score, Status, Verdict
+from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Score, Status, Verdict
 from evenkeel.engine.records import (
     AdviceRow,
     AlertRow,
@@ -41,7 +41,7 @@ SCORED = CandidateRow(
     **KEYS,
     strategy="sticky",
     position=3,
-    reach=Reach.SETTING,
+    deployment=Deployment.SETTING,
     feasibility=Feasibility.CAN_RUN,
     reason="why",
     score=SCORE,
@@ -72,7 +72,7 @@ def test_a_row_is_flat_and_plain():
     """The columns of an embedded record stand among the others; values are those of Arrow and Postgres."""
     row = row_of(SCORED)
     assert row["drain_seconds"] == math.inf
-    assert (row["reach"], type(row["reach"])) == ("setting", str)
+    assert (row["deployment"], type(row["deployment"])) == ("setting", str)
     assert row["moved"] == [{"topic": "t", "partition": 0, "from_member": "a", "to_member": None}]
     assert set(row) == set(arrow_schema(CandidateRow).names)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 from evenkeel.engine.steps import propose
 from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -17,7 +17,7 @@ class Listens:
     name = "listens"
     works_on = frozenset({"partitions"})
     needs = frozenset({"user_data"})
-    reach = Reach.CLASS
+    deployment = Deployment.CLASS
     source = "a test"
 
     def __init__(self):

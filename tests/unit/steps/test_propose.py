@@ -7,7 +7,7 @@ import pytest
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.facts import Fact, FactKind, finding
-from evenkeel.engine.model import Assignment, Reach
+from evenkeel.engine.model import Assignment, Deployment
 from evenkeel.engine.steps import propose
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from tests.helpers.measuring import proposed
@@ -19,7 +19,7 @@ class Seen:
 
     works_on = frozenset({"partitions"})
     needs: frozenset[str] = frozenset()
-    reach = Reach.SETTING
+    deployment = Deployment.SETTING
     source = "a test"
 
     def __init__(self, name: str, **answer: object) -> None:

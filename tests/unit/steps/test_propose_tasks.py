@@ -64,20 +64,20 @@ def test_the_rows_come_in_order(kip_1071):
 
 
 @pytest.mark.parametrize(
-    ("kip_1071", "reach", "feasible"),
+    ("kip_1071", "deployment", "feasible"),
     [
         (False, "setting", ["could run", "could run", "could run"]),
         (True, "yardstick", ["yardstick"] * 3),
     ],
 )
-def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, reach, feasible):
+def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, deployment, feasible):
     """A broker that assigns tasks has none of them."""
     told = None if kip_1071 else StreamsSettings(rack_aware_assignment_strategy="none")
     rows = _rows(kip_1071=kip_1071, told=told)
     if not kip_1071:
         feasible = ["can run", *feasible[1:]]
 
-    assert [rows[name]["reach"] for name in TASKS] == [reach] * 3
+    assert [rows[name]["deployment"] for name in TASKS] == [deployment] * 3
     assert [rows[name]["feasibility"] for name in TASKS] == feasible
     assert rows["live"]["feasibility"] == "can run"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenkeel.engine.cli.task_cases import Case, answer_tasks, read_tasks
+from evenkeel.engine.cli.task_cases import ApplicationCase, answer_tasks, read_tasks
 from evenkeel.engine.streams.actives import total_cost
 from evenkeel.engine.streams.place import place
 
@@ -48,7 +48,10 @@ def test_with_racks_answers_cost_what_kafkas_cost(strategy):
     recorded = _recorded(f"streams-{strategy}")
     differing = []
     for row in recorded:
-        expected, (app, config) = row["expected"], read_tasks(Case.model_validate(row["case"]))
+        expected, (app, config) = (
+            row["expected"],
+            read_tasks(ApplicationCase.model_validate(row["case"])),
+        )
         ours, placed = answer_tasks(row["case"]), place(app, config)
         if not expected["rack_aware"]:
             same = _same(expected, ours) and placed.racks is not None
