@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -159,11 +160,18 @@ def test_the_prediction_is_the_target_the_coordinator_then_has(stage: Stage) -> 
         for subscriptions in (EQUAL, UNEQUAL)
     ]
     before = {group.name: group.settled() for group in live}
+    compared: Counter[str] = Counter()
     for what in COMING_AND_GOING:
         for group in live:
             group.join() if what == "joins" else group.leave()
         for group in live:
-            after = group.settled()
-            expected = predicted(with_members_of(before[group.name], after), group.strategy)
-            assert expected == targets(after), f"{group.name}: {what}, {len(group.members)} then"
+            after, was = group.settled(), before[group.name]
             before[group.name] = after
+            # a target in between, as of topics that the coordinator came to know late, was seen by nobody
+            if after.epoch != (was.epoch or 0) + 1:
+                continue
+            compared[group.name] += 1
+            expected = predicted(with_members_of(was, after), group.strategy)
+            assert expected == targets(after), f"{group.name}: {what}, {len(group.members)} then"
+    least = len(COMING_AND_GOING) - 2
+    assert {name: compared[name] for name in before if compared[name] < least} == {}

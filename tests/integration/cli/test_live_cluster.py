@@ -121,4 +121,5 @@ def test_a_group_that_lost_rack_awareness_is_told_so(run, workload):
     group = named(workload, "racks-ignored")
     alone = ("--samples", "1", "--json")
     [row] = objects(run("advise", "--bootstrap", workload.bootstrap, "--group", group, *alone))
-    assert [f for f in row["findings"] if f.startswith("lost rack awareness: ")], row["findings"]
+    (live,) = (one for one in row["strategies"] if one["strategy"] == "live")
+    assert "lost_rack_awareness" in {fact["measure"] for fact in live["facts"]}, live["facts"]
