@@ -54,6 +54,7 @@ class LiveGroup:
     ) -> None:
         self.stage, self.name, self.strategy = stage, stage.prefix + name, strategy
         self.members: list[Consumer] = []
+        self.subscriptions: list[Sequence[str]] = []
         self._coming = iter(subscriptions)
         self.join()
 
@@ -69,22 +70,31 @@ class LiveGroup:
             }
         )
         self.stage.ending.callback(consumer.close)
-        consumer.subscribe([self.stage.prefix + name for name in next(self._coming)])
+        topics = next(self._coming)
+        consumer.subscribe([self.stage.prefix + name for name in topics])
         self.members.append(consumer)
+        self.subscriptions.append(topics)
 
     def leave(self) -> None:
         """The member that has been there longest leaves."""
+        self.subscriptions.pop(0)
         self.members.pop(0).close()
 
     def settled(self) -> GroupSnapshot:
-        """The group once its coordinator has worked out the target of exactly these members."""
+        """
+        The group once its coordinator has worked out the target of exactly these members, over all partitions.
+
+        New topics come to a coordinator by and by; a target of some of them is soon followed by another one.
+        """
         found: list[GroupSnapshot] = []
+        partitions = sum(SIZES[topic] for topic in set().union(*self.subscriptions))
 
         def has_target() -> bool:
             for consumer in self.members:
                 consumer.poll(0)
             found[:] = self._look()
-            return bool(found) and len(found[0].members) == len(self.members)
+            complete = bool(found) and len(targets(found[0])) == partitions
+            return complete and len(found[0].members) == len(self.members)
 
         wait_until(has_target, 60, f"{len(self.members)} members of {self.name}", interval=0.1)
         return found[0]
@@ -114,10 +124,8 @@ def targets(group: GroupSnapshot) -> Owners:
 
 
 def with_members_of(before: GroupSnapshot, after: GroupSnapshot) -> GroupSnapshot:
-    """The group at rest with its new members, who come last and own nothing, and without those that left."""
-    stayed = [m for m in before.members if m.id in {one.id for one in after.members}]
-    known = {m.id for m in stayed}
-    members = [*stayed, *(m for m in after.members if m.id not in known)]
+    """The group at rest with its new members, who own nothing, without those that left, in the coordinator's order."""
+    members = after.members
     place = {m.id: i for i, m in enumerate(members)}
     was, table, owners = before.partitions, after.partitions, targets(before)
     turns = dict(zip(keys_of(was), was.target_turn.tolist(), strict=True))
@@ -126,7 +134,7 @@ def with_members_of(before: GroupSnapshot, after: GroupSnapshot) -> GroupSnapsho
     return replace(
         after,
         state="Stable",
-        members=tuple(members),
+        members=members,
         partitions=replace(
             table,
             target_owner=np.array(target, np.int32),
