@@ -34,6 +34,12 @@ def ranges(record: type, example: str) -> list[gxe.Expectation]:
     return [known, *found]
 
 
+def in_range(record: type, name: str, example: str) -> gxe.Expectation:
+    """The expectation of one column's declared range or values; *example* is what names a row and its value."""
+    (spec,) = (each for each in columns_of(record) if each.name == name)
+    return _of(spec, example)
+
+
 def unsound(table: pa.Table, record: type) -> pa.Array:
     """Per row, which columns are null though they must not be, or NaN: their names; null where there are none."""
     names = pa.nulls(len(table), pa.string())
@@ -95,4 +101,4 @@ def among(column: str, values: Sequence[str], example: str) -> gxe.Expectation:
     )
 
 
-__all__ = ["UNSOUND", "among", "ranges", "unsound"]
+__all__ = ["UNSOUND", "among", "in_range", "ranges", "unsound"]

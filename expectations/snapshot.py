@@ -13,7 +13,9 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 
 from evenkeel.engine.model import GroupType
-from evenkeel.expectations.suite import Severity, expect, holds, whole
+from evenkeel.engine.records import CommitRow, PartitionRow
+from evenkeel.expectations.ranges import in_range
+from evenkeel.expectations.suite import expect, holds, whole
 
 STATES = (
     "Stable",
@@ -204,7 +206,10 @@ def _partitions() -> list[gxe.Expectation]:
             "a partition row is missing",
             "{topic} has a partition {partition}",
         ),
-        *(_not_negative(c) for c in ("begin_offset", "end_offset", "last_stable_offset")),
+        *(
+            in_range(PartitionRow, column, "{topic}-{partition} at {" + column + "}")
+            for column in ("begin_offset", "end_offset", "last_stable_offset")
+        ),
         _not_above("begin_offset", "end_offset"),
         _not_above("last_stable_offset", "end_offset"),
         holds(
@@ -244,7 +249,7 @@ def _commits() -> list[gxe.Expectation]:
             partition + ": {error}",
             column="error",
         ),
-        _not_negative("committed_offset"),
+        in_range(CommitRow, "committed_offset", partition + " at {committed_offset}"),
         holds(
             "partition_known",
             "A committed partition exists.",
@@ -309,18 +314,6 @@ def _key_part(what: str, column: str) -> gxe.Expectation:
         "{topic}-{partition}",
         rejects=what == "partition",
         column=column,
-    )
-
-
-def _not_negative(column: str, severity: Severity = "critical") -> gxe.Expectation:
-    return expect(
-        gxe.ExpectColumnValuesToBeBetween,
-        f"{column} is not negative.",
-        f"{column} is negative",
-        "{topic}-{partition} at {" + column + "}",
-        severity=severity,
-        column=column,
-        min_value=0,
     )
 
 
