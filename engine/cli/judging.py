@@ -82,7 +82,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Step:
+class _JudgedSnapshot:
     """One snapshot's metrics and candidates of some groups."""
 
     source: Source
@@ -136,7 +136,7 @@ class _Walk:
             self._read[snapshot_id] = {group.group: group for group in found}
         return self._read[snapshot_id]
 
-    def step(self, position: int, names: Mapping[str, Any]) -> _Step:
+    def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
         """Measure and replay some groups of a snapshot, each with its past."""
         source, own = self.source, self.groups(position)
         withheld = withheld_groups(source.lake, self._ids[position])
@@ -150,7 +150,7 @@ class _Walk:
             )
             metrics.append(tables["group_metrics"])
             candidates += propose_group(source.settings, measured)
-        return _Step(
+        return _JudgedSnapshot(
             source=source,
             metrics=pa.concat_tables(metrics),
             candidates=rows_to_table(candidates, CANDIDATES["candidates"]),
