@@ -14,6 +14,7 @@ from evenkeel.engine.datasets.assemble import (
     assemble,
     groups_of,
     is_store_of,
+    numbers_of,
     rows_by_group,
 )
 from evenkeel.engine.datasets.reading import (
@@ -54,6 +55,7 @@ __all__ = [
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
+    "numbers_of",
     "rows_by_group",
     "rows_to_table",
     "shaped",

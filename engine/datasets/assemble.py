@@ -61,9 +61,9 @@ class ClusterTables:
         self.racks = tuple(sorted({b.rack for b in self.brokers if b.rack}))
         self.follower_fetching = _all(brokers["follower_fetching"].to_pylist())
         self.partition = _ints(rows["partition"]).astype(np.int32)
-        self.begin, self.end = _column(rows["begin_offset"]), _column(rows["end_offset"])
-        self.last_stable = _column(rows["last_stable_offset"])
-        self.log_bytes = _column(rows["log_bytes"])
+        self.begin, self.end = numbers_of(rows["begin_offset"]), numbers_of(rows["end_offset"])
+        self.last_stable = numbers_of(rows["last_stable_offset"])
+        self.log_bytes = numbers_of(rows["log_bytes"])
         self.begin_at, self.end_at = _moments(rows["begin_at"]), _moments(rows["end_at"])
         self.leader_rack = self._rack_of(_ints(pc.fill_null(rows["leader"], NONE)))
         self.replica_start, replicas = _ragged(rows["replicas"])
@@ -372,12 +372,13 @@ def _ints(column: Any) -> Ints:
     return values
 
 
-def _column(column: Any) -> Column:
+def numbers_of(column: Any) -> Column:
+    """An Arrow column of whole numbers, unknown where it is null."""
     return Column(_ints(pc.fill_null(column, 0)), column.is_valid().to_numpy())
 
 
 def _moments(column: Any) -> Column:
-    return _column(column.cast(pa.int64()))
+    return numbers_of(column.cast(pa.int64()))
 
 
 def _ragged(column: Any) -> tuple[Ints, Ints]:

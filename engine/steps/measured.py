@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.datasets import METRICS, rows_by_group, rows_to_table
+from evenkeel.engine.datasets import METRICS, numbers_of, rows_by_group, rows_to_table
 from evenkeel.engine.errors import LakeError
 from evenkeel.engine.model import Column, Figures, Floats, GroupSnapshot
 from evenkeel.engine.ports import Lake
@@ -133,8 +134,8 @@ def _measured(group: GroupSnapshot, metrics: Mapping[str, pa.Table]) -> Measured
         zip(members["member_id"].to_pylist(), _floats(members["capacity_per_second"]), strict=True)
     )
     return Measured(
-        lag=Column.of(partitions["lag"].to_pylist()),
-        lag_for_strategies=Column.of(partitions["lag_for_strategies"].to_pylist()),
+        lag=numbers_of(partitions["lag"]),
+        lag_for_strategies=numbers_of(partitions["lag_for_strategies"]),
         production=_floats(partitions["production_per_second"]),
         bytes_per_record=_floats(partitions["bytes_per_record"]),
         capacity=np.array([capacity.get(m.id, np.nan) for m in group.members], np.float64),
@@ -159,5 +160,5 @@ def judge_of_measured(
 
 def _floats(column: Any) -> Floats:
     """nan where null."""
-    values: Floats = np.array([np.nan if v is None else v for v in column.to_pylist()], np.float64)
+    values: Floats = pc.fill_null(column, np.nan).to_numpy()
     return values
