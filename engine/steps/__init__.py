@@ -8,7 +8,7 @@ everything after it can.
 
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.alert import alert, watch
-from evenkeel.engine.steps.measure import compute_metrics, measure_group, record_metrics
+from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates, propose_group, record_candidates
 from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past
 from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_scheduled_snapshot
@@ -24,7 +24,6 @@ __all__ = [
     "distrusted",
     "groups_with_past",
     "late_for_advice",
-    "measure_group",
     "propose_candidates",
     "propose_group",
     "record_candidates",
