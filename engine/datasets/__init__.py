@@ -34,6 +34,7 @@ from evenkeel.engine.datasets.schemas import (
     SNAPSHOT,
     STEPS,
     VALIDATION,
+    picked,
     rows_to_table,
     shaped,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "is_store_of",
     "new_snapshot_id",
     "numbers_of",
+    "picked",
     "rows_by_group",
     "rows_to_table",
     "shaped",
