@@ -34,6 +34,7 @@ from evenkeel.engine.datasets.schemas import (
     SNAPSHOT,
     STEPS,
     VALIDATION,
+    picked,
     rows_to_table,
     shaped,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
+    "picked",
     "rows_by_group",
     "rows_to_table",
     "shaped",

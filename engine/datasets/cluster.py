@@ -134,10 +134,9 @@ def _topics(rows: pa.Table) -> Iterator[Topic]:
     runs = pc.run_end_encode(rows["topic"].combine_chunks(), run_end_type=pa.int64())
     ends = runs.run_ends.to_pylist()
     starts = [0, *ends[:-1]]
-    first = rows.select(["topic_id", "cleanup_policy", "retention_ms"]).take(starts)
-    told = (column.to_pylist() for column in first.itercolumns())
-    for name, start, end, *known in zip(runs.values.to_pylist(), starts, ends, *told, strict=True):
-        yield Topic(name, *known, slice(start, end))
+    told = rows.select(["topic_id", "cleanup_policy", "retention_ms"]).take(starts).to_pylist()
+    for name, start, end, known in zip(runs.values.to_pylist(), starts, ends, told, strict=True):
+        yield Topic(name=name, rows=slice(start, end), **known)
 
 
 def _in_sync(rows: pa.Table, start: Ints, replicas: Ints) -> Flags:
