@@ -16,7 +16,7 @@ from evenkeel.engine.datasets.assemble import (
     is_store_of,
     rows_by_group,
 )
-from evenkeel.engine.datasets.cluster import ClusterTables
+from evenkeel.engine.datasets.cluster import OF_THE_PAST, ClusterTables
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
     Unread,
@@ -43,6 +43,7 @@ __all__ = [
     "CANDIDATES",
     "CHANGELOG",
     "METRICS",
+    "OF_THE_PAST",
     "RECORDS",
     "SCHEMA_VERSION",
     "SNAPSHOT",

@@ -14,7 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.batch import GroupBatch, Members
-from evenkeel.engine.datasets.arrays import ints_of, list_starts, moments_of, numbers_of
+from evenkeel.engine.datasets.arrays import (
+    among,
+    distinct,
+    ints_of,
+    list_starts,
+    moments_of,
+    numbers_of,
+)
 from evenkeel.engine.datasets.cluster import ClusterTables, row_codes
 from evenkeel.engine.datasets.members import members_of
 from evenkeel.engine.model import (
@@ -207,7 +214,7 @@ class _Rows:
         column = self.of_members.rows["subscription"]
         start, topic = list_starts(column), self._numbers(pc.list_flatten(column))
         group = np.repeat(self.of_members.group, np.diff(start))
-        return np.unique(row_codes(group, topic.astype(np.int32))[topic != NONE])
+        return distinct(row_codes(group, topic.astype(np.int32))[topic != NONE])
 
     def _held(self, what: str) -> _Pairs:
         """The entries of the `assigned` or `target` lists; lists of unequal length are damage that must not stop us."""
@@ -274,7 +281,7 @@ class _Rows:
             row_codes(group[self.aimed.owner], self.aimed.topic.astype(np.int32)),
             row_codes(self.committed.owner, self.committed.topic.astype(np.int32)),
         )
-        topics = np.unique(np.concatenate(pairs))
+        topics = distinct(np.concatenate(pairs))
         """Of the table: group and topic in one number, ascending."""
         subscribed, owned, aimed, committed = (np.searchsorted(topics, pair) for pair in pairs)
         codes = [
@@ -283,7 +290,7 @@ class _Rows:
             row_codes(aimed, self.aimed.partition),
             row_codes(committed, self.committed.partition),
         ]
-        all_codes = np.unique(np.concatenate(codes))
+        all_codes = distinct(np.concatenate(codes))
         topic = (all_codes >> 32).astype(np.int32)
         partition = (all_codes & 0xFFFFFFFF).astype(np.int32)
         of_cluster = self.in_cluster[topics & 0xFFFFFFFF]
@@ -295,7 +302,7 @@ class _Rows:
             partition=partition,
             row=self.cluster.rows_of(of_cluster[topic], partition),
             group=(topics >> 32)[topic],
-            subscribed=np.isin(topics, self.subscribed, assume_unique=True),
+            subscribed=among(topics, self.subscribed),
         )
         start = np.searchsorted(place.group, np.arange(self.count + 1))
         return self._filled(place, at_owned, at_aimed, at_committed), start

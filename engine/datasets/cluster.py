@@ -10,8 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.datasets.arrays import ints_of, moments_of, numbers_of, ragged_of
-from evenkeel.engine.model import NONE, Broker, Flags, Indices, Ints
+from evenkeel.engine.datasets.arrays import among, ints_of, moments_of, numbers_of, ragged_of
+from evenkeel.engine.model import NONE, Broker, Column, Flags, Indices, Ints
+
+OF_THE_PAST = (
+    "topic",
+    "topic_id",
+    "partition",
+    "begin_offset",
+    "end_offset",
+    "last_stable_offset",
+    "begin_at",
+    "end_at",
+    "cleanup_policy",
+    "retention_ms",
+)
+"""Columns of `partitions` that say how a log moved; what it weighed and where it lay is of no interest afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +44,8 @@ class ClusterTables:
     The cluster's partitions and brokers, from which any number of groups are assembled.
 
     Args:
-        partitions: Rows of the dataset `partitions` (any order; those of the topics needed are enough).
+        partitions: Rows of the dataset `partitions` (any order; those of the topics needed are enough). With the
+            columns `OF_THE_PAST` alone, sizes, leaders and replicas are unknown.
         brokers: Rows of the dataset `brokers`.
     """
 
@@ -45,13 +60,18 @@ class ClusterTables:
         self.partition = ints_of(rows["partition"]).astype(np.int32)
         self.begin, self.end = numbers_of(rows["begin_offset"]), numbers_of(rows["end_offset"])
         self.last_stable = numbers_of(rows["last_stable_offset"])
-        self.log_bytes = numbers_of(rows["log_bytes"])
         self.begin_at, self.end_at = moments_of(rows["begin_at"]), moments_of(rows["end_at"])
-        self.leader_rack = self._rack_of(ints_of(pc.fill_null(rows["leader"], NONE)))
-        self.replica_start, replicas = ragged_of(rows["replicas"])
-        self.replica_rack = self._rack_of(replicas)
-        self.replica_in_sync = _in_sync(rows, self.replica_start, replicas)
         self.topics = tuple(_topics(rows))
+        self.log_bytes = Column.unknown(len(rows))
+        self.leader_rack = np.full(len(rows), NONE, np.int32)
+        self.replica_start, replicas = np.zeros(len(rows) + 1, np.int64), np.zeros(0, np.int64)
+        self.replica_in_sync = np.zeros(0, np.bool_)
+        if "replicas" in rows.schema.names:
+            self.log_bytes = numbers_of(rows["log_bytes"])
+            self.leader_rack = self._rack_of(ints_of(pc.fill_null(rows["leader"], NONE)))
+            self.replica_start, replicas = ragged_of(rows["replicas"])
+            self.replica_in_sync = _in_sync(rows, self.replica_start, replicas)
+        self.replica_rack = self._rack_of(replicas)
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -92,9 +112,12 @@ class ClusterTables:
         """Broker ids to rack indices; NONE for an unknown broker and for one without a rack."""
         index = {rack: i for i, rack in enumerate(self.racks)}
         known = {b.node_id: index[b.rack] for b in self.brokers if b.rack}
-        distinct, inverse = np.unique(nodes, return_inverse=True)
-        racks = np.array([known.get(node, NONE) for node in distinct.tolist()], np.int32)
-        return racks[inverse] if len(distinct) else np.zeros(0, np.int32)
+        if not known:
+            return np.full(len(nodes), NONE, np.int32)
+        ordered = np.array(sorted(known), np.int64)
+        racks = np.array([known[node] for node in ordered.tolist()], np.int32)
+        place = np.minimum(np.searchsorted(ordered, nodes), len(ordered) - 1)
+        return np.where(ordered[place] == nodes, racks[place], NONE).astype(np.int32)
 
 
 def row_codes(topic: Ints, partition: Indices) -> Ints:
@@ -146,5 +169,5 @@ def _in_sync(rows: pa.Table, start: Ints, replicas: Ints) -> Flags:
         return np.ones(len(replicas), np.bool_)
     row_of_isr = np.repeat(np.arange(len(isr_start) - 1), np.diff(isr_start))
     row_of_replica = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    among: Flags = np.isin(row_of_replica * (1 << 32) + replicas, row_of_isr * (1 << 32) + isr)
-    return among
+    in_sync = np.sort(row_codes(row_of_isr, isr.astype(np.int32)))
+    return among(row_codes(row_of_replica, replicas.astype(np.int32)), in_sync)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import CHANGELOG, batch_of_tables, split_snapshot_id
+from evenkeel.engine.datasets import CHANGELOG, OF_THE_PAST, batch_of_tables, split_snapshot_id
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.model import GroupSnapshot, places_tasks
 from evenkeel.engine.ports import Lake
@@ -115,14 +115,15 @@ def read_batch(
     snapshot_id: str,
     names: Sequence[str],
     *,
-    with_stores: bool = True,
+    whole: bool = True,
 ) -> GroupBatch:
     """
     Some groups of one snapshot; those that it does not have are left out.
 
     Args:
         names: Their ids, which decide their order.
-        with_stores: Whether the changelogs of Kafka Streams applications are read, too.
+        whole: Whether all of it is read. What moved between two snapshots is told without sizes, replicas and leaders
+            of partitions and without the changelogs of Kafka Streams applications.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
     tables = {
@@ -130,9 +131,10 @@ def read_batch(
         for name in ("groups", "members", "commits")
     }
     topics = _topics(tables)
-    if with_stores:
+    if whole:
         topics |= _changelogs(lake, snapshot_id, tables["groups"])
-    tables["partitions"] = lake.read("partitions", [snapshot_id], topics=topics)
+    columns = None if whole else OF_THE_PAST
+    tables["partitions"] = lake.read("partitions", [snapshot_id], topics=topics, columns=columns)
     tables["brokers"] = lake.read("brokers", [snapshot_id])
 
     def read_committed(group: str) -> bool:
@@ -166,7 +168,7 @@ def read_with_past(
     earlier = []
     for one in before:
         trusted = [name for name in names if (one, name) not in past.distrusted]
-        earlier.append(read_batch(lake, settings, one, trusted, with_stores=False))
+        earlier.append(read_batch(lake, settings, one, trusted, whole=False))
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
