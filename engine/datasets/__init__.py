@@ -19,12 +19,11 @@ from evenkeel.engine.datasets.assemble import (
 )
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
-    Unread,
     facts_of,
     new_snapshot_id,
+    problems_of,
     snapshot_of,
     split_snapshot_id,
-    unread_of,
 )
 from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
@@ -49,17 +48,16 @@ __all__ = [
     "VALIDATION",
     "ClusterSnapshot",
     "ClusterTables",
-    "Unread",
     "assemble",
     "facts_of",
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
     "numbers_of",
+    "problems_of",
     "rows_by_group",
     "rows_to_table",
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
-    "unread_of",
 ]
