@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenkeel.engine.model import Ints
+
 WORST = 20
 """How many."""
 
@@ -29,8 +31,8 @@ def worst(partitions: pa.Table, most: int = WORST) -> pa.Table:
     return table.append_column("place", pa.array(place[kept], pa.int32()))
 
 
-def _rank(names: pa.ChunkedArray) -> np.ndarray:
+def _rank(names: pa.ChunkedArray) -> Ints:
     """The place of each name among the distinct ones in their order."""
     encoded = names.combine_chunks().dictionary_encode()
-    ranks = pc.rank(encoded.dictionary, tiebreaker="first").to_numpy()
+    ranks: Ints = pc.rank(encoded.dictionary, tiebreaker="first").to_numpy().astype(np.int64)
     return ranks[pc.fill_null(encoded.indices, 0).to_numpy()]
