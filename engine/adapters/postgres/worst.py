@@ -35,4 +35,5 @@ def _rank(names: pa.ChunkedArray) -> Ints:
     """The place of each name among the distinct ones in their order."""
     encoded = names.combine_chunks().dictionary_encode()
     ranks: Ints = pc.rank(encoded.dictionary, tiebreaker="first").to_numpy().astype(np.int64)
-    return ranks[pc.fill_null(encoded.indices, 0).to_numpy()]
+    codes: Ints = pc.fill_null(encoded.indices, 0).to_numpy()
+    return ranks[codes]
