@@ -33,6 +33,7 @@ from evenkeel.engine.datasets.schemas import (
     SNAPSHOT,
     STEPS,
     VALIDATION,
+    picked,
     rows_to_table,
     shaped,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "is_store_of",
     "new_snapshot_id",
     "numbers_of",
+    "picked",
     "problems_of",
     "rows_by_group",
     "rows_to_table",
