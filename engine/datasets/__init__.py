@@ -19,12 +19,11 @@ from evenkeel.engine.datasets.assemble import (
 from evenkeel.engine.datasets.cluster import OF_THE_PAST, ClusterTables
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
-    Unread,
     facts_of,
     new_snapshot_id,
+    problems_of,
     snapshot_of,
     split_snapshot_id,
-    unread_of,
 )
 from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
@@ -51,17 +50,16 @@ __all__ = [
     "VALIDATION",
     "ClusterSnapshot",
     "ClusterTables",
-    "Unread",
     "batch_of_tables",
     "facts_of",
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
     "picked",
+    "problems_of",
     "rows_by_group",
     "rows_to_table",
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
-    "unread_of",
 ]

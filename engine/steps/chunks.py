@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,11 +18,25 @@ in arrays.
 """
 
 
-def chunks_of(
-    lake: Lake, snapshot_id: str, pattern: str = "*", size: int = CHUNK
-) -> Iterator[list[str]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
     """
-    Ids of the groups that match a shell pattern, cut in listing order.
+    Some groups that are worked on together.
+
+    Attributes:
+        number: Its place among the chunks, which are cut in listing order.
+        groups: Their ids, in listing order.
+        work: Estimated partitions and members.
+    """
+
+    number: int
+    groups: tuple[str, ...]
+    work: int
+
+
+def chunks_of(lake: Lake, snapshot_id: str, pattern: str = "*", size: int = CHUNK) -> list[Chunk]:
+    """
+    The groups whose id matches a shell pattern, in chunks.
 
     Args:
         size: Work of a chunk (`work_of`).
@@ -29,16 +44,31 @@ def chunks_of(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    chunk: list[str] = []
-    room = size
-    for name, work in work_of(lake, snapshot_id, pattern).items():
-        if chunk and work > room:
-            yield chunk
-            chunk, room = [], size
-        chunk.append(name)
-        room -= work
-    if chunk:
-        yield chunk
+    return cut(work_of(lake, snapshot_id, pattern), size)
+
+
+def cut(work: Mapping[str, int], size: int) -> list[Chunk]:
+    """
+    Consecutive groups together, as long as their work fits; a group that is larger by itself is a chunk of its own.
+
+    Args:
+        work: Of each group, in listing order.
+        size: Most work of a chunk.
+
+    >>> [(chunk.groups, chunk.work) for chunk in cut({"a": 1, "giant": 9, "b": 2, "c": 2}, 4)]
+    [(('a',), 1), (('giant',), 9), (('b', 'c'), 4)]
+    """
+    chunks: list[Chunk] = []
+    names: list[str] = []
+    total = 0
+    for name, own in [*work.items(), (None, 0)]:
+        if names and (name is None or total + own > size):
+            chunks.append(Chunk(number=len(chunks), groups=tuple(names), work=total))
+            names, total = [], 0
+        if name is not None:
+            names.append(name)
+            total += own
+    return chunks
 
 
 def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:

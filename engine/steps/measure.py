@@ -66,8 +66,8 @@ def compute_metrics(lake: Lake, settings: Settings, snapshot_id: str, pattern: s
     """
     past = past_of(lake, settings, snapshot_id)
     measured = [
-        measure_chunk(lake, settings, past, names)
-        for names in chunks_of(lake, snapshot_id, pattern)
+        measure_chunk(lake, settings, past, chunk.groups)
+        for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
     return {
         name: pa.concat_tables([schema.empty_table(), *(tables[name] for tables in measured)])
@@ -83,7 +83,9 @@ def record_metrics(
 
     Computed for the groups of a pattern only, they replace only those groups' rows.
     """
-    lake.write("metrics", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
+    lake.write(
+        "metrics", snapshot_id, with_others(lake, snapshot_id, "metrics", tables, pattern), {}
+    )
 
 
 def observe_group(

@@ -76,8 +76,8 @@ def measured_groups(
         LakeError: The metrics are not those of the snapshot.
     """
     withheld = withheld_groups(lake, snapshot_id)
-    for names in chunks_of(lake, snapshot_id, pattern):
-        yield from measured_chunk(lake, settings, snapshot_id, names, withheld)
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield from measured_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
 
 
 def measured_chunk(

@@ -12,7 +12,13 @@ import pyarrow.compute as pc
 
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import CHANGELOG, OF_THE_PAST, batch_of_tables, split_snapshot_id
+from evenkeel.engine.datasets import (
+    CHANGELOG,
+    OF_THE_PAST,
+    STEPS,
+    batch_of_tables,
+    split_snapshot_id,
+)
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.model import GroupSnapshot, places_tasks
 from evenkeel.engine.ports import Lake
@@ -180,8 +186,8 @@ def batches_at(
     lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Iterator[GroupBatch]:
     """The groups of one snapshot whose id matches a shell pattern, in listing order."""
-    for names in chunks_of(lake, snapshot_id, pattern):
-        yield read_batch(lake, settings, snapshot_id, names)
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield read_batch(lake, settings, snapshot_id, chunk.groups)
 
 
 def batches_with_past(
@@ -194,8 +200,8 @@ def batches_with_past(
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     past = past_of(lake, settings, snapshot_id)
-    for names in chunks_of(lake, snapshot_id, pattern):
-        yield read_with_past(lake, settings, past, names)
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield read_with_past(lake, settings, past, chunk.groups)
 
 
 def groups_at(
@@ -226,7 +232,7 @@ def groups_with_past(
 
 
 def with_others(
-    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str
+    lake: Lake, snapshot_id: str, step: str, tables: Mapping[str, pa.Table], pattern: str
 ) -> dict[str, pa.Table]:
     """
     Tables computed for the groups of a pattern, and below them the rows the lake has of all other groups.
@@ -235,14 +241,18 @@ def with_others(
     """
     if pattern == "*":
         return dict(tables)
-    joined = {}
-    for name, table in tables.items():
+    others = rows_of_others(lake, snapshot_id, step, pattern)
+    return {name: pa.concat_tables([table, others[name]]) for name, table in tables.items()}
+
+
+def rows_of_others(lake: Lake, snapshot_id: str, step: str, pattern: str) -> dict[str, pa.Table]:
+    """The rows that the lake has from a step of all groups but those of a shell pattern."""
+    kept = {}
+    for name, schema in STEPS[step].items():
         try:
-            kept = lake.read(name, [snapshot_id])
+            names = pc.unique(lake.read(name, [snapshot_id], columns=["group_id"])["group_id"])
+            other = [one for one in names.to_pylist() if not fnmatch.fnmatchcase(one, pattern)]
+            kept[name] = lake.read(name, [snapshot_id], groups=other)
         except SnapshotNotFound:
-            joined[name] = table
-            continue
-        names = kept["group_id"].to_pylist()
-        other = [not fnmatch.fnmatchcase(group, pattern) for group in names]
-        joined[name] = pa.concat_tables([table, kept.filter(pa.array(other, pa.bool_()))])
-    return joined
+            kept[name] = schema.empty_table()
+    return kept
