@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.columns import Int32, Unit, Where, column
 from evenkeel.engine.facts import Fact
 
 Ints = npt.NDArray[np.int64]
@@ -406,6 +406,7 @@ class Figures:
             "Most minus fewest partitions among members of equal subscription.",
             unit=Unit.PARTITIONS,
             at_least=0,
+            head="Spread\n(partitions)",
         )
     )
     balanced: bool | None = field(
@@ -435,6 +436,8 @@ class Figures:
             "Largest lag of a member, in offsets; null when a lag is unknown.",
             unit=Unit.OFFSETS,
             at_least=0,
+            head="Largest\nmember lag",
+            none_where=(Where("members", 0),),
         )
     )
     lag_skew: float | None = field(
@@ -442,6 +445,8 @@ class Figures:
             "Largest member lag over mean member lag; null when the total is 0 or unknown.",
             unit=Unit.RATIO,
             at_least=1 - 1e-9,  # the mean of equal numbers may come out a little above them
+            head="Skew",
+            none_where=(Where("total_lag", 0), Where("members", 0), Where("largest_member_lag", 0)),
         )
     )
     lag_floor: int | None = field(
@@ -449,6 +454,7 @@ class Figures:
             "No assignment has a smaller largest member lag than this, in offsets.",
             unit=Unit.OFFSETS,
             at_least=0,
+            none_where=(Where("members", 0),),
         )
     )
     lag_floor_equal_counts: int | None = field(
@@ -465,6 +471,8 @@ class Figures:
             unit=Unit.SHARE,
             at_least=0,
             at_most=1,
+            head="Cross\nrack",
+            none_where=(Where("members", 0),),
         )
     )
     cross_rack_rate_share: float | None = field(
@@ -505,6 +513,7 @@ class Figures:
             "Seconds until the slowest member has caught up; Infinity: never.",
             unit=Unit.SECONDS,
             at_least=0,
+            head="Drain\ntime",
         )
     )
     cross_rack_bytes_per_second: float | None = field(
@@ -523,11 +532,14 @@ class Figures:
             unit=Unit.MONEY_PER_MONTH,
             at_least=0,
             added=True,
+            none_where=(Where("currency", None),),
         ),
     )
     currency: str | None = field(
         default=None,
-        metadata=column("Currency of the cost, ISO 4217; null without a price.", added=True),
+        metadata=column(
+            "Currency of the cost, ISO 4217; null without a price.", added=True, none=True
+        ),
     )
 
 
@@ -543,12 +555,18 @@ class Score(Figures):
 
     moves: Int32 = field(
         metadata=column(
-            "Number of partitions whose owner changes.", unit=Unit.PARTITIONS, at_least=0
+            "Number of partitions whose owner changes.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            head="Moves",
         )
     )
     newly_owned: Int32 = field(
         metadata=column(
-            "Number of unowned partitions that get an owner.", unit=Unit.PARTITIONS, at_least=0
+            "Number of unowned partitions that get an owner.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            head="Newly\nowned",
         )
     )
     unowned: Int32 = field(
@@ -617,12 +635,24 @@ class Move:
     """A partition that changes hands."""
 
     topic: str = field(metadata=column("The topic."))
-    partition: Int32 = field(metadata=column("Number of the partition in its topic.", at_least=0))
+    partition: Int32 = field(
+        metadata=column("Number of the partition in its topic.", at_least=0, head="Part.")
+    )
     from_member: str | None = field(
-        metadata=column("Id of the member that owns it now; null when nobody does.")
+        metadata=column(
+            "Id of the member that owns it now; null when nobody does.",
+            none=True,
+            names_member=True,
+            head="From",
+        )
     )
     to_member: str | None = field(
-        metadata=column("Id of the member that gets it; null when nobody does.")
+        metadata=column(
+            "Id of the member that gets it; null when nobody does.",
+            none=True,
+            names_member=True,
+            head="To",
+        )
     )
 
 

@@ -12,7 +12,7 @@ from evenkeel.engine.model import GroupSnapshot
 class OfSnapshot:
     """The key of a row that belongs to a snapshot."""
 
-    snapshot_id: str = field(metadata=column("Which snapshot it belongs to."))
+    snapshot_id: str = field(metadata=column("Which snapshot it belongs to.", head="Snapshot"))
     cluster: str = field(metadata=column("The cluster of that snapshot."))
 
 
@@ -20,7 +20,7 @@ class OfSnapshot:
 class OfGroup(OfSnapshot):
     """The key of a row that a step computes of a group."""
 
-    group_id: str = field(metadata=column("The consumer group."))
+    group_id: str = field(metadata=column("The consumer group.", head="Group"))
     config_version: str = field(metadata=column("Hash of the configuration it was computed with."))
 
 

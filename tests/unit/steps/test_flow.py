@@ -454,9 +454,9 @@ def test_candidates_need_the_metrics_of_their_snapshot_and_no_earlier_one(lake, 
     read: set[str] = set()
     whole = lake.read
 
-    def watched(dataset, ids):
+    def watched(dataset, ids, **chosen):
         read.update(ids)
-        return whole(dataset, ids)
+        return whole(dataset, ids, **chosen)
 
     monkeypatch.setattr(lake, "read", watched)
     assert len(steps.propose_candidates(lake, SETTINGS, snapshot_id(1))["candidates"])
