@@ -15,7 +15,7 @@ from evenkeel.engine.model import Advice, Move, Verdict, utc_now
 from evenkeel.engine.ports import AdviceHistory, Lake
 from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
-from evenkeel.engine.steps.scored import scored
+from evenkeel.engine.steps.scored import NEEDED, scored
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import because, how
 
@@ -40,8 +40,8 @@ def advise(
         one.group_id: Previous(strategy=one.strategy, seen=one.seen)
         for one in history.previous_advice(snapshot_id)
     }
-    candidates = lake.read("candidates", [snapshot_id])
-    advice = advise_groups(
+    candidates = lake.read("candidates", [snapshot_id], columns=NEEDED)
+    decided = _decided(
         candidates,
         lake.read("group_metrics", [snapshot_id]),
         settings,
@@ -49,8 +49,11 @@ def advise(
         previous,
         _withheld(lake, snapshot_id, candidates),
     )
+    switching = [one.group for one in decided if one.verdict is Verdict.SWITCH]
+    moved = lake.read("candidates", [snapshot_id], groups=switching)
+    advice = _to_be_done(decided, moved)
     rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
-    whole = set(lake.read("groups", [snapshot_id])["group_id"].to_pylist())
+    whole = set(lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist())
     if whole <= {row.group_id for row in rows}:
         history.store_advice(snapshot_id, rows)
     return rows
@@ -83,6 +86,19 @@ def advise_groups(
         previous: Per group, what the preceding advice preferred.
         withheld: Groups whose candidates failed validation, and why.
     """
+    decided = _decided(candidates, group_metrics, settings, cluster, previous, withheld)
+    return _to_be_done(decided, candidates)
+
+
+def _decided(
+    candidates: pa.Table,
+    group_metrics: pa.Table,
+    settings: Settings,
+    cluster: str,
+    previous: Mapping[str, Previous],
+    withheld: Mapping[str, str],
+) -> list[Advice]:
+    """The advice by group, without what is to be done for it."""
     columns = ["group_id", "partitions", "unknown_lag_partitions", "facts"]
     metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
     advice = []
@@ -99,15 +115,19 @@ def advise_groups(
             withheld=withheld.get(group),
         )
         advice.append(decided)
-    return _to_be_done(advice, candidates)
+    return advice
 
 
 def _to_be_done(advice: Sequence[Advice], candidates: pa.Table) -> list[Advice]:
     """The advice with what its groups' owners have to do, and what changes hands: of those that are to switch."""
     switching = {one.group: one.strategy for one in advice if one.verdict is Verdict.SWITCH}
     pairs = zip(*(candidates[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
-    chosen = [row for row, (group, strategy) in enumerate(pairs) if switching.get(group) == strategy]
-    rows = {row["group_id"]: row for row in candidates.take(pa.array(chosen, pa.int64())).to_pylist()}
+    chosen = [
+        row for row, (group, strategy) in enumerate(pairs) if switching.get(group) == strategy
+    ]
+    rows = {
+        row["group_id"]: row for row in candidates.take(pa.array(chosen, pa.int64())).to_pylist()
+    }
     return [
         replace(
             one,

@@ -9,7 +9,7 @@ import pytest
 from evenkeel.engine.advice import Previous, decide
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, finding, reason
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move, Score, Verdict
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Score, Verdict
 from evenkeel.engine.wording import because
 
 EVEN = Score(
