@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evenkeel.engine.advice.weighing import Weighing, near_floor, weigh
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.metrics.observe import NO_OFFSET_RESET
 from evenkeel.engine.model import Advice, Candidate, Deployment, Feasibility, Verdict
+from evenkeel.engine.ports import PreviousAdvice
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previous:
-    """What the group's preceding advice preferred, and how many snapshots in a row it had done so."""
-
-    strategy: str | None
-    seen: int
 
 
 def decide(
@@ -30,7 +23,7 @@ def decide(
     policy: Policy,
     unknown_lag: int | None = None,
     findings: Sequence[Fact] = (),
-    previous: Previous | None = None,
+    previous: PreviousAdvice | None = None,
     withheld: str | None = None,
 ) -> Advice:
     """

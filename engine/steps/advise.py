@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from evenkeel.engine.advice import Previous, decide
+from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Advice, Move, Verdict, utc_now
-from evenkeel.engine.ports import AdviceHistory, Lake
+from evenkeel.engine.ports import AdviceHistory, Lake, PreviousAdvice
 from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.scored import NEEDED, scored
@@ -36,10 +36,7 @@ def advise(
         SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
-    previous = {
-        one.group_id: Previous(strategy=one.strategy, seen=one.seen)
-        for one in history.previous_advice(snapshot_id)
-    }
+    previous = {one.group_id: one for one in history.previous_advice(snapshot_id)}
     candidates = lake.read("candidates", [snapshot_id], columns=NEEDED)
     decided = _decided(
         candidates,
@@ -72,7 +69,7 @@ def advise_groups(
     group_metrics: pa.Table,
     settings: Settings,
     cluster: str,
-    previous: Mapping[str, Previous],
+    previous: Mapping[str, PreviousAdvice],
     withheld: Mapping[str, str],
 ) -> list[Advice]:
     """
@@ -95,7 +92,7 @@ def _decided(
     group_metrics: pa.Table,
     settings: Settings,
     cluster: str,
-    previous: Mapping[str, Previous],
+    previous: Mapping[str, PreviousAdvice],
     withheld: Mapping[str, str],
 ) -> list[Advice]:
     """The advice by group, without what is to be done for it."""
