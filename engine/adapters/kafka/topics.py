@@ -71,6 +71,7 @@ class Partition:
     error: str | None = None
     internal: bool = False
     times_gone: int = 0
+    recreated: bool = False
 
     @property
     def gone(self) -> bool:
@@ -80,7 +81,7 @@ class Partition:
     @property
     def askable(self) -> bool:
         """Whether it is worth asking for."""
-        return not self.gone and self.error != RECREATED and self.leader is not None
+        return not self.gone and not self.recreated and self.leader is not None
 
 
 @dataclass(slots=True)
@@ -369,7 +370,7 @@ async def _find_leaders(connection: Connection, rows: Sequence[Partition]) -> No
         for number, row in known.items():
             now = fresh.get(number)
             if ids and row.topic_id is not None and row.topic_id not in ids:
-                row.begin, row.error = None, RECREATED
+                row.begin, row.error, row.recreated = None, RECREATED, True
             elif now is not None:  # else it is too new for the broker that was asked
                 row.times_gone = 0
                 row.leader, row.in_sync, row.error = now.leader, now.in_sync, now.error
