@@ -14,10 +14,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from evenkeel.engine.advice import Previous
 from evenkeel.engine.cli.sources import Source
 from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.model import Advice, GroupSnapshot, Member
+from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
@@ -78,7 +78,9 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
         still = {group: name for group, name in still.items() if before.get(group) == name}
         for group in still:
             seen[group] += 1
-    previous = {g: Previous(strategy=name, seen=seen[g]) for g, name in preferred.items()}
+    previous = {
+        g: PreviousAdvice(group_id=g, strategy=name, seen=seen[g]) for g, name in preferred.items()
+    }
     return now.judged(walk.groups(0), previous)
 
 
@@ -91,14 +93,14 @@ class _JudgedSnapshot:
     candidates: pa.Table
     withheld: Mapping[str, str]
 
-    def advise(self, previous: Mapping[str, Previous]) -> list[Advice]:
+    def advise(self, previous: Mapping[str, PreviousAdvice]) -> list[Advice]:
         source = self.source
         return advise_groups(
             self.candidates, self.metrics, source.settings, source.cluster, previous, self.withheld
         )
 
     def judged(
-        self, groups: Mapping[str, GroupSnapshot], previous: Mapping[str, Previous]
+        self, groups: Mapping[str, GroupSnapshot], previous: Mapping[str, PreviousAdvice]
     ) -> list[Judged]:
         metrics = {row["group_id"]: row for row in self.metrics.to_pylist()}
         candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}

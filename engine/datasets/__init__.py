@@ -19,12 +19,11 @@ from evenkeel.engine.datasets.assemble import (
 )
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
-    Unread,
     facts_of,
     new_snapshot_id,
+    problems_of,
     snapshot_of,
     split_snapshot_id,
-    unread_of,
 )
 from evenkeel.engine.datasets.schemas import (
     CANDIDATES,
@@ -34,6 +33,7 @@ from evenkeel.engine.datasets.schemas import (
     SNAPSHOT,
     STEPS,
     VALIDATION,
+    picked,
     rows_to_table,
     shaped,
 )
@@ -49,17 +49,17 @@ __all__ = [
     "VALIDATION",
     "ClusterSnapshot",
     "ClusterTables",
-    "Unread",
     "assemble",
     "facts_of",
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
     "numbers_of",
+    "picked",
+    "problems_of",
     "rows_by_group",
     "rows_to_table",
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
-    "unread_of",
 ]
