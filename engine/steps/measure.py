@@ -13,20 +13,13 @@ import pyarrow as pa
 from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
+from evenkeel.engine.figures import Figures
 from evenkeel.engine.metrics.balance import member_counts, member_sums
 from evenkeel.engine.metrics.history import any_sum
 from evenkeel.engine.metrics.observe import Observation, observe
 from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from evenkeel.engine.metrics.status import worst
-from evenkeel.engine.model import (
-    NONE,
-    Column,
-    Figures,
-    GroupSnapshot,
-    Indices,
-    Status,
-    from_ms,
-)
+from evenkeel.engine.model import NONE, Column, GroupSnapshot, Indices, Status, from_ms
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
 from evenkeel.engine.steps.judging import judge_of

@@ -19,7 +19,8 @@ from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS, numbers_of, rows_by_group, rows_to_table
 from evenkeel.engine.errors import LakeError
-from evenkeel.engine.model import Column, Figures, Floats, GroupSnapshot
+from evenkeel.engine.figures import Figures
+from evenkeel.engine.model import Column, Floats, GroupSnapshot
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
