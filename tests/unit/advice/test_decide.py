@@ -10,7 +10,7 @@ from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, finding, reason
 from evenkeel.engine.figures import Score
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move, Verdict
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Verdict
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.wording import because
 
@@ -250,18 +250,6 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
     assert _decide(live, own).verdict is Verdict.STAY
     allowed = Policy(confirmations=1, deployment=("setting", "class"))
     assert _decide(live, own, policy=allowed).verdict is Verdict.SWITCH
-
-
-def test_moves_and_how_to_get_it_come_with_the_switch():
-    """The reader learns what changes hands and what to do."""
-    move = Move(topic="t", partition=0, from_member="a", to_member="b")
-    advice = _decide(
-        _live(cross_rack_share=0.5),
-        replace(_candidate(cross_rack_share=0.0), how=(RESTART,)),
-        moves={"roundrobin": [move]},
-    )
-
-    assert ((move,), (RESTART,)) == (advice.moves, advice.how)
 
 
 @pytest.mark.parametrize(
