@@ -305,14 +305,13 @@ class PartitionTable:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GroupSnapshot:
+class GroupHeader:
     """
-    One group as one snapshot saw it.
+    What one snapshot says of a group beside its members and partitions.
 
     *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
-    be read; then members and partitions are what little is known. *stores* are the changelog partitions of a Kafka
-    Streams application, None elsewhere. *follower_fetching* is whether brokers let consumers read from the nearest
-    replica (KIP-392), None unknown.
+    be read; then members and partitions are what little is known. *follower_fetching* is whether brokers let consumers
+    read from the nearest replica (KIP-392), None unknown.
     """
 
     snapshot_id: str
@@ -326,18 +325,10 @@ class GroupSnapshot:
     epoch: int | None = None
     error: str | None = None
     topology: str | None = None
-    members: tuple[Member, ...]
-    partitions: PartitionTable
-    stores: PartitionTable | None = None
     follower_fetching: bool | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
-
-    @cached_property
-    def topics(self) -> frozenset[str]:
-        """The topics that a member subscribes to, existing or not."""
-        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
     @property
     def places_tasks(self) -> bool:
@@ -348,6 +339,24 @@ class GroupSnapshot:
     def rebalancing(self) -> bool:
         """Whether ownership was in motion when the snapshot was taken."""
         return self.state in REBALANCING
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSnapshot(GroupHeader):
+    """
+    One group as one snapshot saw it.
+
+    *stores* are the changelog partitions of a Kafka Streams application, None elsewhere.
+    """
+
+    members: tuple[Member, ...]
+    partitions: PartitionTable
+    stores: PartitionTable | None = None
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that a member subscribes to, existing or not."""
+        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
 
 def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:

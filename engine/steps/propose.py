@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,14 +31,18 @@ from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible, refusal
+from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.measured import (
     MeasuredGroup,
     judge_of_measured,
-    measured_groups,
+    measured_chunk,
 )
 from evenkeel.engine.steps.member_data import settings_of, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
+from evenkeel.engine.steps.validation import withheld_groups
+
+_log = logging.getLogger(__name__)
 
 OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
 """Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
@@ -52,11 +57,42 @@ def propose_candidates(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
     """
-    rows = [
-        row
-        for found in measured_groups(lake, settings, snapshot_id, pattern)
-        for row in propose_group(settings, found)
+    withheld = withheld_groups(lake, snapshot_id)
+    tables = [
+        propose_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
+        for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
+    empty = CANDIDATES["candidates"].empty_table()
+    return {"candidates": pa.concat_tables([empty, *(each["candidates"] for each in tables)])}
+
+
+def propose_chunk(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    withheld: Mapping[str, str],
+) -> dict[str, pa.Table]:
+    """
+    The candidates of some groups, from the lake, in the order of *names*.
+
+    A group that cannot be worked on costs the others nothing: every strategy is infeasible for that reason.
+
+    Args:
+        withheld: Why the data of a group cannot be trusted, by group id.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+        LakeError: The metrics are not those of the snapshot.
+    """
+    rows: list[dict[str, Any]] = []
+    for found in measured_chunk(lake, settings, snapshot_id, names, withheld):
+        try:
+            rows += propose_group(settings, found)
+        except Exception as problem:  # noqa: BLE001
+            _log.exception("group %s cannot be replayed", found.group.group)
+            reason = f"it could not be replayed: {type(problem).__name__}: {problem}"
+            rows += propose_group(settings, replace(found, measured=None, withheld=reason))
     return {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
 
 
@@ -68,7 +104,9 @@ def record_candidates(
 
     Proposed for the groups of a pattern only, they replace only those groups' rows.
     """
-    lake.write("candidates", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
+    lake.write(
+        "candidates", snapshot_id, with_others(lake, snapshot_id, "candidates", tables, pattern), {}
+    )
 
 
 def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, Any]]:

@@ -45,6 +45,10 @@ class FileLake:
         self._files = Files(self.path)
         self._reader = Reader(self._files.system, remote=self._files.is_store)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """It is opened again where it is sent to: nothing that is open, cached or secret travels."""
+        return (FileLake, (self.path,))
+
     @classmethod
     def around(cls, path: str | Path) -> FileLake | None:
         """The lake a local path lies in: its folder, or a table or manifest in it; else None."""
