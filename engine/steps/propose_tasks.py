@@ -20,6 +20,7 @@ from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.figures import Score
 from evenkeel.engine.model import (
     NONE,
     Assignment,
@@ -27,7 +28,6 @@ from evenkeel.engine.model import (
     Feasibility,
     GroupSnapshot,
     Indices,
-    Score,
 )
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, Moves, moves
