@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.figures import Figures, Score
 from evenkeel.engine.metrics.balance import (
     counting_members,
     fairly_balanced,
@@ -24,17 +25,7 @@ from evenkeel.engine.metrics.balance import (
 )
 from evenkeel.engine.metrics.money import Tariff
 from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from evenkeel.engine.model import (
-    NONE,
-    Assignment,
-    Figures,
-    Flags,
-    Floats,
-    Indices,
-    Ints,
-    Move,
-    Score,
-)
+from evenkeel.engine.model import NONE, Assignment, Flags, Floats, Indices, Ints, Move
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
