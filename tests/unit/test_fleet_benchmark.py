@@ -11,7 +11,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evenkeel.engine.adapters.lake import FileLake
 from tests.benchmarks.fleet import __main__ as command
 from tests.benchmarks.fleet import bench, report
 from tests.benchmarks.fleet.bench import METER, Checkout, Place, measured
@@ -181,6 +180,9 @@ def test_what_the_meter_runs_ends_with_it(tmp_path):
     assert psutil.wait_procs([child], timeout=30)[1] == []
 
 
+ROWS = bench.Step.rows
+
+
 class NoServer:
     """A database server that is never asked."""
 
@@ -247,20 +249,16 @@ def test_what_loading_airflow_costs_is_left_out(stand_in):
     assert not (where.folder / "lake").exists()
 
 
-def test_the_lake_is_what_the_steps_read(stand_in, monkeypatch):
-    """Its newest snapshot is handed to each step; rows are those of its manifests."""
+def test_rows_are_those_of_the_newest_snapshot(stand_in, monkeypatch):
+    """Its id is handed to each step, and its manifests tell the rows."""
     where, _, _ = stand_in
-    seen = []
-    monkeypatch.setattr(
-        bench.Step, "rows", lambda step, lake, snapshot_id: seen.append((lake, snapshot_id)) or 0
-    )
+    monkeypatch.setattr(bench.Step, "rows", ROWS)
 
     run = measured(where, TINY)
 
-    (snapshot_id,) = {one for _, one in seen}
-    assert isinstance(seen[0][0], FileLake)
-    assert snapshot_id.startswith("fleet-20260301T120500Z-")
     assert (run.groups, run.partitions, run.giant) == (20, 100, False)
+    assert run.steps[0].rows > 2 * 100
+    assert run.steps[1].rows == 0
 
 
 def test_runs_that_are_there_are_shown_without_measuring(tmp_path, capsys):

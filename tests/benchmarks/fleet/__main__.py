@@ -19,11 +19,10 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from evenkeel.engine.adapters.lake import FileLake
 from tests.benchmarks.fleet import report
-from tests.benchmarks.fleet.bench import Checkout, measured, place
+from tests.benchmarks.fleet.bench import Checkout, measured, place, written
 from tests.benchmarks.fleet.results import Run, load, save
-from tests.helpers.fleet import GIANT_FROM, Shape, make_fleet, write_fleet
+from tests.helpers.fleet import GIANT_FROM, Shape
 from tests.stage.process import default_home
 
 SIZES = (300, 1_000, 3_000, 10_000)
@@ -80,8 +79,8 @@ def _plain(checkout: Checkout, asked: argparse.Namespace) -> int:
     with TemporaryDirectory(prefix="fleet-", dir=home) as name:
         lakes = [Path(name) / "equal", Path(name) / "giant"]
         equal = Shape(groups=asked.plain_groups, seed=asked.seed, spread=0, plain=True)
-        write_fleet(FileLake(lakes[0]), make_fleet(equal))
-        write_fleet(FileLake(lakes[1]), make_fleet(Shape(groups=1, seed=asked.seed, giant=True)))
+        written(checkout, lakes[0], equal)
+        written(checkout, lakes[1], Shape(groups=1, seed=asked.seed, giant=True))
         command = [str(checkout.python), str(PLAIN), *map(str, lakes)]
         told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, cwd=name)
     if told.returncode:

@@ -9,15 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from evenkeel.engine.adapters.lake import FileLake
 from tests.benchmarks.fleet.results import Run, StepTaken
 from tests.benchmarks.fleet.steps import STEPS, TASK, Step
-from tests.helpers.fleet import Fleet, Shape, make_fleet, write_fleet
+from tests.helpers.fleet import Shape
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.process import default_home
 
@@ -108,33 +107,46 @@ def place(checkout: Checkout, limit: float, tell: Tell) -> Iterator[Place]:
 
 def measured(where: Place, shape: Shape) -> Run:
     """One run over one fleet; after a step that fails the others do not run."""
-    fleet = make_fleet(shape)
-    lake = FileLake(where.folder / "lake")
     where.tell(f"{shape.groups:,} groups: writing {shape.snapshots} snapshots")
-    newest = write_fleet(lake, fleet)[-1]
+    lake = where.folder / "lake"
+    told = written(where.checkout, lake, shape)
     database = f"evenkeel_test_fleet_{shape.groups}"
     try:
         environment = _environment(where, where.server.database(database))
         _migrate(where, environment)
-        steps = tuple(_steps(where, lake, newest, environment))
+        steps = tuple(_steps(where, lake, told["newest"], environment))
     finally:
         where.server.drop_database(database)
         where.server.drop_role(database)
-        shutil.rmtree(where.folder / "lake")
-    return run_of(fleet, where.checkout.name, steps)
-
-
-def run_of(fleet: Fleet, checkout: str, steps: tuple[StepTaken, ...]) -> Run:
-    """A run over a fleet."""
+        shutil.rmtree(lake)
     return Run(
-        groups=len(fleet.groups),
-        partitions=fleet.partitions,
-        members=fleet.members,
-        giant=fleet.groups.giant is not None,
-        seed=fleet.shape.seed,
-        checkout=checkout,
+        groups=shape.groups,
+        partitions=told["partitions"],
+        members=told["members"],
+        giant=shape.has_giant,
+        seed=shape.seed,
+        checkout=where.checkout.name,
         steps=steps,
     )
+
+
+def written(checkout: Checkout, folder: Path, shape: Shape) -> dict[str, Any]:
+    """
+    Write a fleet's lake, by the checkout's own code: newer code may lay a lake out as older cannot read it.
+
+    Returns:
+        What `python -m tests.helpers.fleet` tells.
+    """
+    command = [str(checkout.python), "-m", "tests.helpers.fleet", str(folder)]
+    told = subprocess.run(
+        [*command, json.dumps(asdict(shape))],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=folder.parent,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(told.stdout)
+    return found
 
 
 def _environment(where: Place, database_url: str) -> dict[str, str]:
@@ -161,7 +173,7 @@ def _migrate(where: Place, environment: Mapping[str, str]) -> None:
 
 
 def _steps(
-    where: Place, lake: FileLake, snapshot_id: str, environment: Mapping[str, str]
+    where: Place, lake: Path, snapshot_id: str, environment: Mapping[str, str]
 ) -> Iterator[StepTaken]:
     failed = False
     for step in STEPS:
@@ -178,7 +190,7 @@ def _steps(
 
 
 def _taken(
-    where: Place, lake: FileLake, step: Step, snapshot_id: str, environment: Mapping[str, str]
+    where: Place, lake: Path, step: Step, snapshot_id: str, environment: Mapping[str, str]
 ) -> StepTaken:
     command = step.command(where.checkout.python, snapshot_id)
     found = metered(command, environment, where.folder, where.limit)

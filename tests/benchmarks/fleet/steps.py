@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenkeel.engine.datasets import STEPS as DATASETS
-from evenkeel.engine.ports import Lake
 
 TASK = Path(__file__).with_name("task.py")
 
@@ -34,10 +33,14 @@ class Step:
             return [str(python), "-m", module, "--snapshot-id", snapshot_id]
         return [str(python), str(TASK), self.name, snapshot_id]
 
-    def rows(self, lake: Lake, snapshot_id: str) -> int:
-        """How many rows it was about."""
-        manifests = [lake.manifest(step, snapshot_id) for step in self.rows_of]
-        return sum(sum(manifest.rows.values()) for manifest in manifests)
+    def rows(self, lake: Path, snapshot_id: str) -> int:
+        """How many rows it was about, by the manifests in the lake's folder, whichever version wrote them."""
+        manifests = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for name in self.rows_of
+            for path in (lake / "_manifests" / name).rglob(f"{snapshot_id}.json")
+        ]
+        return sum(sum(manifest["rows"].values()) for manifest in manifests)
 
 
 STEPS = (
@@ -49,5 +52,3 @@ STEPS = (
     Step(name="alert"),
 )
 """What a run does after its snapshot. A step that is started otherwise, or is new, is a line here."""
-
-assert {name for step in STEPS for name in step.rows_of} <= DATASETS.keys()
