@@ -33,6 +33,7 @@ from evenkeel.engine.scoring import Judge, moves
 from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible, refusal
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.measured import (
+    NOT_MEASURED,
     MeasuredGroup,
     judge_of_measured,
     measured_chunk,
@@ -91,8 +92,8 @@ def propose_chunk(
             rows += propose_group(settings, found)
         except Exception as problem:  # noqa: BLE001
             _log.exception("group %s cannot be replayed", found.group.group)
-            reason = f"it could not be replayed: {type(problem).__name__}: {problem}"
-            rows += propose_group(settings, replace(found, measured=None, withheld=reason))
+            why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
+            rows += propose_group(settings, replace(found, measured=None, withheld=why))
     return {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
 
 
@@ -119,10 +120,10 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     """
     group, measured = found.group, found.measured
     keys = keys_of(group, settings.version)
-    why = _why_not(found)
+    why = found.withheld or blocked(group)
     if why is not None or measured is None:
         return [
-            candidate_row(keys, position, _never(group, strategy, why or _NOT_MEASURED), [])
+            candidate_row(keys, position, _never(group, strategy, why or NOT_MEASURED), [])
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
@@ -150,16 +151,6 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
         candidate_row(keys, position, _with_findings(candidate, racks), changed)
         for position, (candidate, changed) in enumerate(replayed)
     ]
-
-
-_NOT_MEASURED = reason("not_measured")
-
-
-def _why_not(found: MeasuredGroup) -> Fact | None:
-    """Why no strategy can be replayed on a group; None when one can."""
-    if found.withheld is not None:
-        return reason("withheld", quote=found.withheld)
-    return blocked(found.group)
 
 
 def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:
