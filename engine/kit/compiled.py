@@ -5,8 +5,9 @@ A kernel is an ordinary function over arrays and whole numbers. Called as it is,
 which costs nothing to start; `kernel.fast` is the same function compiled by Numba, kept on disk
 beside the source, else in the user's cache folder, else not at all. Starting Numba takes a process
 some four seconds, compiling as long again once per machine (per process where nothing can be kept),
-so `at_work` chooses by how much there is to do. Kernels may call kernels that their own module
-names.
+so `at_work` chooses by how much there is to do, and has been done so far: a process that works on
+one group after another comes to compiled code in time. Kernels may call kernels that their own
+module names.
 
 >>> @kernel
 ... def total(numbers):
@@ -29,7 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WORTH_COMPILING = 10_000_000
-"""Elementary steps, some four seconds of them, from which on compiling pays even where Numba must start first."""
+"""Elementary steps, some four seconds of them, from which on, in one call or in many, compiling pays even where Numba must start first."""
 
 
 class Kernel(Generic[P, R]):
@@ -37,6 +38,7 @@ class Kernel(Generic[P, R]):
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.function = cast(FunctionType, function)
+        self.steps = 0
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -75,10 +77,11 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
 
 def at_work(loop: Kernel[P, R], steps: int) -> Callable[P, R]:
     """
-    The form of a kernel that suits the work.
+    The form of a kernel that suits the work: that of this call and of all before it in this process.
 
     Args:
         loop: The kernel.
         steps: About how many elementary steps it will take.
     """
-    return loop.fast if steps >= WORTH_COMPILING else loop
+    loop.steps += steps
+    return loop.fast if loop.steps >= WORTH_COMPILING else loop

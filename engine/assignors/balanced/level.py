@@ -9,18 +9,14 @@ of least toll.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.chains import relieved
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
 from evenkeel.engine.assignors.balanced.subsets import Exchange, Side, exchange
+from evenkeel.engine.assignors.balanced.swaps import Swap, Swaps
 from evenkeel.engine.assignors.balanced.work import Work
-from evenkeel.engine.model import Flags, Ints
-
-_COLUMNS = 160
-"""Partitions of the least loaded members that are looked at for a swap, at least."""
+from evenkeel.engine.model import NONE, Ints
 
 _SUBSET = 8
 """Partitions of each side whose subsets are looked at."""
@@ -36,7 +32,7 @@ _FAR = np.iinfo(np.int64).max
 
 def swap_down(holding: Holding, target: int, price: Price, work: Work) -> bool:
     """As `level`, but with nothing but toll-free swaps and handovers: a quick look."""
-    return _Levelling(holding, target, price, work).swap()
+    return Swaps(holding, price).down(target, work)
 
 
 def level(holding: Holding, target: int, price: Price, work: Work, *, at_any_toll: bool) -> bool:
@@ -53,28 +49,12 @@ def level(holding: Holding, target: int, price: Price, work: Work, *, at_any_tol
     return _Levelling(holding, target, price, work).run(at_any_toll)
 
 
-class _Swaps(NamedTuple):
-    """
-    Of each of *mine* for each of *theirs*, then for nothing from the rest of *owners*.
-
-    Whether it helps, the larger load after it (the target at least), what it adds to the price, whole tolls of that.
-    """
-
-    mine: Ints
-    theirs: Ints
-    owners: Ints
-    helps: Flags
-    worst: Ints
-    added: Ints
-    toll: Ints
-    least_toll: int
-
-
 class _Levelling:
     def __init__(self, holding: Holding, target: int, price: Price, work: Work) -> None:
         self.holding, self.target, self.price, self.work = holding, target, price, work
         self.tolls = Price(price.leeway, price.toll, moves=False)
         self.lag = holding.leeway.lag
+        self.swaps = Swaps(holding, price)
 
     def run(self, at_any_toll: bool) -> bool:
         load = self.holding.load
@@ -91,33 +71,20 @@ class _Levelling:
                 return False
         return True
 
-    def swap(self) -> bool:
-        load = self.holding.load
-        while len(load) and load.max() > self.target:
-            most = int(np.argmax(load))
-            swaps = self._swaps(most)
-            if swaps is None:
-                return False
-            if not self._swap(most, swaps, swaps.added <= 0) and not self._swap(
-                most, swaps, swaps.toll <= 0
-            ):
-                return False
-        return True
-
     def _improve(self, one: int, at_any_toll: bool) -> bool:
         """Relieve a member at the least price that works."""
-        swaps = self._swaps(one)
-        if swaps is not None and self._swap(one, swaps, swaps.added <= 0):
+        free, without_toll, least_toll = self.swaps.best(one, self.target, self.work)
+        if self._swap(one, free):
             return True
         if self._recombine(one, 0, self.price):
             return True
-        if swaps is not None and self._swap(one, swaps, swaps.toll <= 0):
+        if self._swap(one, without_toll):
             return True
         if self._recombine(one, 0, self.tolls) or self._rotate(one, self.tolls):
             return True
         if not at_any_toll:
             return False
-        if swaps is not None and self._swap(one, swaps, swaps.toll <= swaps.least_toll):
+        if self._swap(one, least_toll):
             return True
         return self._recombine(one, _FAR, self.tolls) or self._rotate(one, None)
 
@@ -135,50 +102,13 @@ class _Levelling:
         others = np.flatnonzero((island == island[member]) & (load < load[member] - 1))
         return others[np.argsort(load[others], kind="stable")]
 
-    def _swaps(self, one: int) -> _Swaps | None:
-        """What swapping any of a member's partitions with the least loaded members' would bring; None for nothing."""
-        holding, lag, price = self.holding, self.lag, self.price
-        others = self._partners(one)
-        others = others[: int(np.searchsorted(np.cumsum(holding.count[others]), _COLUMNS)) + 1]
-        mine = holding.held[one]
-        theirs = np.concatenate([mine[:0], *(holding.held[m] for m in others.tolist())])
-        owners = np.concatenate([holding.owner[theirs], others[holding.open_to(one)[others]]])
-        if not len(owners) or not self.work.spend(_CALL + len(mine) * len(owners)):
-            return None
-        back = np.zeros(len(owners), np.int64)
-        back[: len(theirs)] = lag[theirs]
-        shift = lag[mine][:, None] - back[None, :]
-        worst = np.maximum(holding.load[one] - shift, holding.load[owners][None, :] + shift)
-        worst[~self._fits(one, mine, theirs, owners)] = _FAR
-        added = price.of(mine[:, None], owners[None, :]) - price.of(mine, np.array(one))[:, None]
-        returned = price.of(theirs, np.array(one)) - price.of(theirs, owners[: len(theirs)])
-        added[:, : len(theirs)] += returned[None, :]
-        helps = worst < holding.load[one]
-        if not helps.any():
-            return None
-        toll = (added + 2) // price.of_a_toll  # a swap adds at most two moves, or takes two away
-        least_toll = int(np.min(toll, where=helps, initial=_FAR))
-        worst = np.maximum(worst, self.target)
-        return _Swaps(mine, theirs, owners, helps, worst, added, toll, least_toll)
-
-    def _fits(self, one: int, mine: Ints, theirs: Ints, owners: Ints) -> Flags:
-        """(mine, owners) whether both sides may own what they get."""
-        leeway = self.holding.leeway
-        fits: Flags = leeway.may[leeway.realm[mine][:, None], owners[None, :]]
-        fits[:, : len(theirs)] &= leeway.may[leeway.realm[theirs], one][None, :]
-        return fits
-
-    def _swap(self, one: int, swaps: _Swaps, among: Flags) -> bool:
-        """Make the swap that leaves the two least loaded, of equal ones the cheapest; whether there is any."""
-        among = among & swaps.helps
-        if not among.any():
+    def _swap(self, one: int, swap: Swap) -> bool:
+        """Make a swap, unless there is none."""
+        given, other, taken = swap
+        if given == NONE:
             return False
-        worst = np.where(among, swaps.worst, _FAR)
-        best = worst == worst.min()
-        pick = int(np.argmin(np.where(best, swaps.added, _FAR)))
-        row, column = divmod(pick, len(swaps.owners))
-        taken = swaps.theirs[column : column + 1]  # nothing in return beyond the end
-        self.holding.exchange(one, swaps.mine[row : row + 1], int(swaps.owners[column]), taken)
+        back = [] if taken == NONE else [taken]
+        self.holding.exchange(one, np.array([given]), other, np.array(back, np.int64))
         return True
 
     def _recombine(self, one: int, limit: int, price: Price) -> bool:
@@ -221,7 +151,7 @@ class _Levelling:
 
     def _small(self, one: int, other: int, limit: int, price: Price) -> tuple[Ints, Ints]:
         """Partitions of least lag that could go over, first those that add nothing to the price; what they add."""
-        leeway, mine = self.holding.leeway, self.holding.held[one]
+        leeway, mine = self.holding.leeway, self.holding.held(one)
         mine = mine[leeway.may[leeway.realm[mine], other]]
         added = price.added(mine, one, other)
         if limit <= 0:

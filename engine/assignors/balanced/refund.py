@@ -68,7 +68,7 @@ def _exchanged(holding: Holding, cap: int, price: Price, one: int, other: int) -
 
 def _dearest(holding: Holding, price: Price, one: int, other: int) -> Ints:
     """The partitions that would save most, and of the others those of least lag."""
-    leeway, mine = holding.leeway, holding.held[one]
+    leeway, mine = holding.leeway, holding.held(one)
     mine = mine[leeway.may[leeway.realm[mine], other]]
     dearest: Ints = mine[np.lexsort((leeway.lag[mine], price.added(mine, one, other)))[:_SUBSET]]
     return dearest
