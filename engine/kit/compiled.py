@@ -30,7 +30,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WORTH_COMPILING = 10_000_000
-"""Elementary steps, some four seconds of them, from which on, in one call or in many, compiling pays even where Numba must start first."""
+"""
+Elementary steps, some four seconds of them, in one call or in many, from which on compiling pays even where Numba must
+start first.
+"""
 
 
 class Kernel(Generic[P, R]):

@@ -153,9 +153,7 @@ def _network(leeway: Leeway, pattern: Ints, toll: Ints, keep: Ints) -> Network:
 
 def _plan(leeway: Leeway, network: Network) -> FlowPlan | None:
     """Solve it; None when it cannot be."""
-    arcs = Arcs(
-        tail=network.tail, head=network.head, capacity=network.capacity, cost=network.cost
-    )
+    arcs = Arcs(tail=network.tail, head=network.head, capacity=network.capacity, cost=network.cost)
     solved = cheapest_flow(network.supply, arcs)
     if solved is None:
         return None

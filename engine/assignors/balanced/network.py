@@ -85,7 +85,7 @@ def kinds_of(realm: Any, pattern: Any, holder: Any, patterns: int, members: int)
 
 
 @kernel
-def network_of(
+def network_of(  # noqa: C901  arcs of one kind after another
     realm: Any,
     pattern: Any,
     holder: Any,

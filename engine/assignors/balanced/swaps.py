@@ -9,7 +9,7 @@ about as fast as numpy on so few, compiled a hundred times faster.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _LOOKS = 4
 """Members that are relieved in one go, about."""
 
 Swap = list[int]
-"""A partition, the member it goes to, and the partition taken in return, -1 for none; -1 first where there is no swap."""
+"""A partition, the member it goes to, the partition taken in return (-1 for none); -1 first where there is none."""
 
 
 class Rules(NamedTuple):
@@ -83,7 +83,8 @@ class Swaps:
     @cached_property
     def lists(self) -> Rules:
         """The rules for the interpreter, which walks lists faster than arrays."""
-        return Rules(*(v.tolist() if isinstance(v, np.ndarray) else v for v in self.arrays))
+        flat: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in self.arrays]
+        return Rules(*flat)
 
     def best(self, one: int, target: int, work: Work) -> tuple[Swap, Swap, Swap]:
         """The best swap of each kind, as `best_swaps` has them; without work left there are none."""
@@ -119,7 +120,9 @@ class Swaps:
 
 
 @kernel
-def best_swaps(rules, one, target, owner, load, count, left, found):  # type: ignore[no-untyped-def]
+def best_swaps(  # noqa: C901  one pass over pairs
+    rules: Any, one: int, target: int, owner: Any, load: Any, count: Any, left: int, found: Any
+) -> int:
     """
     Find the best swap of each kind that leaves both members below what *one* has now.
 
@@ -233,7 +236,9 @@ def best_swaps(rules, one, target, owner, load, count, left, found):  # type: ig
 
 
 @kernel
-def swapped_down(rules, target, owner, load, count, left, found):  # type: ignore[no-untyped-def]
+def swapped_down(
+    rules: Any, target: int, owner: Any, load: Any, count: Any, left: int, found: Any
+) -> tuple[bool, int]:
     """
     Make the best swap that adds nothing to the price, else one without toll, until all loads are down to *target*.
 
