@@ -13,19 +13,12 @@ import numpy as np
 
 from evenkeel.engine.assignors.balanced.chains import relieved
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
-from evenkeel.engine.assignors.balanced.subsets import Exchange, Side, exchange
-from evenkeel.engine.assignors.balanced.swaps import Swap, Swaps
+from evenkeel.engine.assignors.balanced.swaps import Exchange, Swap, Swaps
 from evenkeel.engine.assignors.balanced.work import Work
 from evenkeel.engine.model import NONE, Ints
 
-_SUBSET = 8
-"""Partitions of each side whose subsets are looked at."""
-
 _PARTNERS = 6
 """Members tried for an exchange of subsets: so many of the lightest, and of the heaviest."""
-
-_CALL = 2_500
-"""Elementary steps that any look at some pairs takes."""
 
 _FAR = np.iinfo(np.int64).max
 
@@ -113,7 +106,7 @@ class _Levelling:
 
     def _recombine(self, one: int, limit: int, price: Price) -> bool:
         """Exchange subsets with one of the lightest members: the first where that is free, else the cheapest."""
-        best: tuple[Exchange, int, Ints, Ints] | None = None
+        best: tuple[Exchange, int] | None = None
         load = self.holding.load
         others, few = self._partners(one), _PARTNERS if price is self.tolls else _PARTNERS // 3
         if len(others) > 2 * few:  # the lightest have room, the heaviest may hold what fits
@@ -125,39 +118,17 @@ class _Levelling:
                 least, most = 1, int(load[one] - load[other]) - 1
             if best is not None:
                 limit = best[0].cost - 1
-            found = self._exchange(one, other, (least, most), limit, price)
+            found = self.swaps.between(
+                one, other, (least, most), limit, moves=price.moves, work=self.work
+            )
             if found is not None:
-                best = found[0], other, *found[1:]
-                if best[0].cost <= 0:
+                best = found, other
+                if found.cost <= 0:
                     break
         if best is None:
             return False
-        swap, other, mine, theirs = best
-        self.holding.exchange(one, mine[swap.given], other, theirs[swap.taken])
+        self.holding.exchange(one, best[0].given, best[1], best[0].taken)
         return True
-
-    def _exchange(
-        self, one: int, other: int, bounds: tuple[int, int], limit: int, price: Price
-    ) -> tuple[Exchange, Ints, Ints] | None:
-        mine = self._small(one, other, limit, price)
-        if not len(mine[0]):
-            return None
-        theirs = self._small(other, one, limit, price)
-        if not len(theirs[0]) or not self.work.spend(_CALL + (len(mine[0]) << len(theirs[0]))):
-            return None
-        gives, takes = Side(self.lag[mine[0]], mine[1]), Side(self.lag[theirs[0]], theirs[1])
-        found = exchange(gives, takes, *bounds, limit)
-        return None if found is None else (found, mine[0], theirs[0])
-
-    def _small(self, one: int, other: int, limit: int, price: Price) -> tuple[Ints, Ints]:
-        """Partitions of least lag that could go over, first those that add nothing to the price; what they add."""
-        leeway, mine = self.holding.leeway, self.holding.held(one)
-        mine = mine[leeway.may[leeway.realm[mine], other]]
-        added = price.added(mine, one, other)
-        if limit <= 0:
-            mine, added = mine[added <= 0], added[added <= 0]
-        order = np.lexsort((self.lag[mine], added > 0))[:_SUBSET]
-        return mine[order], added[order]
 
     def _pass_on(self, one: int, passed: set[int]) -> bool:
         """Hand the surplus to a member that has not had it yet since the largest load last fell."""
@@ -167,11 +138,9 @@ class _Levelling:
             if other in passed:
                 continue
             excess = int(load[one]) - self.target
-            found = self._exchange(
-                one, other, (excess, int(load[one] - load[other])), 0, self.tolls
-            )
+            bounds = excess, int(load[one] - load[other])
+            found = self.swaps.between(one, other, bounds, 0, moves=False, work=self.work)
             if found is not None:
-                swap, mine, theirs = found
-                self.holding.exchange(one, mine[swap.given], other, theirs[swap.taken])
+                self.holding.exchange(one, found.given, other, found.taken)
                 return True
         return False

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
+from evenkeel.engine.assignors.balanced.subsets import SUBSET, exchange_between
 from evenkeel.engine.assignors.balanced.work import Work
 from evenkeel.engine.kit.compiled import at_work, kernel
 from evenkeel.engine.model import Flags, Ints
@@ -29,6 +30,9 @@ _FAR = (1 << 63) - 1
 
 _LOOKS = 4
 """Members that are relieved in one go, about."""
+
+_PAIRS = 1_000
+"""Steps that an exchange of subsets takes, about."""
 
 Swap = list[int]
 """A partition, the member it goes to, the partition taken in return (-1 for none); -1 first where there is none."""
@@ -55,6 +59,14 @@ class Rules(NamedTuple):
     least: Ints
     pool: Ints
     island: Ints
+
+
+class Exchange(NamedTuple):
+    """What it costs, and which partitions are given and taken."""
+
+    cost: int
+    given: Ints
+    taken: Ints
 
 
 class Swaps:
@@ -101,6 +113,41 @@ class Swaps:
             lists = [array.tolist() for array in state]
             work.left = run(self.lists, one, target, *lists, work.left, swaps)
         return swaps[:3], swaps[3:6], swaps[6:]
+
+    def between(
+        self,
+        one: int,
+        other: int,
+        bounds: tuple[int, int],
+        limit: int,
+        *,
+        moves: bool,
+        work: Work | None = None,
+    ) -> Exchange | None:
+        """
+        The cheapest exchange of a few partitions of two members, as `exchange_between` has it; None when all cost more.
+
+        Args:
+            one, other: The member whose load is to fall by *bounds* (least, most), and its partner.
+            limit: What it may cost.
+            moves: Whether moves count in that.
+            work: What it may take; None where it is paid and the partitions that would save most are to be looked at.
+        """
+        owner = self.holding.owner
+        run = at_work(exchange_between, 2 * len(owner) + _PAIRS)
+        dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
+        if run is not exchange_between:
+            found, rules, state = np.empty(2 * SUBSET, np.int64), self.arrays, owner
+        else:
+            found, rules, state = np.empty(2 * SUBSET, np.int64), self.lists, owner.tolist()
+        cost, gives, takes, left = run(
+            rules, moves, state, one, other, *bounds, limit, dearest, left, call, found
+        )
+        if work is not None:
+            work.left = left
+        if not gives:
+            return None
+        return Exchange(cost, found[:gives], found[gives : gives + takes])
 
     def down(self, target: int, work: Work) -> bool:
         """As `swapped_down`: changes the holding."""
