@@ -41,7 +41,6 @@ class Kernel(Generic[P, R]):
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.function = cast(FunctionType, function)
-        self.steps = 0
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -78,13 +77,23 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     return Kernel(function)
 
 
-def at_work(loop: Kernel[P, R], steps: int) -> Callable[P, R]:
+class Tally:
+    """What a process has asked of kernels that work together, in elementary steps."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+
+def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Callable[P, R]:
     """
-    The form of a kernel that suits the work: that of this call and of all before it in this process.
+    The form of a kernel that suits the work: of this call, and of all before it that were counted in *tally*.
 
     Args:
         loop: The kernel.
         steps: About how many elementary steps it will take.
+        tally: Counts them, over one small group after another.
     """
-    loop.steps += steps
-    return loop.fast if loop.steps >= WORTH_COMPILING else loop
+    if tally is not None:
+        tally.steps += steps
+        steps = tally.steps
+    return loop.fast if steps >= WORTH_COMPILING else loop

@@ -17,6 +17,7 @@ import numpy as np
 
 from evenkeel.engine.assignors.balanced.leeway import Leeway
 from evenkeel.engine.assignors.balanced.network import Network, network_of
+from evenkeel.engine.assignors.balanced.work import ASKED
 from evenkeel.engine.kit.compiled import at_work
 from evenkeel.engine.kit.flow import Arcs, cheapest_flow, outweighing
 from evenkeel.engine.model import NONE, Ints
@@ -143,8 +144,7 @@ def _network(leeway: Leeway, pattern: Ints, toll: Ints, keep: Ints) -> Network:
     most = -(-_LARGE // ((int(abs(toll).max(initial=0)) + 1) * worth))
     before = leeway.realm, pattern, leeway.holder, leeway.start, leeway.member, leeway.site
     after = leeway.least, leeway.pool, leeway.extra, keep
-    steps = 4 * (leeway.partitions + 4 * len(leeway.member))
-    run = at_work(network_of, steps)
+    run = at_work(network_of, leeway.partitions + 4 * len(leeway.member), ASKED)
     if run is not network_of:
         return Network(*run(*before, toll.ravel(), toll.shape[1], *after, most))
     lists = [array.tolist() for array in (*before, toll.ravel(), *after)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from evenkeel.engine.assignors.balanced.leeway import Leeway
 from evenkeel.engine.assignors.balanced.narrow import UNCHANGED, Bounds, narrow
+from evenkeel.engine.assignors.balanced.work import ASKED
 from evenkeel.engine.kit.compiled import at_work
 from evenkeel.engine.model import NONE, Ints
 
@@ -84,7 +85,7 @@ class Capped:
         owned[list(fixed)] = list(fixed.values())
         bans = sorted((p, m) for p, members in banned.items() for m in members)
         partition, member = np.array(bans, np.int64).reshape(-1, 2).T.copy()
-        run = at_work(narrow, 8 * leeway.partitions + 4 * len(leeway.member))
+        run = at_work(narrow, 4 * leeway.partitions + 2 * len(leeway.member), ASKED)
         if run is not narrow:
             found = run(self._bounds, self.cap, owned, partition, member, limit)
         else:

@@ -15,7 +15,7 @@ import numpy as np
 
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
 from evenkeel.engine.assignors.balanced.subsets import SUBSET, exchange_between
-from evenkeel.engine.assignors.balanced.work import Work
+from evenkeel.engine.assignors.balanced.work import ASKED, Work
 from evenkeel.engine.kit.compiled import at_work, kernel
 from evenkeel.engine.model import Flags, Ints
 
@@ -28,10 +28,10 @@ _CALL = 2_500
 _FAR = (1 << 63) - 1
 """More than any load."""
 
-_LOOKS = 4
+_LOOKS = 12
 """Members that are relieved in one go, about."""
 
-_PAIRS = 1_000
+_PAIRS = 200
 """Steps that an exchange of subsets takes, about."""
 
 Swap = list[int]
@@ -102,7 +102,7 @@ class Swaps:
         """The best swap of each kind, as `best_swaps` has them; without work left there are none."""
         holding = self.holding
         pairs = int(holding.count[one]) * min(_COLUMNS, len(holding.owner))
-        run = at_work(best_swaps, len(holding.owner) + 3 * pairs)
+        run = at_work(best_swaps, (len(holding.owner) + 3 * pairs) // 6, ASKED)
         state = holding.owner, holding.load, holding.count
         if run is not best_swaps:
             found = np.empty(9, np.int64)
@@ -134,7 +134,7 @@ class Swaps:
             work: What it may take; None where it is paid and the partitions that would save most are to be looked at.
         """
         owner = self.holding.owner
-        run = at_work(exchange_between, 2 * len(owner) + _PAIRS)
+        run = at_work(exchange_between, len(owner) // 6 + _PAIRS, ASKED)
         dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
         if run is not exchange_between:
             found, rules, state = np.empty(2 * SUBSET, np.int64), self.arrays, owner
@@ -153,7 +153,7 @@ class Swaps:
         """As `swapped_down`: changes the holding."""
         holding = self.holding
         pairs = min(_COLUMNS, len(holding.owner)) * len(holding.owner) // max(len(holding.load), 1)
-        run = at_work(swapped_down, _LOOKS * (len(holding.owner) + 3 * pairs))
+        run = at_work(swapped_down, _LOOKS * (len(holding.owner) + 3 * pairs) // 6, ASKED)
         state = holding.owner, holding.load, holding.count
         if run is not swapped_down:
             there, work.left = run(self.arrays, target, *state, work.left, np.empty(9, np.int64))
