@@ -10,6 +10,11 @@ from collections import deque
 from typing import Any
 
 from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import AirflowSkipException
+
+
+BEHIND = "compute_metrics"
+"""The step that also serves the snapshots which its own has overtaken."""
 
 
 class SparkStep(BaseOperator):
@@ -35,16 +40,22 @@ class SparkStep(BaseOperator):
         self.snapshot_id = snapshot_id
         self.groups = groups
         self.grace_seconds = grace_seconds
+        self.also: list[str] = []
         self._process: subprocess.Popen[str] | None = None
 
     def execute(self, context: Any) -> None:
         """
         Raises:
             AirflowException: The step failed.
+            AirflowSkipException: There is no snapshot to work on, because it was rejected.
         """
         from evenkeel.dags import connections, runtime
         from evenkeel.engine.errors import EvenkeelError
 
+        if not self.snapshot_id:
+            raise AirflowSkipException("The snapshot was rejected as a whole.")
+        if self.task_id == BEHIND:
+            self.also = runtime.to_measure(self.snapshot_id, run_id=context["run_id"])
         with runtime.of_snapshot(self.task_id, self.snapshot_id) as ports:
             code, last = self._run(connections.environment(ports.settings))
             if code:
@@ -54,7 +65,8 @@ class SparkStep(BaseOperator):
         """What is run."""
         command = [sys.executable, "-m", f"evenkeel.spark_tasks.{self.task_id}"]
         command += ["--snapshot-id", self.snapshot_id]
-        return command + ([] if self.groups == "*" else ["--groups", self.groups])
+        command += [] if self.groups == "*" else ["--groups", self.groups]
+        return command + [word for one in self.also for word in ("--also", one)]
 
     def _run(self, environment: dict[str, str]) -> tuple[int, str]:
         """The exit code, and the last line that was printed."""

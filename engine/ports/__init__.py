@@ -22,6 +22,7 @@ from evenkeel.engine.ports.cluster import Cluster
 from evenkeel.engine.ports.history import (
     AdviceHistory,
     AdvisedSnapshot,
+    LeftBehind,
     PreviousAdvice,
     ResultHistory,
     ScoredAdvice,
@@ -49,6 +50,7 @@ __all__ = [
     "History",
     "Incidents",
     "Lake",
+    "LeftBehind",
     "Locks",
     "Manifest",
     "Notifier",

@@ -8,6 +8,13 @@ everything after it can.
 
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.alert import alert, watch
+from evenkeel.engine.steps.catching_up import (
+    Turn,
+    measured_now,
+    take_turn,
+    unmeasured,
+    unvalidated,
+)
 from evenkeel.engine.steps.measure import compute_metrics, measure_group, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates, propose_group, record_candidates
 from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past
@@ -18,6 +25,7 @@ from evenkeel.engine.steps.validation import distrusted, record_validation, with
 
 __all__ = [
     "GroupWithPast",
+    "Turn",
     "advise",
     "alert",
     "compute_metrics",
@@ -25,6 +33,7 @@ __all__ = [
     "groups_with_past",
     "late_for_advice",
     "measure_group",
+    "measured_now",
     "propose_candidates",
     "propose_group",
     "record_candidates",
@@ -33,6 +42,9 @@ __all__ = [
     "repeats",
     "take_scheduled_snapshot",
     "take_snapshot",
+    "take_turn",
+    "unmeasured",
+    "unvalidated",
     "upkeep",
     "watch",
     "withheld_groups",
