@@ -13,16 +13,15 @@ finished first, so no cluster waits for another longer than one run.
 
 **When it fails.** The last line of the failed task's log says what could not be done and what to do
 about it. A *rejected* snapshot is no failure: `validate_snapshot` ends well, says why, and goes on
-with the next that waits; where there is none, the steps up to `advise` are skipped. Single groups whose data is bad are withheld with their reason
-while all others go on. Spark's own output is above the last line of `compute_metrics` and
-`propose_candidates`.
+with the next that waits; where there is none, the steps up to `advise` are skipped. Single groups
+whose data is bad are withheld with their reason while all others go on. Spark's own output is above
+the last line of `compute_metrics` and `propose_candidates`.
 
 **How to run it again.** Clear the failed task: every step may be repeated and leaves the same rows;
 advice that is stored stays as it is. A snapshot that never got its advice is run again by
 `watch_pipeline`, whether or not others wait. By hand: trigger with `snapshot_id`; that run goes first
-and works on exactly that snapshot. With `groups` only groups of matching names
-are computed and replaced; advice is stored once all groups of the snapshot have candidates. Only
-the newest snapshot of a cluster is spoken of in Slack.
+and works on exactly that snapshot. With `groups` only groups of matching names are computed and
+replaced; advice is stored once all groups of the snapshot have candidates. Only the newest snapshot of a cluster is spoken of in Slack.
 
 **Where to look.**
 

@@ -12,7 +12,6 @@ from typing import Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowSkipException
 
-
 BEHIND = "compute_metrics"
 """The step that also serves the snapshots which its own has overtaken."""
 

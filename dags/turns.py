@@ -1,8 +1,9 @@
 """
 Whose turn it is in the pool `spark`: a run by hand first, then the run that was created first.
 
-Airflow gives the slots of a pool to the task of the greatest weight. All tasks of a run that wait for the pool have the
-same, so a run that has begun is finished before a later one begins, and no cluster waits for another longer than one run.
+Airflow gives the slots of a pool to the task of the greatest weight. All tasks of a run that wait for
+the pool have the same, so a run that has begun is finished before a later one begins, and no cluster
+waits for another longer than one run.
 Airflow reads such a rule from its plugins; ours is registered by the installed package.
 """
 

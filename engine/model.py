@@ -585,14 +585,16 @@ class Candidate:
     """
     One strategy's answer for one group: its assignment and score, or why there is none.
 
-    *is_running* is whether the group runs the strategy as far as can be seen, None unknown. *notes* say what else is to
+    *reason* says why it can or cannot run, *how* what to do to get it. *is_running* is whether the group runs the
+    strategy as far as can be seen, None unknown. *notes* say what else is to
     be known of the answer, and are no flaws.
     """
 
     strategy: str
     deployment: Deployment
     feasibility: Feasibility
-    reason: str
+    reason: tuple[Fact, ...]
+    how: tuple[Fact, ...] = ()
     is_running: bool | None = None
     replay: tuple[Fact, ...] = ()
     assignment: Assignment | None = None
@@ -637,7 +639,7 @@ class Advice:
     verdict: Verdict
     strategy: str | None
     facts: tuple[Fact, ...]
-    how: str | None = None
+    how: tuple[Fact, ...] = ()
     yardstick: str | None = None
     yardstick_facts: tuple[Fact, ...] = ()
     seen: int = 0

@@ -151,7 +151,9 @@ def _pace(facts: Facts) -> tuple[str, ...]:
     if run is None and gap is None:
         return ()
     takes = f"A run took {duration(run)} of late" if run is not None else "No run ended of late"
-    comes = f"a snapshot comes every {duration(gap)}" if gap is not None else "there is one snapshot"
+    comes = (
+        f"a snapshot comes every {duration(gap)}" if gap is not None else "there is one snapshot"
+    )
     return (f"{takes}, {comes}.",)
 
 

@@ -23,7 +23,7 @@ from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import groups_at
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
-from evenkeel.engine.wording import because
+from evenkeel.engine.wording import because, how
 
 PLAIN_FORM = "plain form: no Spark, no validation"
 
@@ -49,8 +49,9 @@ class Judged:
             **metrics,
             **advice,
             "reason": because(self.advice.facts),
+            "how": how(self.advice.how),
             "yardstick_reason": because(self.advice.yardstick_facts) or None,
-            "facts": [*(self.metrics["facts"] or ()), *advice["facts"]],
+            "facts": [*(self.metrics["facts"] or ()), *advice["facts"], *advice["how"]],
             "moves": moves,
             "strategies": strategies,
             "form": PLAIN_FORM,

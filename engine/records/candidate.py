@@ -74,7 +74,7 @@ class CandidateRow(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.",
+            "Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.",
             added=True,
         ),
     )

@@ -16,7 +16,7 @@ from evenkeel.engine.ports import AdviceHistory, Lake
 from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
-from evenkeel.engine.wording import because
+from evenkeel.engine.wording import because, how
 
 
 def advise(
@@ -114,7 +114,6 @@ def _decide(
         previous=previous,
         withheld=withheld.get(group),
         moves={row["strategy"]: [Move(**move) for move in row["moved"] or ()] for row in rows},
-        how={row["strategy"]: row["how"] for row in rows},
     )
 
 
@@ -127,11 +126,11 @@ def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Setting
         verdict=advice.verdict,
         strategy=advice.strategy,
         reason=because(advice.facts),
-        how=advice.how,
+        how=how(advice.how),
         yardstick=advice.yardstick,
         yardstick_reason=because(advice.yardstick_facts) or None,
         seen=advice.seen,
-        facts=tuple(advice.facts),
+        facts=(*advice.facts, *advice.how),
         yardstick_facts=tuple(advice.yardstick_facts),
         config_version=settings.version,
         created_at=utc_now(),

@@ -29,7 +29,7 @@ from evenkeel.engine.adapters.kafka.listing import OFFSETS_TOPIC
 from evenkeel.engine.config import Filter
 from evenkeel.engine.datasets import Unread
 from evenkeel.engine.errors import ClusterUnreachable
-from evenkeel.engine.text import listed
+from evenkeel.engine.text import listed, several
 
 _BATCH = 5_000
 """Partitions per request."""
@@ -263,8 +263,7 @@ def _lost_groups(topics: Iterable[Any]) -> list[str]:
     ]
     if not lost:
         return []
-    few = "1 partition" if len(lost) == 1 else f"{len(lost)} partitions"
-    verb = "has" if len(lost) == 1 else "have"
+    few, verb = several(len(lost), "partition"), "has" if len(lost) == 1 else "have"
     return [f"{few} of {OFFSETS_TOPIC} {verb} no leader: the groups there are missing"]
 
 

@@ -10,6 +10,7 @@ import typer
 
 from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 from evenkeel.engine.cli.running import complain
+from evenkeel.engine.text import plural
 from evenkeel.engine.wording import words
 
 if TYPE_CHECKING:
@@ -113,9 +114,10 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.steps.measure import observe_group
 
-    reason = found.withheld or blocked(found.group)
-    if reason is not None:
-        raise Infeasible(f"group {found.group.group} has no frontier: {reason}.")
+    stuck = blocked(found.group)
+    why = found.withheld or (stuck and words(stuck))
+    if why is not None:
+        raise Infeasible(f"group {found.group.group} has no frontier: {why}.")
     seen = observe_group(source.settings, found.group, found.earlier)
     spec = spec_of(found.group, seen.lag.shown, seen.production.per_second)
     try:
@@ -127,15 +129,23 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
         raise Infeasible(told, fix=problem.fix) from problem
 
 
+_FIXES = {"tasks_run_nowhere": "Look again when all tasks run."}
+_SET_RACKS = "Set client.rack on every instance and broker.rack on every broker."
+
+
 def _of_tasks(
     source: Source, found: GroupWithPast, per_second: Any
 ) -> tuple[Point, list[Frontier]]:
     """The same of a Kafka Streams application, whose tasks move."""
-    from evenkeel.engine.advice.frontier_tasks import task_frontiers
+    from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
+    from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.live import running
 
     group, table = found.group, found.group.partitions
     application = running(group, source.settings.rule(group.cluster, group.group).streams)
+    lacking = missing(application)
+    if lacking is not None:
+        raise Infeasible(f"{words(lacking)}.", fix=_FIXES.get(lacking.measure, _SET_RACKS))
     keys = zip(table.names, table.partition.tolist(), strict=True)
     return task_frontiers(application, dict(zip(keys, per_second.tolist(), strict=True)))
 
@@ -212,7 +222,7 @@ def _moves(moves: Fraction | int) -> str:
     >>> _moves(1), _moves(Fraction(3, 2))
     ('1 move', '1.5 moves')
     """
-    return f"{_number(moves)} move{'' if moves == 1 else 's'}"
+    return f"{_number(moves)} {plural('move', float(moves))}"
 
 
 def _remarks(swept: Sequence[Frontier]) -> list[str]:

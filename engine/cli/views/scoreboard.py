@@ -26,6 +26,7 @@ from evenkeel.engine.wording import (
     because,
     byte_rate,
     change,
+    how,
     member_names,
     money,
     several,
@@ -193,7 +194,7 @@ def advice_lines(one: Judged) -> list[str]:
     what = f"{advice.verdict.value} to {advice.strategy}" if advice.moves else advice.verdict.value
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
-        lines.append(f"  How: {advice.how}")
+        lines.append(f"  How: {how(advice.how)}")
     if advice.yardstick:
         lines.append(
             f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"

@@ -14,6 +14,7 @@ from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
 from evenkeel.engine.model import GroupSnapshot
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
+from evenkeel.engine.wording import words
 
 TASKS_SHOWN = 60
 """As many tasks fit a screen; elsewhere all are printed."""
@@ -86,7 +87,9 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
                 "-" if one.strategy is None else number(one.moves),
                 "-" if one.strategy is None else number(one.warming),
                 *(number(n) for n in _extremes(application, one)),
-                "-" if one.strategy is None else text(one.racks_off or "counted"),
+                "-"
+                if one.strategy is None
+                else text(words(one.racks_off) if one.racks_off else "counted"),
             ]
             for one in outcomes
         ],
@@ -230,10 +233,9 @@ def _told(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[st
         lines.append(
             "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks."
         )
-    said = list(application.remarks)
     remarks = dict.fromkeys(remark for one in outcomes for remark in one.remarks)
-    lines += [f"Not on the wire: {printable(each)}." for each in said]
-    return lines + [f"Finding: {printable(each)}." for each in remarks]
+    lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]
+    return lines + [f"Finding: {printable(words(each))}." for each in remarks]
 
 
 def to_object(
@@ -245,7 +247,7 @@ def to_object(
         "group": group,
         "strategy": application.runs,
         "strategy_configured": application.configured is not None,
-        "said": list(application.remarks),
+        "said": [words(each) for each in application.remarks],
         "clients": [
             {
                 "process_id": process,
@@ -285,8 +287,10 @@ def to_object(
                 "cost": None if one.unknown.any() else one.cost,
                 "moves": one.moves,
                 "warming": one.warming,
-                "racks_off": one.racks_off,
-                "findings": [] if one.placement is None else list(one.placement.findings),
+                "racks_off": one.racks_off and words(one.racks_off),
+                "findings": [words(each) for each in one.placement.findings]
+                if one.placement
+                else [],
             }
             for one in outcomes
         ],

@@ -97,9 +97,9 @@ class MemorySnapshots(Memory):
         worked_on = [one for one in own if not one.rejected and (one.advised or one.taken_up_by)]
         for one in own:
             behind = bool(worked_on) and one.age < worked_on[-1].age
-            if behind and not (one.advised or one.rejected or one.taken_up_by == run):
-                if not self._overtaken(one):
-                    one.overtaken_by = worked_on[-1].manifest.snapshot_id
+            waits = not (one.advised or one.rejected or one.taken_up_by == run)
+            if behind and waits and not self._overtaken(one):
+                one.overtaken_by = worked_on[-1].manifest.snapshot_id
         return newest.manifest.snapshot_id if newest is not None and got else None
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
@@ -148,10 +148,10 @@ class MemorySnapshots(Memory):
 class MemoryResults(Memory):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
         """Keep the rows of a stage."""
         stored = self._known(snapshot_id)
-        self.tables.validation[snapshot_id, stage] = list(rows)
+        self.tables.validation[snapshot_id, stage] = records_of(ValidationRow, results)
         stored.rejected = bool(self.rejections(snapshot_id))
         stored.validated = True
 

@@ -23,6 +23,7 @@ from evenkeel.engine.steps.measure import measure_group
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
+from tests.helpers.facts import said
 from tests.helpers.group_tool import described
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.helpers.kafka_stage import Stage
@@ -178,7 +179,7 @@ def test_a_kip_1071_application_is_recognised_with_its_topology(
     assert app.stateful.tolist() == [False] * 6 + [True] * 6
     assert [topic for topic, _ in app.partitions if topic.endswith("-changelog")]
     assert application.runs is None
-    assert any("tell no rack" in said for said in application.remarks)
+    assert any("tell no rack" in line for line in said(application.remarks))
     assert present(application).unknown.sum() == 12
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.engine.advice import Previous, decide
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import finding
+from evenkeel.engine.facts import Fact, FactKind, finding, reason
 from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move, Score, Verdict
 from evenkeel.engine.wording import because
 
@@ -32,6 +32,7 @@ EVEN = Score(
     drain_seconds=None,
 )
 ONCE = Policy(confirmations=1)
+RESTART = Fact(kind=FactKind.HOW, measure="restart_one")
 
 
 def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score):
@@ -39,7 +40,7 @@ def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score
         strategy=strategy,
         deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
         feasibility=feasibility,
-        reason="because",
+        reason=(reason("runs_it"),),
         score=replace(EVEN, **score),
     )
 
@@ -250,31 +251,30 @@ def test_moves_and_how_to_get_it_come_with_the_switch():
     move = Move(topic="t", partition=0, from_member="a", to_member="b")
     advice = _decide(
         _live(cross_rack_share=0.5),
-        _candidate(cross_rack_share=0.0),
+        replace(_candidate(cross_rack_share=0.0), how=(RESTART,)),
         moves={"roundrobin": [move]},
-        how={"roundrobin": "Two rolling restarts."},
     )
 
-    assert ((move,), "Two rolling restarts.") == (advice.moves, advice.how)
+    assert ((move,), (RESTART,)) == (advice.moves, advice.how)
 
 
 @pytest.mark.parametrize(
-    ("candidates", "withheld", "reason"),
+    ("candidates", "withheld", "why"),
     [
         ([_live()], "offsets are missing", "offsets are missing"),
         (
-            [replace(_live(), score=None, reason="rebalancing (Reconciling)")],
+            [replace(_live(), score=None, reason=(reason("in_rebalance", ["Reconciling"]),))],
             None,
             "rebalancing (Reconciling)",
         ),
         ([], None, "there is no live assignment to compare with"),
     ],
 )
-def test_what_cannot_be_judged_says_why(candidates, withheld, reason):
+def test_what_cannot_be_judged_says_why(candidates, withheld, why):
     """Withheld data and infeasible groups are not told to stay."""
     advice = _decide(*candidates, withheld=withheld)
 
-    assert (Verdict.NOT_JUDGED, reason) == (advice.verdict, because(advice.facts))
+    assert (Verdict.NOT_JUDGED, why) == (advice.verdict, because(advice.facts))
 
 
 def test_unknown_scores_are_neither_gain_nor_loss():

@@ -10,7 +10,7 @@ from evenkeel.engine.errors import ClusterBusy, InputError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import ClusterFacts, FailingStep, History
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
-from tests.helpers.history_rows import FIRST, fill, manifest, validation
+from tests.helpers.history_rows import FIRST, checks, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
@@ -115,7 +115,7 @@ def test_snapshots_newer_than_the_newest_advice_wait(history: History) -> None:
     for one in taken:
         history.store_snapshot(one)
     rejected = taken[2].snapshot_id
-    history.store_validation(rejected, "snapshot", [validation(None, success=False)])
+    history.store_validation(rejected, "snapshot", checks(validation(None, success=False)))
     (facts,) = history.cluster_facts(["demo"])
     assert (facts.unadvised, facts.oldest_unadvised_id) == (2, taken[1].snapshot_id)
     assert facts.oldest_unadvised_at == later(1) + timedelta(seconds=3)
@@ -130,7 +130,7 @@ def test_only_the_newest_verdict_counts(history: History) -> None:
         history.store_snapshot(taken)
         if failed is not None:
             check = validation(None, success=not failed)
-            history.store_validation(taken.snapshot_id, "snapshot", [check])
+            history.store_validation(taken.snapshot_id, "snapshot", checks(check))
         (facts,) = history.cluster_facts(["demo"])
         assert (facts.rejected_at is None) == (number > 0)
 
