@@ -21,7 +21,8 @@ the last line of `compute_metrics` and `propose_candidates`.
 advice that is stored stays as it is. A snapshot that never got its advice is run again by
 `watch_pipeline`, whether or not others wait. By hand: trigger with `snapshot_id`; that run goes first
 and works on exactly that snapshot. With `groups` only groups of matching names are computed and
-replaced; advice is stored once all groups of the snapshot have candidates. Only the newest snapshot of a cluster is spoken of in Slack.
+replaced; advice is stored once all groups of the snapshot have candidates. Only the newest snapshot
+of a cluster is spoken of in Slack.
 
 **Where to look.**
 
