@@ -29,7 +29,7 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Lake, Manifest
+from evenkeel.engine.ports.lake import Lake, LakeFile, Manifest, WrittenPart
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -50,6 +50,7 @@ __all__ = [
     "History",
     "Incidents",
     "Lake",
+    "LakeFile",
     "LeftBehind",
     "Locks",
     "Manifest",
@@ -64,4 +65,5 @@ __all__ = [
     "SnapshotHistory",
     "StepRuns",
     "WaitingSnapshot",
+    "WrittenPart",
 ]

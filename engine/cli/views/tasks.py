@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from evenkeel.engine.cli.running import printable
+from evenkeel.engine.cli.views.columns import cells, head, heads
 from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.records import PlacementRow, row_of
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.wording import words
@@ -63,17 +66,14 @@ def _of(one: PlacementOutcome) -> str:
 
 
 def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
+    strategy, *measured = columns_of(PlacementRow)
     return Table(
         title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
         headings=[
-            "Strategy",
+            head(strategy),
             ">Source partitions\nacross racks",
             ">Copies' changelogs\nacross racks",
-            ">Cost",
-            ">Tasks that\nmove",
-            ">Copies to\nwarm up",
-            ">Most tasks\non a client",
-            ">Fewest",
+            *heads(measured),
             "Racks",
         ],
         rows=[
@@ -83,10 +83,7 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
                     int(one.crossing.sum()), len(application.app.source), int(one.unknown.sum())
                 ),
                 _share(one.copies_crossing, _restored(application, one), one.copies_unknown),
-                "?" if one.unknown.any() else number(one.cost),
-                "-" if one.strategy is None else number(one.moves),
-                "-" if one.strategy is None else number(one.warming),
-                *(number(n) for n in _extremes(application, one)),
+                *cells(measured, row_of(_placed(application, one))),
                 "-"
                 if one.strategy is None
                 else text(words(one.racks_off) if one.racks_off else "counted"),
@@ -95,6 +92,19 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
         ],
         apart=True,
         spare=["Fewest", "Most tasks on a client"],
+    )
+
+
+def _placed(application: Running, one: PlacementOutcome) -> PlacementRow:
+    """What runs now has nothing to move or to warm up."""
+    most, fewest = _extremes(application, one)
+    return PlacementRow(
+        strategy=_of(one),
+        cost=None if one.unknown.any() else one.cost,
+        moves=None if one.strategy is None else one.moves,
+        warming=None if one.strategy is None else one.warming,
+        most_tasks=most,
+        fewest_tasks=fewest,
     )
 
 

@@ -10,7 +10,7 @@ from evenkeel.engine.errors import ClusterBusy, InputError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import ClusterFacts, FailingStep, History
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
-from tests.helpers.history_rows import FIRST, checks, fill, manifest, validation
+from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
@@ -186,3 +186,20 @@ def test_only_a_known_question_is_answered(history: History) -> None:
         history.query("lag_history")
     with pytest.raises(InputError, match=r"groups has no clutser\."):
         history.query("groups", clutser="demo")
+
+
+def test_members_are_told_with_all_of_their_group(history: History) -> None:
+    """Of the newest measured and the newest advised snapshot of a cluster, and of no group that is not asked about."""
+    _, advised, other = (
+        fill(history, n, name) for n, name in ((0, "demo"), (1, "demo"), (0, "eu"))
+    )
+    later = manifest(2)
+    history.store_snapshot(later)
+    history.store_metrics(later.snapshot_id, metrics(later.snapshot_id, {"orders-app": [1]}))
+    told = history.members_of_groups_with(["orders-app-1"])
+    snapshots = [advised, later.snapshot_id, other]
+    assert [(one.snapshot_id, one.group_id) for one in told] == [
+        (s, "orders-app") for s in snapshots
+    ]
+    assert (told[0].member_id, told[0].client_host) == ("orders-app-1", "h")
+    assert history.members_of_groups_with(["nobody"]) == history.members_of_groups_with([]) == []
