@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -17,13 +18,18 @@ from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks.session import session
 
-Run = Callable[..., None]
+Run = Callable[..., object]
+
+Sessions = Callable[..., AbstractContextManager[SparkSession]]
+"""Opens a session, as `session.session` does."""
 
 ALSO_SECONDS = 180
 """How long overtaken snapshots are worked on beside the one that is advised on."""
 
 
-def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
+def run_job(
+    name: str, run: Run, arguments: list[str] | None, sessions: Sessions | None = None
+) -> int:
     """
     Run a step on one snapshot.
 
@@ -31,6 +37,7 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
         name: The step, which is also the Spark application's name.
         run: Called with (spark, lake, settings, snapshot_id, pattern).
         arguments: Of the command line; without them this process's.
+        sessions: Opens a session in place of `session.session`: several steps may share one.
 
     Returns:
         0, or the exit code of the error, whose one line is the last of the output.
@@ -40,7 +47,7 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         settings = wiring.settings()
-        _start(name, run, wiring.lake(settings), settings, asked)
+        _start(sessions or session, name, run, wiring.lake(settings), settings, asked)
     except EvenkeelError as problem:
         print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
         return problem.exit_code
@@ -48,6 +55,7 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
 
 
 def _start(
+    sessions: Sessions,
     name: str,
     run: Run,
     lake: Lake,
@@ -56,7 +64,7 @@ def _start(
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", asked.snapshot_id)
-    with session(f"evenkeel {name} {asked.snapshot_id}") as spark:
+    with sessions(f"evenkeel {name} {asked.snapshot_id}") as spark:
         run(spark, lake, settings, asked.snapshot_id, asked.groups)
         began = time.monotonic()
         for snapshot_id in asked.also:

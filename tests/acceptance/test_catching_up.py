@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -61,8 +63,23 @@ def give():
     hand_on()
 
 give()
+
+@dag(schedule=None, params={"until": ""})
+def hold():
+    @task(pool=defaults.SPARK_POOL)
+    def take_the_slot(**context):
+        import pathlib, time
+        while not pathlib.Path(context["params"]["until"]).exists():
+            time.sleep(0.2)
+
+    take_the_slot()
+
+hold()
 """
-"""What stands in the DAG folder beside the file of the README: a DAG hands snapshots on as `snapshot_offsets` does."""
+"""
+What stands in the DAG folder beside the file of the README: a DAG that hands snapshots on as `snapshot_offsets` does,
+and one that keeps the slot of the pool until a file is there.
+"""
 
 
 @dataclass(frozen=True)
@@ -73,6 +90,7 @@ class Pipeline:
     lake: FileLake
     history: PostgresHistory
     url: str
+    home: Path
     taken: dict[str, int] = field(default_factory=dict)
 
     def rows(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
@@ -99,9 +117,18 @@ class Pipeline:
         self.api.trigger("give", ids=list(snapshot_ids))
         wait_until(lambda: {*snapshot_ids} <= self.keys(), RUN_SECONDS, "the runs", interval=1)
 
-    def slots(self, number: int) -> None:
-        """How many of the steps that wait for the pool may work."""
-        self.api.call("PATCH", "pools/spark?update_mask=slots", {"slots": number})
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep all that waits for the pool waiting."""
+        until = self.home / f"until-{len(self.api.runs('hold'))}"
+        run_id = self.api.trigger("hold", until=str(until))
+        wait_until(lambda: self._works("hold", run_id), RUN_SECONDS, "the slot", interval=1)
+        yield
+        until.touch()
+
+    def _works(self, dag_id: str, run_id: str) -> bool:
+        found = self.api.call("GET", f"dags/{dag_id}/dagRuns/{quote(run_id)}/taskInstances")
+        return any(each["state"] == "running" for each in found["task_instances"])
 
     def keys(self) -> set[str]:
         """The snapshots that have started a run."""
@@ -163,7 +190,7 @@ def pipeline(
     try:
         airflow.start()
         api = airflow.api
-        known = {WHOLE, "give", "snapshot_offsets", "watch_pipeline", "history_upkeep"}
+        known = {WHOLE, "give", "hold", "snapshot_offsets", "watch_pipeline", "history_upkeep"}
         wait_until(
             lambda: known <= {each["dag_id"] for each in api.call("GET", "dags")["dags"]},
             120,
@@ -171,9 +198,9 @@ def pipeline(
             interval=1,
         )
         assert api.call("GET", "importErrors")["import_errors"] == []
-        api.pause(["give", WHOLE], paused=False)
+        api.pause(["give", "hold", WHOLE], paused=False)
         history = PostgresHistory(module_database_url)
-        yield Pipeline(api, FileLake(home / "lake"), history, module_database_url)
+        yield Pipeline(api, FileLake(home / "lake"), history, module_database_url, home)
     finally:
         airflow.stop()
 
@@ -182,9 +209,8 @@ def test_one_run_takes_ten_snapshots_that_wait(pipeline: Pipeline) -> None:
     """Metrics of each, candidates and advice of the newest alone; one had failed, and the other runs end at once."""
     failed, *others = ids = pipeline.take("late", 10)
     pipeline.history.take_up_by_hand(failed, "asset_triggered__failed")
-    pipeline.slots(0)
-    pipeline.give(*ids)
-    pipeline.slots(1)
+    with pipeline.held():
+        pipeline.give(*ids)
     pipeline.settle()
     states = pipeline.rows(
         "select snapshot_id, state, measured_at is not null as measured, failed_steps, overtaken_by"
@@ -218,6 +244,9 @@ def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) ->
     pipeline.api.pause(["snapshot_offsets"], paused=False)
     hung = pipeline.api.trigger("snapshot_offsets", cluster="hangs")
     before = len(pipeline.steps("propose_candidates"))
+    (asked,) = pipeline.rows(
+        "select snapshot_id from snapshot where cluster = 'late' order by started_at limit 1"
+    )
     pipeline.give(giant)
     wait_until(
         lambda: giant in pipeline.steps("validate_snapshot"), RUN_SECONDS, "the large one to begin"
@@ -226,9 +255,6 @@ def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) ->
     pipeline.give(*small)
     pipeline.history.store_snapshot(pipeline.lake.manifest("snapshot", again))
     pipeline.give(again)
-    (asked,) = pipeline.rows(
-        "select snapshot_id from snapshot where cluster = 'late' order by started_at limit 1"
-    )
     pipeline.api.trigger(WHOLE, snapshot_id=asked["snapshot_id"])
     pipeline.settle()
     done = pipeline.steps("propose_candidates")[before:]
