@@ -48,6 +48,9 @@ TAKEN_UP = "{{ ti.xcom_pull(task_ids='validate_snapshot') or '' }}"
 
 TOLD = "{{ ti.xcom_pull(task_ids='validate_snapshot') or dag_run.partition_key or params.snapshot_id or '' }}"
 
+SHARED_SECONDS = 120.0
+"""How long the Spark session of `compute_metrics` waits for `propose_candidates`."""
+
 RUNS_AT_ONCE = 16
 """Runs that may have begun; those that wait do so for the pool, where a run by hand goes first."""
 
@@ -101,11 +104,12 @@ def advise_assignments() -> None:
 
         runtime.alert(snapshot_id)
 
-    def spark(step: str) -> SparkStep:
+    def spark(step: str, wait_seconds: float = 0) -> SparkStep:
         return SparkStep(
             task_id=step,
             snapshot_id=TAKEN_UP,
             groups="{{ params.groups }}",
+            wait_seconds=wait_seconds,
             **defaults.IN_TURN,
         )
 
@@ -114,7 +118,7 @@ def advise_assignments() -> None:
     told = alert(TOLD)
     (
         validated
-        >> spark("compute_metrics")
+        >> spark("compute_metrics", wait_seconds=SHARED_SECONDS)
         >> spark("propose_candidates")
         >> validate_candidates(TAKEN_UP, run_id)
         >> advise(TAKEN_UP)

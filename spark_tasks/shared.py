@@ -4,8 +4,8 @@ One Spark application for both steps of a run: a process that works on the first
     python -m evenkeel.spark_tasks.shared --socket PATH [--wait SECONDS] STEP ARGUMENT ...
 
 STEP is a module of this package with a `main`, its arguments are those of the module itself. What is printed while a
-step runs, by Spark's Java as well, goes to whoever asked for it: for the first step that is standard output, for a later
-one its connection to the socket. The last line is `exit CODE`.
+step runs, by Spark's Java as well, goes to whoever asked for it: for the first step that is standard output, for a
+later one its connection to the socket. The last line is `exit CODE`.
 
 A request is one line of JSON, `{"step": ..., "arguments": [...], "last": bool}`. The process ends after a step that
 failed, after the last, and when nobody asks for `--wait` seconds; so nothing is left behind by a run that ends between
@@ -163,6 +163,9 @@ def _work(kept: Kept, output: Output, request: Mapping[str, Any]) -> int:
     try:
         step = import_module(f"evenkeel.spark_tasks.{_known(request['step'])}")
         code = step.main(list(request["arguments"]), sessions=kept)
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 1
+        raise
     except Exception:  # noqa: BLE001 the process has to say how it ended
         traceback.print_exc()
     finally:

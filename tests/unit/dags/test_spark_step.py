@@ -57,12 +57,8 @@ def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_runs_the_module_of_its_name() -> None:
     """The task's name is the module's, the snapshot an argument, a pattern only if there is one."""
     step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT)
-    assert step.command()[1:] == [
-        "-m",
-        "evenkeel.spark_tasks.compute_metrics",
-        "--snapshot-id",
-        SNAPSHOT,
-    ]
+    module = "evenkeel.spark_tasks.compute_metrics"
+    assert step.command()[1:] == ["-m", module, "--snapshot-id", SNAPSHOT]
     step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, groups="a*")
     assert step.command()[-2:] == ["--groups", "a*"]
 
