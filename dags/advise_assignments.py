@@ -81,16 +81,16 @@ def advise_assignments() -> None:
     """From a snapshot to advice."""
 
     @task(**defaults.IN_TURN)
-    def validate_snapshot(snapshot_id: str, run_id: str) -> str | None:
+    def validate_snapshot(snapshot_id: str, run: str) -> str | None:
         from evenkeel.dags import runtime
 
-        return runtime.validate_snapshot(snapshot_id, run_id=run_id)
+        return runtime.validate_snapshot(snapshot_id, run_id=run)
 
     @task
-    def validate_candidates(snapshot_id: str, run_id: str) -> None:
+    def validate_candidates(snapshot_id: str, run: str) -> None:
         from evenkeel.dags import runtime
 
-        runtime.validate_candidates(snapshot_id, run_id=run_id)
+        runtime.validate_candidates(snapshot_id, run_id=run)
 
     @task
     def advise(snapshot_id: str) -> None:
@@ -113,14 +113,14 @@ def advise_assignments() -> None:
             **defaults.IN_TURN,
         )
 
-    run_id = "{{ run_id }}"
-    validated = validate_snapshot(ASKED, run_id)
+    run = "{{ run_id }}"
+    validated = validate_snapshot(ASKED, run)
     told = alert(TOLD)
     (
         validated
         >> spark("compute_metrics", wait_seconds=SHARED_SECONDS)
         >> spark("propose_candidates")
-        >> validate_candidates(TAKEN_UP, run_id)
+        >> validate_candidates(TAKEN_UP, run)
         >> advise(TAKEN_UP)
         >> told
     )
