@@ -159,7 +159,7 @@ def _inputs(
     names = lake.read("groups", [snapshot_id])["group_id"].to_pylist()
     newest = {name: lake.read(name, [snapshot_id]) for name in ("members", "commits", "partitions")}
     return Inputs(
-        tables={name: _frame(spark, lake.files(name, ids), SCHEMAS[name]) for name in datasets},
+        tables={name: _frame(spark, lake, ids, name) for name in datasets},
         costs=costs_of([n for n in names if fnmatch.fnmatchcase(n, pattern)], newest),
         reading=Reading(
             settings=without_secrets(settings),
@@ -177,9 +177,11 @@ def without_secrets(settings: Settings) -> Settings:
     return settings.model_copy(update={"clusters": {}, "slack_token": None, "database_url": None})
 
 
-def _frame(spark: SparkSession, paths: list[str], schema: pa.Schema) -> DataFrame:
-    """The rows of some files, their columns as the dataset has them."""
-    return spark.read.schema(from_arrow_schema(schema)).parquet(*paths).select(*schema.names)
+def _frame(spark: SparkSession, lake: Lake, ids: list[str], dataset: str) -> DataFrame:
+    """The rows of some snapshots, their columns as the dataset has them; the file of a day holds others, too."""
+    schema = SCHEMAS[dataset]
+    rows = spark.read.schema(from_arrow_schema(schema)).parquet(*lake.files(dataset, ids))
+    return rows.where(rows["snapshot_id"].isin(ids)).select(*schema.names)
 
 
 def spark_type(kind: pa.DataType) -> pa.DataType:

@@ -1,9 +1,9 @@
 """
 Compaction: the files that the snapshots of a day have of a dataset become one, `day.<token>.parquet`.
 
-Per step and day, in this order, so that readers and a crash at any point find every row exactly once:
+Per dataset and day, in this order, so that readers and a crash at any point find every row exactly once:
 
-1. the manifests of the day are read, and the rows of their files written into new files, row group by row group;
+1. the manifests of the day are read, and the rows of their files written into a new one, row group by row group;
 2. each manifest that still says what was read is replaced by one that names the row groups in the new file;
 3. files that no manifest of that day names any longer are removed.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from types import TracebackType
@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from evenkeel.engine.adapters.lake.catalog import Catalog, datasets_of, files_of, id_in
+from evenkeel.engine.adapters.lake.catalog import Catalog, datasets_of, files_of, id_in, step_of
 from evenkeel.engine.adapters.lake.tables import ROW_GROUP_BYTES, writing
 from evenkeel.engine.datasets import STEPS, shaped
 from evenkeel.engine.errors import LakeError, SnapshotNotFound
@@ -43,15 +43,36 @@ _GRACE = timedelta(days=1)
 
 @dataclass(frozen=True)
 class _Day:
-    """What a step left of a cluster's day."""
+    """What there is of a dataset of a cluster's day."""
 
-    step: str
+    dataset: str
     cluster: str
     day: str
 
     @property
     def name(self) -> str:
-        return f"{self.step} of {self.cluster}, {self.day}"
+        return f"{self.dataset} of {self.cluster}, {self.day}"
+
+    @property
+    def step(self) -> str:
+        return step_of(self.dataset)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return datasets_of(self.step)[self.dataset]
+
+    def folder(self, catalog: Catalog) -> str:
+        return catalog.folder(self.dataset, self.cluster, self.day)
+
+    def manifests(self, catalog: Catalog) -> list[Manifest]:
+        return catalog.manifests(self.step, self.cluster, self.day)
+
+    def paths(self, catalog: Catalog, manifests: Sequence[Manifest]) -> set[str]:
+        """The files that manifests name."""
+        return {f"{self.folder(catalog)}/{name}" for name in self.names(manifests)}
+
+    def names(self, manifests: Sequence[Manifest]) -> set[str]:
+        return {file.name for manifest in manifests for file in files_of(manifest, self.dataset)}
 
 
 def compact(catalog: Catalog, before: datetime) -> Compacted:
@@ -85,15 +106,15 @@ def compact(catalog: Catalog, before: datetime) -> Compacted:
 def _days(catalog: Catalog, before: datetime) -> list[_Day]:
     """What there is of days that ended before a moment, oldest first."""
     limit = before.astimezone(UTC)
-    found = {
-        _Day(step, cluster, day)
+    found = [
+        _Day(dataset, cluster, day)
         for step in STEPS
         for dataset in datasets_of(step)
         for cluster in catalog.clusters(dataset)
         for day in catalog.days(dataset, cluster)
         if _end(day) <= limit
-    }
-    return sorted(found, key=lambda one: (one.day, one.cluster, one.step))
+    ]
+    return sorted(found, key=lambda one: one.day)
 
 
 def _end(day: str) -> datetime:
@@ -106,81 +127,54 @@ def _end(day: str) -> datetime:
 
 
 def _compact(catalog: Catalog, day: _Day) -> tuple[int, int] | None:
-    """Compact a step's day: from how many files into how many; None where that was done before."""
-    if all(_looks_compacted(catalog, day, dataset) for dataset in datasets_of(day.step)):
+    """Compact a day: from how many files into how many; None where there was nothing to do."""
+    # where nothing lies but one file of a day no manifest has to be read
+    if _is_one_file_of_a_day(catalog.files.names(day.folder(catalog))):
         return None
-    manifests = catalog.manifests(day.step, day.cluster, day.day)
-    loose = [name for name in datasets_of(day.step) if not _compacted(manifests, name)]
-    if not loose:
+    manifests = day.manifests(catalog)
+    if _compacted(day, manifests):
         return None
-    written: dict[str, str] = {}
-    files: dict[str, dict[str, tuple[LakeFile, ...]]] = {}
+    path = f"{day.folder(catalog)}/{_BEGIN}{secrets.token_hex(4)}.parquet"
     try:
-        for dataset in loose:
-            files[dataset] = _write_day(catalog, day, dataset, manifests, written)
+        files = _write_day(catalog, day, manifests, path)
         # the originals must not go while what replaces them is only in the machine's memory
-        catalog.files.settle(list(written.values()))
+        catalog.files.settle([path])
         for manifest in manifests:
-            new = {dataset: own[manifest.snapshot_id] for dataset, own in files.items()}
-            _point(catalog, manifest, new)
+            _point(catalog, manifest, {day.dataset: files[manifest.snapshot_id]})
         catalog.files.settle([catalog.manifest_path(day.step, m.snapshot_id) for m in manifests])
     finally:
-        former = _paths(catalog, manifests) | set(written.values())
-        named = _paths(catalog, catalog.manifests(day.step, day.cluster, day.day))
-        catalog.files.forget(sorted(former - named))
-    count = sum(len(_names(manifests, dataset)) for dataset in loose)
-    return count, len(written)
-
-
-def _looks_compacted(catalog: Catalog, day: _Day, dataset: str) -> bool:
-    """Whether nothing lies there but one file of a day: then no manifest has to be read."""
-    return _is_one_file_of_a_day(catalog.files.names(catalog.folder(dataset, day.cluster, day.day)))
+        former = day.paths(catalog, manifests) | {path}
+        catalog.files.forget(sorted(former - day.paths(catalog, day.manifests(catalog))))
+    return len(day.names(manifests)), int(any(files.values()))
 
 
 def _is_one_file_of_a_day(names: Collection[str]) -> bool:
     return len(names) <= 1 and all(name.startswith(_BEGIN) for name in names)
 
 
-def _names(manifests: Sequence[Manifest], dataset: str) -> set[str]:
-    return {file.name for manifest in manifests for file in files_of(manifest, dataset)}
-
-
-def _compacted(manifests: Sequence[Manifest], dataset: str) -> bool:
-    """Whether all rows of a day lie in one file of a day."""
-    whole = all(f.row_groups is not None for m in manifests for f in files_of(m, dataset))
-    return whole and len(_names(manifests, dataset)) <= 1
+def _compacted(day: _Day, manifests: Sequence[Manifest]) -> bool:
+    """Whether all rows lie in one file of a day."""
+    files = [file for manifest in manifests for file in files_of(manifest, day.dataset)]
+    return all(f.row_groups is not None for f in files) and len(day.names(manifests)) <= 1
 
 
 def _write_day(
-    catalog: Catalog,
-    day: _Day,
-    dataset: str,
-    manifests: Sequence[Manifest],
-    written: dict[str, str],
+    catalog: Catalog, day: _Day, manifests: Sequence[Manifest], path: str
 ) -> dict[str, tuple[LakeFile, ...]]:
-    """
-    Write the file of a day.
-
-    Args:
-        written: Gets the path of the file, before it is there.
-
-    Returns:
-        By snapshot, where its rows are now.
-    """
-    name = f"{_BEGIN}{secrets.token_hex(4)}.parquet"
-    if not any(manifest.rows.get(dataset, 0) for manifest in manifests):
-        return {manifest.snapshot_id: () for manifest in manifests}
-    written[dataset] = f"{catalog.folder(dataset, day.cluster, day.day)}/{name}"
+    """Write the file of a day; by snapshot, where its rows are in it."""
+    name = path.rpartition("/")[2]
     found: dict[str, tuple[LakeFile, ...]] = {}
-    schema = datasets_of(day.step)[dataset]
-    with catalog.files.writing(written[dataset]) as stream, _Sink(stream, schema) as sink:
+    sink: _Sink | None = None
+    with ExitStack() as stack:
         for manifest in manifests:
-            rows = sink.rows
-            first = sink.row_group
-            for table in _rows(catalog, manifest, dataset):
-                sink.add(table)
-            some = LakeFile(name=name, row_groups=(first, sink.row_group + sink.begun))
-            found[manifest.snapshot_id] = (some,) if sink.rows > rows else ()
+            own = (0, 0)
+            for table in _rows(catalog, manifest, day.dataset):
+                if sink is None:  # without a row there is no file
+                    stream = stack.enter_context(catalog.files.writing(path))
+                    sink = stack.enter_context(_Sink(stream, day.schema))
+                first, end = sink.add(table)
+                own = (own[0] if own[1] else first, end)
+            found[manifest.snapshot_id] = (LakeFile(name=name, row_groups=own),) if own[1] else ()
     return found
 
 
@@ -196,7 +190,8 @@ def _rows(catalog: Catalog, manifest: Manifest, dataset: str) -> Iterator[pa.Tab
                     table = shaped(pa.Table.from_batches([batch]), schema)
                     if one.row_groups is not None:
                         table = table.filter(pc.field("snapshot_id") == manifest.snapshot_id)
-                    yield table
+                    if len(table):
+                        yield table
 
 
 def _at_once(schema: pa.Schema) -> int:
@@ -205,41 +200,29 @@ def _at_once(schema: pa.Schema) -> int:
 
 
 class _Sink:
-    """
-    Writes tables as row groups of even size, and keeps no more than one of them in memory.
-
-    Attributes:
-        rows: How many it was given.
-        row_group: The number of the row group that the next row goes into.
-        begun: Whether that one has rows already.
-    """
+    """Writes tables as row groups of even size, and keeps no more than one of them in memory."""
 
     def __init__(self, stream: pa.NativeFile, schema: pa.Schema) -> None:
         self._writer = pq.ParquetWriter(stream, schema, **writing(schema))
         self._tables: list[pa.Table] = []
-        self._bytes = 0
-        self.rows = self.row_group = 0
+        self._rows = self._bytes = self._row_group = 0
 
-    @property
-    def begun(self) -> bool:
-        return bool(self._tables)
-
-    def add(self, table: pa.Table) -> None:
-        """Take a few rows."""
-        if not len(table):
-            return
+    def add(self, table: pa.Table) -> tuple[int, int]:
+        """Take a few rows; the row group they go into, and the one after it."""
         self._tables.append(table)
-        self.rows += len(table)
+        self._rows += len(table)
         self._bytes += table.nbytes
-        if sum(map(len, self._tables)) >= ROW_GROUP or self._bytes >= ROW_GROUP_BYTES:
+        place = self._row_group
+        if self._rows >= ROW_GROUP or self._bytes >= ROW_GROUP_BYTES:
             self._flush()
+        return place, place + 1
 
     def _flush(self) -> None:
         if self._tables:
             rows = pa.concat_tables(self._tables)
             self._writer.write_table(rows, len(rows))
-            self.row_group += 1
-        self._tables, self._bytes = [], 0
+            self._row_group += 1
+        self._tables, self._rows, self._bytes = [], 0, 0
 
     def __enter__(self) -> _Sink:
         return self
@@ -268,28 +251,15 @@ def _point(catalog: Catalog, manifest: Manifest, new: dict[str, tuple[LakeFile, 
             catalog.put(replace(manifest, files=files | new))
 
 
-def _paths(catalog: Catalog, manifests: Sequence[Manifest]) -> set[str]:
-    """All files that manifests name."""
-    return {
-        catalog.place(dataset, manifest.snapshot_id, file.name)
-        for manifest in manifests
-        for dataset in datasets_of(manifest.step)
-        for file in files_of(manifest, dataset)
-    }
-
-
 def _sweep(catalog: Catalog, day: _Day, before: datetime) -> int:
     """Remove what an interrupted run left before a moment and nothing names; how many files."""
-    old = {
-        f"{folder}/{name}"
-        for folder in (catalog.folder(name, day.cluster, day.day) for name in datasets_of(day.step))
-        if not _is_one_file_of_a_day(ages := catalog.files.ages(folder))
-        for name, age in ages.items()
-        if _is_ours(name) and age is not None and age < before
-    }
-    if old:
-        # what is named is asked after what is there: a file is never named again once it is not
-        old -= _paths(catalog, catalog.manifests(day.step, day.cluster, day.day))
+    folder = day.folder(catalog)
+    ages = catalog.files.ages(folder)
+    old = {f"{folder}/{n}" for n, age in ages.items() if _is_ours(n) and age and age < before}
+    if not old or _is_one_file_of_a_day(ages):
+        return 0
+    # what is named is asked after what is there: a file is never named again once it is not
+    old -= day.paths(catalog, day.manifests(catalog))
     catalog.files.forget(sorted(old))
     return len(old)
 

@@ -185,9 +185,9 @@ def test_no_more_than_a_row_group_is_in_memory(
     add = days._Sink.add
     low = pa.total_allocated_bytes()
 
-    def watched(self: days._Sink, table: pa.Table) -> None:
+    def watched(self: days._Sink, table: pa.Table) -> tuple[int, int]:
         held.append(pa.total_allocated_bytes() - low)
-        add(self, table)
+        return add(self, table)
 
     monkeypatch.setattr(days._Sink, "add", watched)
     monkeypatch.setattr(days, "ROW_GROUP", 20_000)
@@ -290,16 +290,13 @@ def test_a_step_that_runs_again_meanwhile_keeps_its_new_rows(
 
     def late(self: Files, paths: Sequence[str]) -> None:
         times.append(1)
-        if len(times) == 2:
-            raise AssertionError("no more manifests to come")
         if len(times) == 1:
             measure(lake, 1, groups=2, text="b")
             store(lake, snapshot(2))
         settle(self, paths)
 
     monkeypatch.setattr(Files, "settle", late)
-    with pytest.raises(AssertionError):
-        lake.compact(TOMORROW)
+    lake.compact(TOMORROW)
     monkeypatch.undo()
     again = lake.read("group_metrics", [snapshot_id(1)])
     assert again["config_version"].to_pylist() == ["b", "b"]
@@ -343,7 +340,9 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     measure(lake, 0)
     before = lake.read("commits", [snapshot_id(0)])
     Path(lake.files("members", [snapshot_id(1)])[0]).write_bytes(b"PAR1")
-    with pytest.raises(LakeError, match=r"snapshot of test, 2026-03-01: .*Nothing is lost"):
+    with pytest.raises(
+        LakeError, match=r"compacted: members of test, 2026-03-01: .*Nothing is lost"
+    ):
         lake.compact(NEXT_WEEK)
     assert {Path(f).name[:4] for f in lake.files("groups", [snapshot_id(per_day)])} == {"day."}
     assert {Path(f).name[:4] for f in lake.files("group_metrics", [snapshot_id(0)])} == {"day."}
