@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evenkeel.engine.advice.weighing import Weighing, near_floor, weigh
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.metrics.observe import NO_OFFSET_RESET
-from evenkeel.engine.model import Advice, Candidate, Deployment, Feasibility, Move, Verdict
+from evenkeel.engine.model import Advice, Candidate, Deployment, Feasibility, Verdict
+from evenkeel.engine.ports import PreviousAdvice
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previous:
-    """What the group's preceding advice preferred, and how many snapshots in a row it had done so."""
-
-    strategy: str | None
-    seen: int
 
 
 def decide(
@@ -30,11 +23,12 @@ def decide(
     policy: Policy,
     unknown_lag: int | None = None,
     findings: Sequence[Fact] = (),
-    previous: Previous | None = None,
+    previous: PreviousAdvice | None = None,
     withheld: str | None = None,
-    moves: Mapping[str, Sequence[Move]] | None = None,
 ) -> Advice:
     """
+    Decide by the scores; what has to be done for a switch, and what changes hands, is for the caller to add.
+
     Args:
         group: Group id.
         candidates: One per strategy, in the order of the strategy table; `live` among them.
@@ -44,7 +38,6 @@ def decide(
         findings: What is remarkable about the group.
         previous: The advice of the cluster's preceding snapshot for this group.
         withheld: Why the group may not be judged; None when it may.
-        moves: Per strategy, what would change hands.
     """
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
     if withheld is not None or live is None or live.score is None:
@@ -81,9 +74,7 @@ def decide(
         advice,
         verdict=Verdict.SWITCH,
         facts=(*gains, floor) if floor else gains,
-        how=named[best].how,
         seen=seen,
-        moves=tuple((moves or {}).get(best, ())),
     )
 
 

@@ -54,6 +54,11 @@ class FileLake:
         self._catalog = Catalog(self._files)
         self._reader = Reader(self._files.system, remote=self._files.is_store)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """It is opened again where it is sent to: nothing that is open, cached or secret travels."""
+        # a path that is relative here would be another one there
+        return (FileLake, (self._files.root if "://" not in self.path else self.path,))
+
     @classmethod
     def around(cls, path: str | Path) -> FileLake | None:
         """The lake a local path lies in: its folder, or a table or manifest in it; else None."""

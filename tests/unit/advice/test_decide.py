@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.advice import Previous, decide
+from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, finding, reason
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move, Score, Verdict
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Verdict
+from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.wording import because
 
 EVEN = Score(
@@ -47,6 +49,10 @@ def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score
 
 def _decide(*candidates, policy=ONCE, **more):
     return decide(group="g", candidates=candidates, partitions=10, policy=policy, **more)
+
+
+def _before(strategy, seen):
+    return PreviousAdvice(group_id="g", strategy=strategy, seen=seen)
 
 
 def _live(**score):
@@ -200,8 +206,8 @@ def test_a_switch_needs_confirmation():
     candidates = _live(cross_rack_share=0.5), _candidate(cross_rack_share=0.0)
     policy = Policy(confirmations=2)
     first = _decide(*candidates, policy=policy)
-    second = _decide(*candidates, policy=policy, previous=Previous(strategy="roundrobin", seen=1))
-    other = _decide(*candidates, policy=policy, previous=Previous(strategy="range", seen=5))
+    second = _decide(*candidates, policy=policy, previous=_before("roundrobin", 1))
+    other = _decide(*candidates, policy=policy, previous=_before("range", 5))
 
     assert [(Verdict.STAY, 1), (Verdict.SWITCH, 2), (Verdict.STAY, 1)] == [
         (a.verdict, a.seen) for a in (first, second, other)
@@ -244,18 +250,6 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
     assert _decide(live, own).verdict is Verdict.STAY
     allowed = Policy(confirmations=1, deployment=("setting", "class"))
     assert _decide(live, own, policy=allowed).verdict is Verdict.SWITCH
-
-
-def test_moves_and_how_to_get_it_come_with_the_switch():
-    """The reader learns what changes hands and what to do."""
-    move = Move(topic="t", partition=0, from_member="a", to_member="b")
-    advice = _decide(
-        _live(cross_rack_share=0.5),
-        replace(_candidate(cross_rack_share=0.0), how=(RESTART,)),
-        moves={"roundrobin": [move]},
-    )
-
-    assert ((move,), (RESTART,)) == (advice.moves, advice.how)
 
 
 @pytest.mark.parametrize(
