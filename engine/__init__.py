@@ -6,6 +6,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
 1. `errors`      every error, with its exit code
    `text`        the few text helpers that errors and problems need
    `columns`     how a column is declared, once
+   `environment` which Python and which source run here
    `facts`       what is known beyond a number: gains, losses, findings, proofs, reasons
 2. `model`       frozen values: groups as they are, assignments as they could be
    `records`     one frozen record per kind of stored row; schemas, rows and JSON follow from it
