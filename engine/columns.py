@@ -14,10 +14,12 @@ import enum
 import types
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 _MEANING = "meaning"
+_MISSING = "missing"
 
 Int32 = Annotated[int, 32]
 """A whole number that is stored in 32 bits: a count, a partition number."""
@@ -38,12 +40,27 @@ class Unit(enum.StrEnum):
     PARTITIONS = "partitions"
     MEMBERS = "members"
     GROUPS = "groups"
+    BROKERS = "brokers"
+    TASKS = "tasks"
+    COST = "cost"
     ROWS = "rows"
     SNAPSHOTS = "snapshots"
     ATTEMPTS = "attempts"
     REQUESTS = "requests"
     STEPS = "steps"
     MONEY_PER_MONTH = "per 30 days"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Rows in which another column has a value: None, or 0."""
+
+    other: str
+    value: int | None
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether this is such a row; one without that column is not."""
+        return self.other in row and row[self.other] == self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +77,11 @@ class Meaning:
         added: Whether it came to its dataset after the first files of this schema version, which lack it.
         generated: Whether the database gives the value; before the row is stored it is None.
         table: Of a list of records that the database keeps in a table of its own, that table.
+        head: What stands above it in a table for people, where its name in words is too long or says too little; a
+            screen may break it where it has a line break, a hyphen before that is not part of the word.
+        none: Whether null says that there is none; else it says that the value is unknown.
+        none_where: Null says so in rows like these, too.
+        names_member: Whether it is the id of a member that the row is not about: people are shown a short name.
     """
 
     comment: str
@@ -70,6 +92,10 @@ class Meaning:
     added: bool = False
     generated: bool = False
     table: str | None = None
+    head: str | None = None
+    none: bool = False
+    none_where: tuple[Where, ...] = ()
+    names_member: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +111,7 @@ class ColumnSpec:
         bits: 32 or 64, of whole numbers (or listed ones).
         nullable: Whether it may be unknown.
         meaning: What it means.
+        missing_where: Rows without the record that it is embedded with: there is no value then.
     """
 
     name: str
@@ -93,6 +120,7 @@ class ColumnSpec:
     bits: int
     nullable: bool
     meaning: Meaning
+    missing_where: tuple[Where, ...] = ()
 
     @property
     def values(self) -> tuple[str, ...] | None:
@@ -100,6 +128,18 @@ class ColumnSpec:
         if isinstance(self.kind, type) and issubclass(self.kind, enum.Enum):
             return tuple(member.value for member in self.kind)
         return self.meaning.one_of
+
+    def null_is_none(self, row: Mapping[str, Any]) -> bool:
+        """
+        Whether null in that row says that there is none; else it says that the value is unknown.
+
+        What must not be null where it is stored is null only where there is no row of its own; a moment that is null
+        has not been.
+        """
+        always = self.meaning.none or not self.nullable or self.kind is datetime
+        return always or any(
+            where.holds(row) for where in (*self.meaning.none_where, *self.missing_where)
+        )
 
 
 def column(
@@ -112,6 +152,10 @@ def column(
     added: bool = False,
     generated: bool = False,
     table: str | None = None,
+    head: str | None = None,
+    none: bool = False,
+    none_where: tuple[Where, ...] = (),
+    names_member: bool = False,
 ) -> Mapping[str, Meaning]:
     """The metadata of a field that is a column; what several records share is one such value. See `Meaning`."""
     meaning = Meaning(
@@ -123,8 +167,17 @@ def column(
         added=added,
         generated=generated,
         table=table,
+        head=head,
+        none=none,
+        none_where=none_where,
+        names_member=names_member,
     )
     return {_MEANING: meaning}
+
+
+def missing_where(other: str) -> Mapping[str, tuple[Where, ...]]:
+    """The metadata of an embedded record that is missing where *other*, which it always has, is null."""
+    return {_MISSING: (Where(other, None),)}
 
 
 def as_in(record: type, name: str) -> Mapping[str, Meaning]:
@@ -142,12 +195,14 @@ class Part:
         column: Its column; None where it is a record.
         record: The class of that record; None where it is a column.
         nullable: Whether the value may be None.
+        missing_where: Rows without that record.
     """
 
     name: str
     column: ColumnSpec | None
     record: Any
     nullable: bool
+    missing_where: tuple[Where, ...] = ()
 
 
 @cache
@@ -187,14 +242,18 @@ def _part(record: type, one: Field[Any], hint: Any) -> Part:
         )
         return Part(name=one.name, column=spec, record=None, nullable=nullable)
     if isinstance(kind, type) and is_dataclass(kind):
-        return Part(name=one.name, column=None, record=kind, nullable=nullable)
+        missing = one.metadata.get(_MISSING, ())
+        return Part(
+            name=one.name, column=None, record=kind, nullable=nullable, missing_where=missing
+        )
     raise TypeError(f"{record.__name__}.{one.name} declares no column.")
 
 
 def _embedded(part: Part) -> list[ColumnSpec]:
     """Its columns; where the record as a whole may be missing, each of them may."""
     return [
-        replace(spec, nullable=spec.nullable or part.nullable) for spec in columns_of(part.record)
+        replace(spec, nullable=spec.nullable or part.nullable, missing_where=part.missing_where)
+        for spec in columns_of(part.record)
     ]
 
 
@@ -222,8 +281,10 @@ __all__ = [
     "Meaning",
     "Part",
     "Unit",
+    "Where",
     "as_in",
     "column",
     "columns_of",
+    "missing_where",
     "parts_of",
 ]

@@ -21,7 +21,8 @@ class FactKind(enum.StrEnum):
     """
     What a fact says of its measure.
 
-    A *replay* says how a strategy was asked, a *note* what else is to be said of it and is no flaw. The kinds of a
+    A *replay* says how a strategy was asked, *how* what to do to get it, a *note* what else is to be said of it and is
+    no flaw. The kinds of a
     proof: *exact*, nothing is better; *within*, nothing is better than *bound*; *not proven*; and the *remark*, which
     goes with what stands before it.
     """
@@ -36,6 +37,7 @@ class FactKind(enum.StrEnum):
     REMARK = "remark"
     REPLAY = "replay"
     NOTE = "note"
+    HOW = "how"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,21 +77,39 @@ class Fact:
     )
 
 
-def finding(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
+def fact(
+    kind: FactKind, measure: str, names: Iterable[str] = (), **known: float | str | None
+) -> Fact:
     """
-    A finding, of many subjects the first few.
+    A fact, of many subjects the first few by name.
 
-    >>> finding("commits_of_no_partition", ["t"], partitions=2).subjects
-    ('t',)
+    >>> told = fact(FactKind.NOTE, "tasks_run_nowhere", (f"0_{n}" for n in range(25)))
+    >>> len(told.subjects), told.more
+    (20, 5)
     """
     every = tuple(names)
     return Fact(
-        kind=FactKind.FINDING,
+        kind=kind,
         measure=measure,
         subjects=every[:MOST_SUBJECTS],
         more=max(0, len(every) - MOST_SUBJECTS),
         **known,  # type: ignore[arg-type]
     )
+
+
+def finding(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
+    """What is remarkable, as a `fact`."""
+    return fact(FactKind.FINDING, measure, names, **known)
+
+
+def note(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
+    """What else is to be said, as a `fact`."""
+    return fact(FactKind.NOTE, measure, names, **known)
+
+
+def reason(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
+    """Why something is so, as a `fact`."""
+    return fact(FactKind.REASON, measure, names, **known)
 
 
 def of_kind(facts: Iterable[Fact], *kinds: FactKind) -> tuple[Fact, ...]:

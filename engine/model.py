@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.columns import Int32, Unit, Where, column
 from evenkeel.engine.facts import Fact
 
 Ints = npt.NDArray[np.int64]
@@ -304,14 +304,13 @@ class PartitionTable:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GroupSnapshot:
+class GroupHeader:
     """
-    One group as one snapshot saw it.
+    What one snapshot says of a group beside its members and partitions.
 
     *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
-    be read; then members and partitions are what little is known. *stores* are the changelog partitions of a Kafka
-    Streams application, None elsewhere. *follower_fetching* is whether brokers let consumers read from the nearest
-    replica (KIP-392), None unknown.
+    be read; then members and partitions are what little is known. *follower_fetching* is whether brokers let consumers
+    read from the nearest replica (KIP-392), None unknown.
     """
 
     snapshot_id: str
@@ -325,18 +324,10 @@ class GroupSnapshot:
     epoch: int | None = None
     error: str | None = None
     topology: str | None = None
-    members: tuple[Member, ...]
-    partitions: PartitionTable
-    stores: PartitionTable | None = None
     follower_fetching: bool | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
-
-    @cached_property
-    def topics(self) -> frozenset[str]:
-        """The topics that a member subscribes to, existing or not."""
-        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
     @property
     def places_tasks(self) -> bool:
@@ -347,6 +338,24 @@ class GroupSnapshot:
     def rebalancing(self) -> bool:
         """Whether ownership was in motion when the snapshot was taken."""
         return self.state in REBALANCING
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSnapshot(GroupHeader):
+    """
+    One group as one snapshot saw it.
+
+    *stores* are the changelog partitions of a Kafka Streams application, None elsewhere.
+    """
+
+    members: tuple[Member, ...]
+    partitions: PartitionTable
+    stores: PartitionTable | None = None
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that a member subscribes to, existing or not."""
+        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
 
 def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:
@@ -406,6 +415,7 @@ class Figures:
             "Most minus fewest partitions among members of equal subscription.",
             unit=Unit.PARTITIONS,
             at_least=0,
+            head="Spread\n(partitions)",
         )
     )
     balanced: bool | None = field(
@@ -435,6 +445,8 @@ class Figures:
             "Largest lag of a member, in offsets; null when a lag is unknown.",
             unit=Unit.OFFSETS,
             at_least=0,
+            head="Largest\nmember lag",
+            none_where=(Where("members", 0),),
         )
     )
     lag_skew: float | None = field(
@@ -442,6 +454,8 @@ class Figures:
             "Largest member lag over mean member lag; null when the total is 0 or unknown.",
             unit=Unit.RATIO,
             at_least=1 - 1e-9,  # the mean of equal numbers may come out a little above them
+            head="Skew",
+            none_where=(Where("total_lag", 0), Where("members", 0), Where("largest_member_lag", 0)),
         )
     )
     lag_floor: int | None = field(
@@ -449,6 +463,7 @@ class Figures:
             "No assignment has a smaller largest member lag than this, in offsets.",
             unit=Unit.OFFSETS,
             at_least=0,
+            none_where=(Where("members", 0),),
         )
     )
     lag_floor_equal_counts: int | None = field(
@@ -465,6 +480,8 @@ class Figures:
             unit=Unit.SHARE,
             at_least=0,
             at_most=1,
+            head="Cross\nrack",
+            none_where=(Where("members", 0),),
         )
     )
     cross_rack_rate_share: float | None = field(
@@ -505,6 +522,7 @@ class Figures:
             "Seconds until the slowest member has caught up; Infinity: never.",
             unit=Unit.SECONDS,
             at_least=0,
+            head="Drain\ntime",
         )
     )
     cross_rack_bytes_per_second: float | None = field(
@@ -523,11 +541,14 @@ class Figures:
             unit=Unit.MONEY_PER_MONTH,
             at_least=0,
             added=True,
+            none_where=(Where("currency", None),),
         ),
     )
     currency: str | None = field(
         default=None,
-        metadata=column("Currency of the cost, ISO 4217; null without a price.", added=True),
+        metadata=column(
+            "Currency of the cost, ISO 4217; null without a price.", added=True, none=True
+        ),
     )
 
 
@@ -543,12 +564,18 @@ class Score(Figures):
 
     moves: Int32 = field(
         metadata=column(
-            "Number of partitions whose owner changes.", unit=Unit.PARTITIONS, at_least=0
+            "Number of partitions whose owner changes.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            head="Moves",
         )
     )
     newly_owned: Int32 = field(
         metadata=column(
-            "Number of unowned partitions that get an owner.", unit=Unit.PARTITIONS, at_least=0
+            "Number of unowned partitions that get an owner.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            head="Newly\nowned",
         )
     )
     unowned: Int32 = field(
@@ -585,14 +612,16 @@ class Candidate:
     """
     One strategy's answer for one group: its assignment and score, or why there is none.
 
-    *is_running* is whether the group runs the strategy as far as can be seen, None unknown. *notes* say what else is to
+    *reason* says why it can or cannot run, *how* what to do to get it. *is_running* is whether the group runs the
+    strategy as far as can be seen, None unknown. *notes* say what else is to
     be known of the answer, and are no flaws.
     """
 
     strategy: str
     deployment: Deployment
     feasibility: Feasibility
-    reason: str
+    reason: tuple[Fact, ...]
+    how: tuple[Fact, ...] = ()
     is_running: bool | None = None
     replay: tuple[Fact, ...] = ()
     assignment: Assignment | None = None
@@ -615,12 +644,24 @@ class Move:
     """A partition that changes hands."""
 
     topic: str = field(metadata=column("The topic."))
-    partition: Int32 = field(metadata=column("Number of the partition in its topic.", at_least=0))
+    partition: Int32 = field(
+        metadata=column("Number of the partition in its topic.", at_least=0, head="Part.")
+    )
     from_member: str | None = field(
-        metadata=column("Id of the member that owns it now; null when nobody does.")
+        metadata=column(
+            "Id of the member that owns it now; null when nobody does.",
+            none=True,
+            names_member=True,
+            head="From",
+        )
     )
     to_member: str | None = field(
-        metadata=column("Id of the member that gets it; null when nobody does.")
+        metadata=column(
+            "Id of the member that gets it; null when nobody does.",
+            none=True,
+            names_member=True,
+            head="To",
+        )
     )
 
 
@@ -637,7 +678,7 @@ class Advice:
     verdict: Verdict
     strategy: str | None
     facts: tuple[Fact, ...]
-    how: str | None = None
+    how: tuple[Fact, ...] = ()
     yardstick: str | None = None
     yardstick_facts: tuple[Fact, ...] = ()
     seen: int = 0

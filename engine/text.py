@@ -12,7 +12,27 @@ def several(number: int, noun: str) -> str:
     >>> several(1, "group"), several(2000, "group")
     ('1 group', '2,000 groups')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {plural(noun, number)}"
+
+
+def plural(noun: str, number: float) -> str:
+    """
+    A noun for a number of things, which is written before it.
+
+    >>> plural("move", 1), plural("move", 1.5)
+    ('move', 'moves')
+    """
+    return noun if number == 1 else f"{noun}s"
+
+
+def does(number: int, noun: str, one: str, many: str) -> str:
+    """
+    A number of things, and the verb for it.
+
+    >>> does(1, "partition", "has", "have"), does(2, "partition", "has", "have")
+    ('1 partition has', '2 partitions have')
+    """
+    return f"{several(number, noun)} {one if number == 1 else many}"
 
 
 def listed(names: Sequence[str], limit: int = 3) -> str:

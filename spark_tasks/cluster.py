@@ -1,9 +1,8 @@
 """
 What a Spark cluster gets of us beside its own configuration: the environment of its workers and the way to the lake.
 
-Pure functions of the environment variables and of Spark's defaults file; `session` applies them. Credentials are never
-among the options, because options end up on command lines and in Spark's pages: the JVM takes them from the environment
-it inherits, Python workers get them with their task.
+Functions of the environment variables and of Spark's defaults file; `session` applies them. Credentials are never among
+the options, because options end up on command lines and in Spark's pages: Python workers get them with their task.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-
-import pyspark
 
 from evenkeel.engine.errors import ConfigError
 
@@ -38,11 +35,6 @@ AWS = (
     "AWS_ENDPOINT_URL_S3",
 )
 """What workers need of the environment to reach S3, where it is set here."""
-
-_SDK_OF = {"3.4.2": "2.29.52", "3.5.0": "2.35.4"}
-"""Hadoop -> the AWS SDK its hadoop-aws was built with."""
-
-_S3_FILES = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
 
 def is_local(master: str) -> bool:
@@ -117,61 +109,6 @@ def archive_options(environ: Mapping[str, str]) -> dict[str, str]:
         )
     place = archive if "://" in archive else Path(archive).absolute().as_uri()
     return {"spark.archives": f"{place}#environment"}
-
-
-def lake_options(
-    lake: str, environ: Mapping[str, str], defaults: Mapping[str, str]
-) -> dict[str, str]:
-    """
-    How Spark's own readers reach a lake on S3; nothing for other lakes.
-
-    Args:
-        lake: `s3://...` or `s3a://...`, else a lake that Spark can read by itself.
-        environ: Environment variables, of which AWS's usual ones count.
-        defaults: What Spark's defaults file says; what it says of jars and of S3 stays.
-    """
-    if not lake.startswith(("s3://", "s3a://")):
-        return {}
-    found = {"spark.hadoop.fs.s3.impl": _S3_FILES}
-    if endpoint := environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL"):
-        found["spark.hadoop.fs.s3a.endpoint"] = endpoint
-        # a server that is not Amazon's seldom has a host name per bucket
-        found["spark.hadoop.fs.s3a.path.style.access"] = "true"
-    if region := environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION"):
-        found["spark.hadoop.fs.s3a.endpoint.region"] = region
-    found |= _packages(defaults)
-    return {key: value for key, value in found.items() if key not in defaults or "jars" in key}
-
-
-def _packages(defaults: Mapping[str, str]) -> dict[str, str]:
-    """
-    The jars of `s3a`, by their coordinates in Maven Central, unless Spark has them.
-
-    hadoop-aws asks for all of Amazon's services in one jar of 686 MB; the modules it uses are 14 MB.
-    """
-    jars = Path(pyspark.__file__).parent / "jars"
-    named = ",".join(defaults.get(key, "") for key in ("spark.jars", "spark.jars.packages"))
-    if "hadoop-aws" in named or any(jars.glob("hadoop-aws-*.jar")):
-        return {}
-    hadoop = _hadoop_version(jars)
-    if hadoop is None:
-        return {}
-    wanted = [f"org.apache.hadoop:hadoop-aws:{hadoop}"]
-    found = {}
-    if sdk := _SDK_OF.get(hadoop):
-        modules = ("s3", "s3-transfer-manager", "sts")
-        wanted += [f"software.amazon.awssdk:{name}:{sdk}" for name in modules]
-        # Spark brings its own Netty
-        found["spark.jars.excludes"] = "software.amazon.awssdk:bundle,io.netty:*"
-        wanted += filter(None, [defaults.get("spark.jars.packages")])
-        if more := defaults.get("spark.jars.excludes"):
-            found["spark.jars.excludes"] += f",{more}"
-    return found | {"spark.jars.packages": ",".join(wanted)}
-
-
-def _hadoop_version(jars: Path) -> str | None:
-    names = [path.name for path in jars.glob("hadoop-client-api-*.jar")]
-    return names[0].removeprefix("hadoop-client-api-").removesuffix(".jar") if names else None
 
 
 def defaults(environ: Mapping[str, str]) -> dict[str, str]:

@@ -4,8 +4,8 @@ Before any work: do a cluster's workers have our Python, our code and the lake?
     python -m evenkeel.spark_tasks.preflight
 
 Every executor is asked by a process of a second (`probe.PROBE`) that the JVM starts as Spark starts its Python workers.
-It speaks no protocol of Spark's, so a worker without Python answers as well as one with another Python. What is wrong is one line that
-names the thing and the fix; without this it is found out a minute and a half later, by a traceback.
+It speaks no protocol of Spark's, so a worker without Python answers as well as one with another Python. What is wrong
+is one line that names the thing and the fix; without this it is found out a minute and a half later, by a traceback.
 """
 
 from __future__ import annotations

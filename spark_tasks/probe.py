@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from pathlib import Path
 
-from pyarrow import fs
+from evenkeel.engine.adapters.lake.files import Files
 
 MARK = "evenkeel-probe "
 """What the line begins with that holds the answer."""
@@ -34,10 +33,16 @@ print("evenkeel-probe " + json.dumps(told))
 
 
 def leave(lake: str, token: str) -> None:
-    """Write the file that workers shall find; the lake's folder is made if need be."""
-    files, root = _opened(lake)
-    files.create_dir(root, recursive=True)
-    _write(files, f"{root}/_probe-{token}", token)
+    """
+    Write the file that workers shall find; the lake's folder is made if need be.
+
+    Raises:
+        LakeError: This process cannot write there.
+    """
+    files = Files(lake)
+    with files.explained("written"):
+        files.check_parent()
+        files.put(f"{files.root}/_probe-{token}", token.encode())
 
 
 def tried(lake: str, token: str) -> dict[str, str]:
@@ -48,40 +53,31 @@ def tried(lake: str, token: str) -> dict[str, str]:
         `wrote`, a file's name, or `read_problem` or `write_problem`.
     """
     try:
-        files, root = _opened(lake)
-        with files.open_input_stream(f"{root}/_probe-{token}") as stream:
-            if stream.read() != token.encode():
-                return {"read_problem": "another file is there"}
+        files = Files(lake)
+        if files.read(f"{files.root}/_probe-{token}") != token.encode():
+            return {"read_problem": "another file is there"}
     except Exception as problem:  # noqa: BLE001 whatever is wrong is the answer
         return {"read_problem": _said(problem)}
     name = f"_probe-{token}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
-        _write(files, f"{root}/{name}", token)
+        files.put(f"{files.root}/{name}", token.encode())
     except Exception as problem:  # noqa: BLE001 whatever is wrong is the answer
         return {"write_problem": _said(problem)}
     return {"wrote": name}
 
 
 def collect(lake: str, token: str) -> set[str]:
-    """Names of the files of `tried` that have reached the lake; they and that of `leave` are removed."""
-    files, root = _opened(lake)
-    found = files.get_file_info(fs.FileSelector(root, allow_not_found=True))
-    names = {one.base_name for one in found if one.base_name.startswith(f"_probe-{token}")}
-    for name in names:
-        files.delete_file(f"{root}/{name}")
+    """
+    Names of the files of `tried` that have reached the lake; they and that of `leave` are removed.
+
+    Raises:
+        LakeError: This process cannot read there.
+    """
+    files = Files(lake)
+    with files.explained("read"):
+        names = {n for n in files.names(files.root) if n.startswith(f"_probe-{token}")}
+        files.forget([f"{files.root}/{name}" for name in names])
     return names
-
-
-def _opened(lake: str) -> tuple[fs.FileSystem, str]:
-    if "://" not in lake:
-        return fs.LocalFileSystem(), str(Path(lake).absolute())
-    files, root = fs.FileSystem.from_uri(lake.replace("s3a://", "s3://", 1))
-    return files, root.rstrip("/")
-
-
-def _write(files: fs.FileSystem, path: str, text: str) -> None:
-    with files.open_output_stream(path) as stream:
-        stream.write(text.encode())
 
 
 def _said(problem: Exception) -> str:

@@ -74,7 +74,7 @@ def session(name: str, lake: str = "") -> Iterator[SparkSession]:
     master = os.environ.get(MASTER, "local[*]")
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
         known = cluster.defaults(os.environ)
-        options = {**COMMON, **cluster.lake_options(lake, os.environ, known)}
+        options = dict(COMMON)
         if cluster.is_local(master):
             options |= local_options(Path(folder), _cores(master))
             _use_this_python()

@@ -9,12 +9,7 @@ for a query or statement, name its parameters one a line:
     --   :limit integer = 50     How many rows at most.
     --   :group text             The consumer group.
 
-A parameter without `=` must be given, and so must one that only the statement names. Where null in a column means none
-and not unknown, a query says so, for all rows or for those of which another column is null, known or 0:
-
-    -- Null is none, not unknown:
-    --   verdict, strategy
-    --   lag_skew where total_lag is known
+A parameter without `=` must be given, and so must one that only the statement names.
 
 Statements of one file are separated by a `;` that ends its line.
 """
@@ -33,10 +28,6 @@ _PARAMETER = re.compile(
     r"^--   :(?P<name>\w+) (?P<type>[a-z][a-z0-9 \[\]]*?)(?: = (?P<default>\S+))?  +(?P<meaning>\S.*)$",
     re.MULTILINE,
 )
-_NONE_HEAD = "-- Null is none, not unknown:\n"
-_NONE = re.compile(
-    r"--   (?P<columns>\w+(?:, \w+)*)(?: where (?P<other>\w+) is (?P<state>null|known|0))?\n"
-)
 _BOUND = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 
 
@@ -52,28 +43,11 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoneRule:
-    """Columns in which null means none: everywhere, or where *other* is in that *state* (null, known or 0)."""
-
-    columns: tuple[str, ...]
-    other: str | None = None
-    state: str | None = None
-
-    def holds(self, row: Mapping[str, object]) -> bool:
-        """Whether null means none in this row."""
-        if self.other is None:
-            return True
-        value = row.get(self.other)
-        return {"null": value is None, "known": value is not None, "0": value == 0}[str(self.state)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """
     A named query or statement.
 
-    *summary* is its first comment paragraph, *parts* are its statements in order, without comment lines, *none_rules*
-    say where null means none.
+    *summary* is its first comment paragraph, *parts* are its statements in order, without comment lines.
     """
 
     name: str
@@ -81,11 +55,6 @@ class Statement:
     summary: str
     parameters: tuple[Parameter, ...]
     parts: tuple[str, ...]
-    none_rules: tuple[NoneRule, ...] = ()
-
-    def null_is_none(self, column: str, row: Mapping[str, object]) -> bool:
-        """Whether null in that column of that row means that there is none; else it means unknown."""
-        return any(column in rule.columns and rule.holds(row) for rule in self.none_rules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,16 +134,7 @@ def _statement(name: str, text: str) -> Statement:
         summary=" ".join(line[2:].strip() for line in comment.split("\n--\n")[0].splitlines()),
         parameters=(*described.values(), *bare),
         parts=tuple(p for p in re.split(r";\s*(?:\n|$)", code) if p.strip()),
-        none_rules=tuple(_none_rules(comment)),
     )
-
-
-def _none_rules(comment: str) -> Iterator[NoneRule]:
-    _, _, listed = comment.partition(_NONE_HEAD)
-    for found in _NONE.finditer(listed):
-        yield NoneRule(
-            columns=tuple(found["columns"].split(", ")), other=found["other"], state=found["state"]
-        )
 
 
 def _parameter(found: re.Match[str]) -> Parameter:

@@ -523,7 +523,7 @@ COMMENT ON COLUMN candidate.is_running IS
 COMMENT ON COLUMN candidate.notes IS
     'What else is to be said of it: what was taken for what is not known, where tags and racks disagree.';
 COMMENT ON COLUMN candidate.facts IS
-    'Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.';
+    'Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.';
 
 
 -- What was said

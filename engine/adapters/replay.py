@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import io
 import json
+import secrets
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,13 +29,14 @@ from evenkeel.engine.datasets import (
     SNAPSHOT,
     STEPS,
     ClusterSnapshot,
+    picked,
     shaped,
     snapshot_of,
     split_snapshot_id,
 )
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Lake, Manifest
+from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -55,7 +57,9 @@ def write_recording(path: str | Path, lake: Lake, snapshot_ids: Sequence[str]) -
     if not snapshot_ids:
         raise InputError("there is nothing to record.", fix="Take a snapshot first.")
     ordered = sorted(dict.fromkeys(snapshot_ids), key=split_snapshot_id)
-    manifests = [lake.manifest("snapshot", i).to_json() for i in ordered]
+    # where a lake keeps its files is no part of a recording
+    whole = [replace(lake.manifest("snapshot", i), files=None) for i in ordered]
+    manifests = [manifest.to_json() for manifest in whole]
     contents = {"format": FORMAT, "version": VERSION, "manifests": manifests}
     parts = {_CONTENTS: json.dumps(contents, indent=1, ensure_ascii=False).encode()}
     for dataset in SNAPSHOT:
@@ -167,6 +171,7 @@ class Recording:
             tables: The datasets of that step with the rows of all these snapshots.
         """
         self._steps: dict[tuple[str, str], _Step] = {}
+        self._parts: dict[str, dict[str, pa.Table]] = {}
         for manifest in manifests:
             own = {name: _rows_of(t, manifest.snapshot_id) for name, t in (tables or {}).items()}
             self._steps["snapshot", manifest.snapshot_id] = _Step(manifest, own)
@@ -181,29 +186,82 @@ class Recording:
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """Keep a step's tables in memory, replacing earlier ones."""
+        run = secrets.token_hex(4)
+        part = self.write_part(step, snapshot_id, run, 0, tables)
+        return self.finish(step, snapshot_id, run, [part], facts)
+
+    def write_part(
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+    ) -> WrittenPart:
+        """Keep some rows in memory until `finish`."""
+        shaped = {name: tables[name].select(s.names).cast(s) for name, s in STEPS[step].items()}
+        name = f"{snapshot_id}.{run}-{part}-{secrets.token_hex(3)}"
+        self._parts[name] = shaped
+        rows = {dataset: table.num_rows for dataset, table in shaped.items()}
+        return WrittenPart(run=run, number=part, rows=rows, files=dict.fromkeys(shaped, name))
+
+    def finish(
+        self,
+        step: str,
+        snapshot_id: str,
+        run: str,
+        parts: Iterable[WrittenPart],
+        facts: Mapping[str, Any],
+    ) -> Manifest:
+        """
+        Replace a step's tables by the parts of a run.
+
+        Raises:
+            LakeError: A part is of another run or gone.
+        """
+        kept = {part.number: part for part in parts}
+        tables: dict[str, list[pa.Table]] = {n: [s.empty_table()] for n, s in STEPS[step].items()}
+        for number in sorted(kept):
+            for dataset, name in kept[number].files.items():
+                if kept[number].run != run or name not in self._parts:
+                    raise LakeError(
+                        f"part {number} of step {step!r} of snapshot {snapshot_id} is not one of run {run}.",
+                        fix="Finish a run with what its own calls of write_part returned.",
+                    )
+                tables[dataset].append(self._parts[name][dataset])
+        whole = {dataset: pa.concat_tables(own) for dataset, own in tables.items()}
         manifest = Manifest(
             snapshot_id=snapshot_id,
             cluster=split_snapshot_id(snapshot_id)[0],
             step=step,
             schema_version=SCHEMA_VERSION,
             written_at=utc_now(),
-            rows={name: table.num_rows for name, table in tables.items()},
+            rows={name: table.num_rows for name, table in whole.items()},
             facts=facts,
         )
-        shaped = {name: tables[name].select(s.names).cast(s) for name, s in STEPS[step].items()}
-        self._steps[step, snapshot_id] = _Step(manifest, shaped)
+        own = f"{snapshot_id}.{run}-"
+        self._parts = {n: part for n, part in self._parts.items() if not n.startswith(own)}
+        self._steps[step, snapshot_id] = _Step(manifest, whole)
         return manifest
 
-    def read(self, dataset: str, snapshot_ids: Sequence[str]) -> pa.Table:
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
         """
         The rows of a dataset for some snapshots, in the order of the ids.
 
         Raises:
             SnapshotNotFound: A snapshot is not recorded, or nothing wrote that dataset for it.
+            LakeError: The dataset has no such column.
         """
         step = next(step for step, datasets in STEPS.items() if dataset in datasets)
         found = [self._step(step, snapshot_id).tables[dataset] for snapshot_id in snapshot_ids]
-        return pa.concat_tables([STEPS[step][dataset].empty_table(), *found])
+        whole = pa.concat_tables([STEPS[step][dataset].empty_table(), *found])
+        try:
+            return picked(whole, groups, topics, columns)
+        except KeyError as problem:
+            raise LakeError(f"dataset {dataset} lacks a column: {problem}.") from problem
 
     def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
         """

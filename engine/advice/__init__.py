@@ -4,14 +4,13 @@ Scores, history and policy -> `Advice`, or "stay", always with its reason.
 `feasibility` (could this group run that strategy), `worth` (does it pay), `decide` (what the group is told).
 """
 
-from evenkeel.engine.advice.decide import Previous, decide
+from evenkeel.engine.advice.decide import decide
 from evenkeel.engine.advice.feasibility import Judgement, blocked, feasibility, runs, unfit
 from evenkeel.engine.kit.protocol_names import SERVER_SIDE
 
 __all__ = [
     "SERVER_SIDE",
     "Judgement",
-    "Previous",
     "blocked",
     "decide",
     "feasibility",

@@ -29,12 +29,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenkeel.engine.advice import bounce_words as words
+from evenkeel.engine.advice import bounce_facts as told
 from evenkeel.engine.advice.rolling import Stage, rolling
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.facts import Fact, note, reason
 from evenkeel.engine.kit.election import common, poll
 from evenkeel.engine.kit.protocol_names import (
-    CLIENT_SETTING,
     CLIENT_SIDE,
     SERVER_SETTING,
     SERVER_SIDE,
@@ -45,7 +45,7 @@ from evenkeel.engine.kit.protocol_names import (
 from evenkeel.engine.model import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]
-_Restart = tuple[Names, str, bool]
+_Restart = tuple[Names, Fact, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Step:
 
     setting: str
     lists: Names
-    why: str
+    why: Fact
     stages: tuple[Stage, ...] = ()
     eager: bool | None = None
     needed: bool = True
@@ -79,8 +79,8 @@ class Plan:
         target, present: Wire names; *present* is what the group runs now.
         members: How many there are to restart.
         steps: In order; none when the group is there already.
-        how: The same in a sentence or two.
-        in_one_step: What would go wrong without the first step; None when there is no such step.
+        how: The same in short.
+        in_one_step: What would go wrong without the first step; nothing when there is no such step.
         notes: What else has to be known.
         assumed: What is taken for granted because lists are not known.
     """
@@ -89,10 +89,10 @@ class Plan:
     present: str | None
     members: int
     steps: tuple[Step, ...]
-    how: str
-    in_one_step: str | None = None
-    notes: tuple[str, ...] = ()
-    assumed: str | None = None
+    how: tuple[Fact, ...]
+    in_one_step: tuple[Fact, ...] = ()
+    notes: tuple[Fact, ...] = ()
+    assumed: Fact | None = None
 
     @property
     def restarts(self) -> int:
@@ -132,36 +132,36 @@ def plan(
         held = [lists_after] * len(before)
     at_once = rolling(before, (new,), static) if len(steps) > 1 else ()
     settings = [step.lists for step in steps]
-    asides = words.asides(new, present, settings, assumed=assumed is not None)
+    asides = told.asides(new, present, settings, assumed=assumed is not None)
     return Plan(
         target=new,
         present=present,
         members=len(before),
         steps=tuple(steps),
         how=_how(restarts, new, present, len(before), assumed),
-        in_one_step=words.in_one_step(new, present, at_once),
-        notes=(*asides, *words.notes(settings, before, static or ())) if steps else (),
+        in_one_step=told.in_one_step(new, present, at_once),
+        notes=(*asides, *told.notes(settings, before, static or ())) if steps else (),
         assumed=assumed,
     )
 
 
-def in_short(target: str, present: str, lists: Sequence[Names | None]) -> str:
-    """The way of a classic group in a sentence or two: `Plan.how`, without holding an election for it."""
+def in_short(target: str, present: str, lists: Sequence[Names | None]) -> tuple[Fact, ...]:
+    """The way of a classic group in short: `Plan.how`, without holding an election for it."""
     before, assumed = _before(lists, present)
     new = wire_name(target)
     return _how(_restarts(new, present, before), new, present, len(before), assumed)
 
 
 def _how(
-    restarts: Sequence[_Restart], new: str, present: str, members: int, assumed: str | None
-) -> str:
+    restarts: Sequence[_Restart], new: str, present: str, members: int, assumed: Fact | None
+) -> tuple[Fact, ...]:
     lists = [restart[0] for restart in restarts]
     two = len(restarts) > 1 and (assumed is not None or restarts[1][2])
-    told = words.how(lists, members, two=two)
-    return " ".join([*told, *words.asides(new, present, lists, assumed=assumed is not None)])
+    asides = told.asides(new, present, lists, assumed=assumed is not None)
+    return (*told.how(lists, members, two=two), *asides)
 
 
-def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], str | None]:
+def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], Fact | None]:
     """What members list before the first restart, and what of it is assumed."""
     assumed = _assumed(lists, present)
     if assumed is None:
@@ -169,44 +169,41 @@ def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], s
     return [(present,)] * len(lists), assumed
 
 
-def _assumed(lists: Sequence[Names | None], present: str) -> str | None:
+def _assumed(lists: Sequence[Names | None], present: str) -> Fact | None:
     """What has to be taken for granted; None when the lists are known and elect what the group runs."""
     known = [listed for listed in lists if listed is not None]
     elected = poll(Counter(known)).elected
     if len(known) < len(lists):
-        why = f"the lists of {len(lists) - len(known)} of {len(lists)} members are not known"
-    elif elected != present:
-        why = f"the lists that are said elect {elected or 'nothing'}, but the group runs {present}"
-    else:
+        unknown = len(lists) - len(known)
+        return note("some_lists_unknown", [present], after=unknown, bound=len(lists))
+    if elected == present:
         return None
-    return f"{why}; the elections take it that each member lists {present} alone"
+    return note("said_lists_elect_other", [present, *([elected] if elected else [])])
 
 
-_DROPS = {
-    True: "without {present}, members keep what they own while the group rebalances",
-    False: "it drops {present}; nothing else changes",
-    None: "without {present}, members rebalance as {new} does",
-}
+_DROPS = {True: "drop_to_keep_owned", False: "drop_only", None: "drop_unknown"}
 
 
 def _restarts(new: str, present: str, before: Sequence[Names]) -> list[_Restart]:
     """What is listed after each restart, why, and whether it is needed."""
     keeps, shared = cooperative([new]), common(set(before))
     if new not in shared:
-        waits = f"all list {new} then, and {present} lets them in until they do"
-        drops = _DROPS[keeps].format(new=new, present=present)
-        return [((new, present), waits, True), ((new,), drops, keeps is not False)]
+        both = (new, present)
+        drops = reason(_DROPS[keeps], both)
+        return [
+            (both, reason("let_in_meanwhile", both), True),
+            ((new,), drops, keeps is not False),
+        ]
     if keeps and not all(cooperative(listed) for listed in set(before)):
-        why = f"all list {new}; alone, members keep what they own while the group rebalances"
-        return [((new,), why, True)]
+        return [((new,), reason("alone_to_keep_owned", [new]), True)]
     if new == present:
         return []
     rest = (name for name in before[0] if name in shared and name != new)
-    return [((new, *rest), f"all list {new}; first, it gets the votes", True)]
+    return [((new, *rest), reason("first_gets_votes", [new]), True)]
 
 
 def _step(
-    lists: Names, before: Sequence[Names], static: Sequence[bool] | None, why: str, needed: bool
+    lists: Names, before: Sequence[Names], static: Sequence[bool] | None, why: Fact, needed: bool
 ) -> Step:
     keeps = cooperative(lists)
     return Step(
@@ -240,25 +237,16 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
             fix=f"Name a server-side strategy: {known}.",
         )
     asked = f"{SERVER_SETTING}={name}"
-    notes = [
-        "Which one members ask for now is not on the wire. Most asking members decide: if none asks yet, the first "
-        "restarted one does; at the latest it is more than half of them.",
-        f"A broker that does not list {name} in group.consumer.assignors refuses such a member (UNSUPPORTED_ASSIGNOR).",
-    ]
+    notes = [note("asked_for_unknown"), note("broker_must_list", [name])]
     if classic:
-        notes.append(
-            f"{classic} of {members} members still use the classic protocol: they take what the broker assigns and "
-            f"have no say; their {CLIENT_SETTING} counts for nothing here."
-        )
-    why = f"the broker assigns by what most members ask for; it uses {present} now"
+        notes.append(note("classic_have_no_say", after=classic, bound=members))
+    why = reason("broker_assigns_by", [present] if present else [])
     there = name == present
     return Plan(
         target=name,
         present=present,
         members=members,
         steps=() if there else (Step(setting=asked, lists=(name,), why=why),),
-        how="Nothing has to be done: it runs this strategy already."
-        if there
-        else f"Set {asked} on every member (the broker must list it in group.consumer.assignors).",
+        how=(told.ALREADY_RUNNING if there else told.step("ask_broker", [name]),),
         notes=() if there else tuple(notes),
     )

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evenkeel.engine.advice.weighing import Weighing, near_floor, weigh
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.metrics.observe import NO_OFFSET_RESET
-from evenkeel.engine.model import Advice, Candidate, Deployment, Feasibility, Move, Verdict
+from evenkeel.engine.model import Advice, Candidate, Deployment, Feasibility, Verdict
+from evenkeel.engine.ports import PreviousAdvice
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previous:
-    """What the group's preceding advice preferred, and how many snapshots in a row it had done so."""
-
-    strategy: str | None
-    seen: int
 
 
 def decide(
@@ -30,12 +23,12 @@ def decide(
     policy: Policy,
     unknown_lag: int | None = None,
     findings: Sequence[Fact] = (),
-    previous: Previous | None = None,
+    previous: PreviousAdvice | None = None,
     withheld: str | None = None,
-    moves: Mapping[str, Sequence[Move]] | None = None,
-    how: Mapping[str, str | None] | None = None,
 ) -> Advice:
     """
+    Decide by the scores; what has to be done for a switch, and what changes hands, is for the caller to add.
+
     Args:
         group: Group id.
         candidates: One per strategy, in the order of the strategy table; `live` among them.
@@ -45,13 +38,11 @@ def decide(
         findings: What is remarkable about the group.
         previous: The advice of the cluster's preceding snapshot for this group.
         withheld: Why the group may not be judged; None when it may.
-        moves: Per strategy, what would change hands.
-        how: Per strategy, what its owner has to do.
     """
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
     if withheld is not None or live is None or live.score is None:
-        reason = _why_not_judged(withheld, live)
-        return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=(reason,))
+        why = _why_not_judged(withheld, live)
+        return Advice(group=group, verdict=Verdict.NOT_JUDGED, strategy=None, facts=why)
     weighed = {
         c.strategy: weigh(live.score, c.score, partitions, policy, c.findings)
         for c in candidates
@@ -77,26 +68,20 @@ def decide(
     seen = previous.seen + 1 if previous and previous.strategy == best else 1
     gains = weighed[best].gains
     if seen < policy.confirmations:
-        waits = _reason("to_be_confirmed", best, after=seen, bound=policy.confirmations)
+        waits = reason("to_be_confirmed", [best], after=seen, bound=policy.confirmations)
         return replace(advice, facts=(waits, *gains), seen=seen)
     return replace(
         advice,
         verdict=Verdict.SWITCH,
         facts=(*gains, floor) if floor else gains,
-        how=(how or {}).get(best),
         seen=seen,
-        moves=tuple((moves or {}).get(best, ())),
     )
 
 
-def _reason(measure: str, *subjects: str, **known: float | str | None) -> Fact:
-    return Fact(kind=FactKind.REASON, measure=measure, subjects=subjects, **known)  # type: ignore[arg-type]
-
-
-def _why_not_judged(withheld: str | None, live: Candidate | None) -> Fact:
+def _why_not_judged(withheld: str | None, live: Candidate | None) -> tuple[Fact, ...]:
     if withheld is not None:
-        return _reason("withheld", quote=withheld)
-    return _reason("not_replayed", quote=live.reason) if live else _reason("no_live_assignment")
+        return (reason("withheld", quote=withheld),)
+    return live.reason if live else (reason("no_live_assignment"),)
 
 
 def _deployable(candidate: Candidate, policy: Policy) -> bool:
@@ -129,7 +114,7 @@ def _best_yardstick(
 def _unknown_lag(partitions: int | None, findings: Sequence[Fact]) -> tuple[Fact, ...]:
     """That lag could not be weighed, and what to configure where that is why."""
     unset = [fact for fact in findings if fact.measure == NO_OFFSET_RESET]
-    return (_reason("unknown_lag", partitions=partitions), *unset)
+    return (reason("unknown_lag", partitions=partitions), *unset)
 
 
 def _why_stay(
@@ -143,7 +128,7 @@ def _why_stay(
     for name in able:
         if weighed[name].gains:
             found = weighed[name]
-            return (_reason("gain_with_loss", name), *found.gains, *found.losses)
+            return (reason("gain_with_loss", [name]), *found.gains, *found.losses)
     if not able:
-        return (_reason("nothing_deployable"),)
-    return lagless or (_reason("nothing_to_gain", *able),)
+        return (reason("nothing_deployable"),)
+    return lagless or (reason("nothing_to_gain", able),)

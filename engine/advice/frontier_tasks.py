@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from evenkeel.engine.advice.frontier import Frontier, Point, corners, hull
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.kit.min_cost import Weights
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
@@ -27,7 +27,6 @@ from evenkeel.engine.streams.compare import across
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import Costs, RackStrategy
 from evenkeel.engine.streams.switch import racks_off
-from evenkeel.engine.text import named
 
 SWEPT = (RackStrategy.MIN_TRAFFIC, RackStrategy.BALANCE_SUBTOPOLOGY)
 
@@ -45,30 +44,23 @@ class _Placed:
     cost: int
 
 
+def missing(application: Running) -> Fact | None:
+    """Why an application has no frontier: a rack is missing, or a task runs nowhere; None when it has one."""
+    app = application.app
+    config = replace(application.config, strategy=RackStrategy.MIN_TRAFFIC, num_standby_replicas=0)
+    homeless = [app.tasks[task] for task in np.flatnonzero(application.owner == NONE).tolist()]
+    return racks_off(app, config) or (reason("tasks_run_nowhere", homeless) if homeless else None)
+
+
 def task_frontiers(application: Running, rates: Rates) -> tuple[Point, list[Frontier]]:
     """
     An application as it is, and the frontier of each rack strategy.
 
     Args:
-        application: The application.
+        application: The application, of which nothing is `missing`.
         rates: What is produced to its source partitions.
-
-    Raises:
-        Infeasible: A rack is missing, or a task runs nowhere.
     """
     app, owner = application.app, application.owner
-    config = replace(application.config, strategy=RackStrategy.MIN_TRAFFIC, num_standby_replicas=0)
-    off = racks_off(app, config)
-    if off is not None:
-        raise Infeasible(
-            f"{off}.", fix="Set client.rack on every instance and broker.rack on every broker."
-        )
-    homeless = [app.tasks[task] for task in np.flatnonzero(owner == NONE).tolist()]
-    if homeless:
-        raise Infeasible(
-            f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment.",
-            fix="Look again when all tasks run.",
-        )
     swept = []
     for strategy in SWEPT:
         found = hull(partial(_cheapest, application, strategy), len(app.source))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.advice.feasibility import RUNS, Judgement
+from evenkeel.engine.advice.bounce_facts import step
+from evenkeel.engine.advice.feasibility import Judgement
+from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.switch import EQUAL_COSTS
-
-SETTING = "rack.aware.assignment.strategy"
 
 
 def task_reach(group: GroupSnapshot) -> Deployment:
@@ -32,45 +32,32 @@ def task_feasibility(group: GroupSnapshot, running: Running, found: PlacementOut
     strategy = found.strategy
     assert strategy is not None, "what a group has now needs no judgement"
     off = found.racks_off
-    if strategy is not RackStrategy.NONE and off is not None and off != EQUAL_COSTS:
+    equal = (off,) if off is not None and off.measure == EQUAL_COSTS else ()
+    if strategy is not RackStrategy.NONE and off is not None and not equal:
         return Judgement(
             feasibility=Feasibility.INFEASIBLE,
-            reason=f"racks play no part: {off}",
-            how=set_racks(kip_1071=running.kip_1071),
+            reason=(reason("racks_play_no_part"), off),
+            how=(step("configure_racks" if running.kip_1071 else "set_racks"),),
         )
     if group.type is GroupType.STREAMS:
-        return Judgement(
-            feasibility=Feasibility.YARDSTICK,
-            reason="a KIP-1071 group: the broker assigns tasks, it has no such setting",
-        )
-    gain = f"; {off}" if off == EQUAL_COSTS else ""
+        return Judgement(feasibility=Feasibility.YARDSTICK, reason=(reason("no_such_setting"),))
     if strategy is running.runs:
-        why = "as configured" if running.configured else "as far as can be seen"
+        why = "runs_it_as_configured" if running.configured else "runs_it_as_seen"
         return Judgement(
             feasibility=Feasibility.CAN_RUN,
-            reason=f"{RUNS}, {why}{gain}",
-            how="It runs this strategy already: the next rebalance brings the assignment.",
+            reason=(reason(why), *equal),
+            how=(step("next_rebalance_brings_it"),),
         )
     return Judgement(
         feasibility=Feasibility.COULD_RUN,
-        reason=f"after one rolling restart that sets {SETTING}={strategy}{gain}",
-        how=f"Set {SETTING}={strategy} on every instance, one rolling restart.{_needs(group, strategy)}",
+        reason=(reason("after_restart_setting", [strategy.value]), *equal),
+        how=(step("set_task_strategy", [strategy.value]), *_needs(group, strategy)),
     )
 
 
-def set_racks(*, kip_1071: bool) -> str:
-    """How all racks get known; members of the streams protocol cannot tell theirs as yet."""
-    if kip_1071:
-        return "Configure racks by client id or host, and set broker.rack on every broker."
-    return "Set client.rack on every instance and broker.rack on every broker."
-
-
-def _needs(group: GroupSnapshot, strategy: RackStrategy) -> str:
-    """What the rack strategies ask for besides, and who does not have it yet."""
+def _needs(group: GroupSnapshot, strategy: RackStrategy) -> tuple[Fact, ...]:
+    """What the rack strategies ask for besides, and how many do not have it yet."""
     if strategy is RackStrategy.NONE:
-        return ""
-    told = " Every instance needs Kafka Streams 3.6 or newer, and client.rack"
+        return ()
     silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
-    if silent:
-        return f"{told}: {silent} of {len(group.members)} members do not tell theirs."
-    return f"{told}, which all tell."
+    return (step("task_strategy_needs", after=silent, bound=len(group.members)),)

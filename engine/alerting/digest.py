@@ -13,6 +13,7 @@ from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
 from evenkeel.engine.wording import (
     and_more,
     change,
+    does,
     listed,
     member_names,
     moment,
@@ -194,8 +195,7 @@ def _cost(advice: ScoredAdvice) -> str:
     partitions = advice.metrics and advice.metrics.partitions
     of = f" of {partitions:,}" if partitions is not None else ""
     owned = score.newly_owned
-    verb = "gets" if owned == 1 else "get"
-    found = f", {several(owned, 'unowned partition')} {verb} an owner" if owned else ""
+    found = f", {does(owned, 'unowned partition', 'gets', 'get')} an owner" if owned else ""
     return f"Cost: {score.moves:,}{of} partitions change hands once{found}."
 
 

@@ -19,6 +19,7 @@ from evenkeel.engine.cli import demo, sources
 from evenkeel.engine.cli.database import database, secret_url
 from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ConfigError, EvenkeelError
+from evenkeel.engine.wording import words
 
 OK, WARN, FAIL = "OK", "WARN", "FAIL"
 
@@ -166,7 +167,9 @@ def _cluster(settings: Settings, name: str) -> Iterator[Check]:
     for one in health.findings:
         wrong = FAIL if one.what in NEEDED else WARN
         outcome = OK if one.ok else wrong
-        yield Check(name=one.what, outcome=outcome, found=one.seen, fix=one.fix, cluster=name)
+        first = f"; {words(one.problem)}" if one.problem else ""
+        seen = f"{one.seen}{first}"
+        yield Check(name=one.what, outcome=outcome, found=seen, fix=one.fix, cluster=name)
 
 
 def lake(settings: Settings) -> Check:

@@ -22,6 +22,7 @@ from evenkeel.engine.kit.protocol_names import (
     wire_names,
 )
 from evenkeel.engine.model import STREAMS_PROTOCOL, Deployment, GroupSnapshot, GroupType, Member
+from evenkeel.engine.wording import how, words
 
 NOT_ON_THE_WIRE = (
     "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
@@ -84,7 +85,7 @@ class Held:
             "coordinator_order": self.coordinator_order if self.elects else None,
             "members": [self._member(member) for member in self.members],
             "remarks": self.remarks,
-            "plan": asdict(self.plan) | {"restarts": self.plan.restarts} if self.plan else None,
+            "plan": _plan_object(self.plan) if self.plan else None,
         }
 
     def _member(self, member: Member) -> dict[str, Any]:
@@ -98,6 +99,19 @@ class Held:
             "vote": election.ballots.get(member.id) if election else None,
             "refused": member.id in election.refused if election else None,
         }
+
+
+def _plan_object(way: Plan) -> dict[str, Any]:
+    """A plan as one object, what is said of it in sentences."""
+    steps = [asdict(step) | {"why": words(step.why)} for step in way.steps]
+    return asdict(way) | {
+        "steps": steps,
+        "how": how(way.how),
+        "in_one_step": how(way.in_one_step),
+        "notes": [words(note) for note in way.notes],
+        "assumed": way.assumed and words(way.assumed),
+        "restarts": way.restarts,
+    }
 
 
 def made_up(described: Sequence[str], to: str | None = None) -> Held:
@@ -197,7 +211,7 @@ def _no_election(group: GroupSnapshot) -> str | None:
     if reason is None and group.type is GroupType.CONSUMER:
         by = f" by {group.assignor}" if group.assignor else ""
         return f"a KIP-848 group: it elects nothing and has no leader, its broker assigns{by}"
-    return reason
+    return None if reason is None else words(reason)
 
 
 def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[str]:
@@ -213,7 +227,7 @@ def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> 
         )
     doubted = doubt(group, lists, election)
     if doubted:
-        told.append(doubted)
+        told.append(words(doubted))
     if group.assignor and not strategy_of(group.type, group.assignor):
         known = group.assignor in every()
         told += [] if known else [f"{group.assignor} is not emulated"]
@@ -262,7 +276,11 @@ def target(name: str, lists: Listed) -> str:
     deployment = known[name].deployment
     if deployment in (Deployment.SETTING, Deployment.CLASS):
         return name
-    why = NO_FOLLOWER.how if deployment is Deployment.PLAN else "It is shown for comparison only."
+    why = (
+        how(NO_FOLLOWER.how)
+        if deployment is Deployment.PLAN
+        else "It is shown for comparison only."
+    )
     raise InputError(f"--to: no member can be set to {name}.", fix=why)
 
 

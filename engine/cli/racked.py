@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,10 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import Lake, Manifest
+from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 
 CONFIGURED = "configured"
 """The source of a rack that the member did not tell itself."""
+
+_ASKED = ("cluster", "group_id", "client_id", "client_host", "rack", "rack_source")
+"""What of a member's row tells its rack."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,25 @@ class RackedLake:
     lake: Lake
     settings: Settings
 
-    def read(self, dataset: str, snapshot_ids: Sequence[str]) -> pa.Table:
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
         """The rows of a dataset, as of `Lake`."""
-        table = self.lake.read(dataset, snapshot_ids)
         if dataset != "members" or not any(rule.racks for rule in self.settings.rules):
-            return table
+            return self.lake.read(
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns
+            )
+        more = None if columns is None else [*dict.fromkeys([*columns, *_ASKED])]
+        table = self.lake.read(dataset, snapshot_ids, groups=groups, topics=topics, columns=more)
         rows = [self._with_rack(row) for row in table.to_pylist()]
-        return pa.Table.from_pylist(rows, schema=table.schema)
+        racked = pa.Table.from_pylist(rows, schema=table.schema)
+        return racked if columns is None else racked.select(list(columns))
 
     def _with_rack(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         if row["rack_source"] not in (None, CONFIGURED):
@@ -43,6 +58,23 @@ class RackedLake:
     ) -> Manifest:
         """As of `Lake`."""
         return self.lake.write(step, snapshot_id, tables, facts)
+
+    def write_part(
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+    ) -> WrittenPart:
+        """As of `Lake`."""
+        return self.lake.write_part(step, snapshot_id, run, part, tables)
+
+    def finish(
+        self,
+        step: str,
+        snapshot_id: str,
+        run: str,
+        parts: Iterable[WrittenPart],
+        facts: Mapping[str, Any],
+    ) -> Manifest:
+        """As of `Lake`."""
+        return self.lake.finish(step, snapshot_id, run, parts, facts)
 
     def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
         """As of `Lake`."""

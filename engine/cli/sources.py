@@ -17,9 +17,10 @@ from evenkeel.engine.cli.patterns import matching, meant
 from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
-from evenkeel.engine.datasets import split_snapshot_id, unread_of
+from evenkeel.engine.datasets import problems_of, split_snapshot_id
 from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.ports import Lake, Manifest
+from evenkeel.engine.wording import words
 
 if TYPE_CHECKING:
     from evenkeel.engine.steps.reading import GroupWithPast
@@ -216,8 +217,12 @@ def problems(source: Source) -> list[str]:
     groups = source.lake.read("groups", [source.newest]).select(["group_id", "error"]).to_pylist()
     failed = {row["group_id"] for row in groups if row["error"] is not None}
     facts = source.manifest.facts
-    own = {u.line for u in unread_of(facts) if u.what == "group" and u.name in failed}
-    return [line for line in facts.get("problems", ()) if line not in own]
+    own = ("group_unread", "commits_unread")
+    return [
+        words(problem)
+        for problem in problems_of(facts)
+        if not (problem.measure in own and problem.subjects[0] in failed)
+    ]
 
 
 def select(source: Source, pattern: str) -> str:

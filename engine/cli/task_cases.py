@@ -36,6 +36,7 @@ from evenkeel.engine.streams.model import (
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import ANY_LAG, Overlap, RackStrategy, TaskConfig, costs_of
 from evenkeel.engine.streams.simulate import converge
+from evenkeel.engine.wording import words
 
 Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
 Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]
@@ -210,10 +211,10 @@ def _placed(app: Application, placement: Placement) -> dict[str, Any]:
         "planned": _copies(app, placement.planned_start, placement.planned),
         "initial": app.named(placement.initial, stateful),
         "warmup": _copies(app, placement.warmup_start, placement.warmup),
-        "racks": placement.racks,
+        "racks": placement.racks and words(placement.racks),
     }
     if placement.findings:
-        result["findings"] = list(placement.findings)
+        result["findings"] = [words(each) for each in placement.findings]
     return result
 
 

@@ -32,6 +32,7 @@ from evenkeel.engine.conformance.asking import Answer, NoAnswer, ask, copied, fi
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.permute import permuted
 from evenkeel.engine.model import NONE, Assignment, Column, Indices, Ints
+from evenkeel.engine.text import several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ def subscribed_only(assignor: Assignor, group: GroupSpec) -> Iterator[str]:
         owners = answer.owner[span.start : span.stop]
         wrong[span.start : span.stop] = (owners != NONE) & ~np.isin(owners, subscribers)
     if wrong.any():
-        owned = "1 partition" if wrong.sum() == 1 else f"{wrong.sum()} partitions"
+        owned = several(int(wrong.sum()), "partition")
         yield f"{owned} owned without subscription, first {first_of(group, wrong)}"
 
 

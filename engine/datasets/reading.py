@@ -5,38 +5,19 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.model import check_aware
+from evenkeel.engine.records import record_of, to_json
 
 _SNAPSHOT_ID = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})-(\d{8}T\d{6}Z)-([0-9a-f]{6})")
 _SECOND = "%Y%m%dT%H%M%SZ"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
-    """
-    Something that could not be read.
-
-    Attributes:
-        what: `topics` (all of them), `topic` or `group`.
-        name: Of the topic or group; None for all topics.
-        cause: Why.
-    """
-
-    what: str
-    name: str | None
-    cause: str
-
-    @property
-    def line(self) -> str:
-        """How it stands among the problems of a snapshot."""
-        return ": ".join([" ".join(filter(None, (self.what, self.name))), self.cause])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,8 +25,7 @@ class ClusterSnapshot:
     """
     One reading of one cluster: the five tables and how the reading went.
 
-    *problems* lists what could not be read (groups, brokers, partitions) with its cause; any makes it partial.
-    *unread* are those of them that concern topics or a group, as values.
+    *problems* are what could not be read (groups, brokers, partitions), its cause as a quote; any makes it partial.
     *notes* lists what cannot be known, for want of a right that is not needed or of newer brokers, and what
     makes numbers less sharp; it makes nothing partial. *requests* counts protocol requests by API name; *bytes_sent*
     and *bytes_received* are those of requests and responses, without what TLS adds, None where nobody counted.
@@ -57,8 +37,7 @@ class ClusterSnapshot:
     started_at: datetime
     finished_at: datetime
     tables: Mapping[str, pa.Table]
-    problems: tuple[str, ...] = ()
-    unread: tuple[Unread, ...] = ()
+    problems: tuple[Fact, ...] = ()
     notes: tuple[str, ...] = ()
     requests: Mapping[str, int] = field(default_factory=dict)
     bytes_sent: int | None = None
@@ -109,13 +88,12 @@ def split_snapshot_id(snapshot_id: str) -> tuple[str, datetime]:
 
 
 def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
-    """What the manifest of a snapshot says of how it was taken, JSON-able."""
+    """What the manifest of a snapshot says of how it was taken, JSON-able; `take_snapshot` adds problems in words."""
     return {
         "kafka_cluster_id": snapshot.kafka_cluster_id,
         "started_at": snapshot.started_at.isoformat(),
         "finished_at": snapshot.finished_at.isoformat(),
-        "problems": list(snapshot.problems),
-        "unread": [asdict(each) for each in snapshot.unread],
+        "unread": [to_json(each) for each in snapshot.problems],
         "notes": list(snapshot.notes),
         "requests": dict(snapshot.requests),
         "bytes_sent": snapshot.bytes_sent,
@@ -123,9 +101,23 @@ def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
     }
 
 
-def unread_of(facts: Mapping[str, Any]) -> tuple[Unread, ...]:
-    """What could not be read of topics and groups, by a manifest; nothing where an earlier version wrote it."""
-    return tuple(Unread(**each) for each in facts.get("unread", ()))
+def problems_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """What could not be read, by a manifest; where an earlier version wrote it, part of that is quoted sentences."""
+    kept = facts.get("unread", ())
+    if any("kind" in each for each in kept):
+        return tuple(record_of(Fact, each) for each in kept)
+    values = {_line(each): _valued(**each) for each in kept}
+    said = facts.get("problems", ())
+    return tuple(values.get(line) or finding("said", quote=line) for line in said)
+
+
+def _line(unread: Mapping[str, Any]) -> str:
+    """How an earlier version put something unread among its problems."""
+    return f"{' '.join(filter(None, (unread['what'], unread['name'])))}: {unread['cause']}"
+
+
+def _valued(what: str, name: str | None, cause: str) -> Fact:
+    return finding(f"{what}_unread", [name] if name else [], quote=cause)
 
 
 def snapshot_of(
@@ -139,8 +131,7 @@ def snapshot_of(
         started_at=datetime.fromisoformat(facts["started_at"]),
         finished_at=datetime.fromisoformat(facts["finished_at"]),
         tables=tables,
-        problems=tuple(facts.get("problems", ())),
-        unread=unread_of(facts),
+        problems=problems_of(facts),
         notes=tuple(facts.get("notes", ())),
         requests=dict(facts.get("requests", {})),
         bytes_sent=facts.get("bytes_sent"),

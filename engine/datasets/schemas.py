@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.records import (
@@ -93,6 +94,25 @@ def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table.select(schema.names).cast(schema)
 
 
+def picked(
+    table: pa.Table,
+    groups: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """
+    What `Lake.read` is asked for, of a table in memory: the rows of some groups and topics, and some columns.
+
+    Raises:
+        KeyError: It has no such column.
+    """
+    for column, values in (("group_id", groups), ("topic", topics)):
+        if values is not None:
+            among = pa.array(list(values), pa.string())
+            table = table.filter(pc.is_in(table[column], value_set=among))
+    return table if columns is None else table.select(list(columns))
+
+
 __all__ = [
     "CANDIDATES",
     "METRICS",
@@ -101,6 +121,7 @@ __all__ = [
     "SNAPSHOT",
     "STEPS",
     "VALIDATION",
+    "picked",
     "rows_to_table",
     "shaped",
 ]

@@ -17,6 +17,7 @@ from evenkeel.engine.assignor import GroupSpec, rejoining
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import string_places
 from evenkeel.engine.model import NONE, Assignment
+from evenkeel.engine.text import does
 
 MOST_ROUNDS = 10
 """Kafka's cooperative-sticky is done after two as a rule."""
@@ -69,7 +70,7 @@ def settle(
         if not waiting:
             return Settled(assignment=answer, rounds=round_number, waited=waited)
         group = _rejoined(group, answer)
-    wait = "1 partition still waits" if waiting == 1 else f"{waiting:,} partitions still wait"
+    wait = does(waiting, "partition", "still waits", "still wait")
     raise Infeasible(
         f"after {most_rounds} rounds {wait} to be given up.",
         fix="Look at a single round, or at a strategy that withholds nothing.",

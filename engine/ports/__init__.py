@@ -28,7 +28,7 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Lake, Manifest
+from evenkeel.engine.ports.lake import Lake, LakeFile, Manifest, WrittenPart
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -49,6 +49,7 @@ __all__ = [
     "History",
     "Incidents",
     "Lake",
+    "LakeFile",
     "Locks",
     "Manifest",
     "Notifier",
@@ -62,4 +63,5 @@ __all__ = [
     "SnapshotHistory",
     "StepRuns",
     "WaitingSnapshot",
+    "WrittenPart",
 ]

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from evenkeel.engine.model import Member, Move, Score
 from evenkeel.engine.ports.lake import Manifest
-from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics, ValidationRow
+from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,15 @@ class SnapshotHistory(Protocol):
 class ResultHistory(Protocol):
     """What the steps found in a snapshot; found again, it replaces what was found before."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
-        """Replace what one stage (`snapshot` or `candidates`) found, and note the verdict."""
+    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
+        """
+        Replace what one stage found, and note the verdict.
+
+        Args:
+            snapshot_id: Of which snapshot.
+            stage: `snapshot`, `metrics` or `candidates`.
+            results: Rows of `datasets.VALIDATION`; that they are of this snapshot and stage is taken as given.
+        """
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """

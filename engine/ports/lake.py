@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -11,11 +11,30 @@ import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LakeFile:
+    """
+    Rows of a dataset for one snapshot: a file, or some of its row groups.
+
+    Attributes:
+        name: Of the file, in the dataset's folder of that cluster and day.
+        row_groups: The first, and one past the last; None: all of them.
+    """
+
+    name: str
+    row_groups: tuple[int, int] | None = None
+
+
+Files = Mapping[str, Sequence[LakeFile]]
+"""Dataset -> where its rows lie, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """
     What a step left in the lake, written last; a table without a manifest does not exist for a reader.
 
     *facts* are small and JSON-able: for a snapshot its times, Kafka cluster id, problems and request counts.
+    *files* is None where they were not named yet: then a dataset is one file that is called like the snapshot.
     """
 
     snapshot_id: str
@@ -25,13 +44,15 @@ class Manifest:
     written_at: datetime
     rows: Mapping[str, int]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    files: Files | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able values."""
         names = ("snapshot_id", "cluster", "step", "schema_version")
         moment = {"written_at": self.written_at.isoformat()}
         plain = {name: getattr(self, name) for name in names}
-        return plain | moment | {"rows": dict(self.rows), "facts": dict(self.facts)}
+        content = plain | moment | {"rows": dict(self.rows), "facts": dict(self.facts)}
+        return content if self.files is None else content | {"files": _files_to_json(self.files)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Manifest:
@@ -39,9 +60,45 @@ class Manifest:
         The inverse of `to_json`.
 
         Raises:
-            KeyError, TypeError, ValueError: It is not a manifest.
+            AttributeError, KeyError, TypeError, ValueError: It is not a manifest.
         """
-        return cls(**{**content, "written_at": datetime.fromisoformat(content["written_at"])})
+        written_at = datetime.fromisoformat(content["written_at"])
+        files = _files_from_json(content["files"]) if "files" in content else None
+        return cls(**{**content, "written_at": written_at, "files": files})
+
+
+def _files_to_json(files: Files) -> dict[str, Any]:
+    def one(file: LakeFile) -> dict[str, Any]:
+        some = {} if file.row_groups is None else {"row_groups": list(file.row_groups)}
+        return {"name": file.name, **some}
+
+    return {dataset: [one(file) for file in own] for dataset, own in files.items()}
+
+
+def _files_from_json(content: Mapping[str, Any]) -> Files:
+    def one(file: Mapping[str, Any]) -> LakeFile:
+        some = file.get("row_groups")
+        return LakeFile(name=file["name"], row_groups=None if some is None else (some[0], some[1]))
+
+    return {dataset: tuple(one(file) for file in own) for dataset, own in content.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenPart:
+    """
+    A part of a step's tables that lies in the lake and does not exist for a reader yet; small, and it can be pickled.
+
+    Attributes:
+        run: The attempt at the step that it belongs to.
+        number: Its place among that run's parts.
+        rows: Dataset -> how many.
+        files: Dataset -> the name of its file.
+    """
+
+    run: str
+    number: int
+    rows: Mapping[str, int]
+    files: Mapping[str, str]
 
 
 class Lake(Protocol):
@@ -51,18 +108,68 @@ class Lake(Protocol):
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
     ) -> Manifest:
         """
-        Replace a step's tables for one snapshot; the manifest is written last.
+        Replace a step's tables for one snapshot; the manifest is written last: one part, and `finish`.
 
         Raises:
             LakeError: The folder cannot be written.
         """
 
-    def read(self, dataset: str, snapshot_ids: Sequence[str]) -> pa.Table:
+    def write_part(
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+    ) -> WrittenPart:
         """
-        The rows of a dataset for some snapshots.
+        Write some rows of a step's tables, which no reader sees before `finish`.
+
+        Written again by the same run, also at the same time, each stands for itself; `finish` takes the last given.
+
+        Args:
+            step: A key of `datasets.STEPS`.
+            snapshot_id: Whose rows they are.
+            run: One attempt at the step: a few letters and digits that no other attempt has.
+            part: Its place among the run's parts, from 0.
+            tables: Exactly the datasets of that step.
+
+        Raises:
+            LakeError: The folder cannot be written, or the tables are not those of the step.
+        """
+
+    def finish(
+        self,
+        step: str,
+        snapshot_id: str,
+        run: str,
+        parts: Iterable[WrittenPart],
+        facts: Mapping[str, Any],
+    ) -> Manifest:
+        """
+        Let readers see the parts of a run, all at once, instead of what was there of that step and snapshot.
+
+        Raises:
+            LakeError: A part is of another run or gone, or the folder cannot be written; readers see what they saw.
+        """
+
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
+        """
+        The rows of a dataset for some snapshots, in the order of the ids and, of each, as they were written.
+
+        The rows of a snapshot are those of one run, also while another replaces it.
+
+        Args:
+            groups: Only rows of these groups; what lies far from them in a file is not read.
+            topics: Only rows of these topics, likewise.
+            columns: Only these, in this order.
 
         Raises:
             SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.
+            LakeError: The dataset or one of these columns is not there, or a file is damaged.
         """
 
     def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:

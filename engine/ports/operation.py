@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from evenkeel.engine.ports.alerts import Incidents, Outbox
 from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
-from evenkeel.engine.records import StepRun
+from evenkeel.engine.records import MemberMetrics, StepRun
 
 
 class StepRuns(Protocol):
@@ -105,6 +105,9 @@ class Queries(Protocol):
         Raises:
             InputError: There is no query of that name, or a parameter is missing, unknown or not of its type.
         """
+
+    def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
+        """All members of the groups that one of these is in, in the newest measured and newest advised snapshots."""
 
 
 class History(

@@ -6,13 +6,15 @@ comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follo
 schema is written by hand in `sql/`, and a test holds it against the records.
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `validation`, `incident`, `alert`,
-`snapshot` (as the history knows it), `step_run`, `views` (what the database's views show).
+`snapshot` (as the history knows it), `step_run`, `views` (what the database's views show), `answers` (what its named
+queries answer), `shown` (what the command line shows and nobody stores).
 """
 
 from collections.abc import Mapping
 
 from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, MoveRow
 from evenkeel.engine.records.alert import AlertRow, AlertState
+from evenkeel.engine.records.answers import ANSWERS, columns_of_query
 from evenkeel.engine.records.candidate import CandidateRow
 from evenkeel.engine.records.deriving import (
     arrow_schema,
@@ -29,6 +31,7 @@ from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
 from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
+from evenkeel.engine.records.shown import FrontierRow, PlacementRow, RecordedSnapshot
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
 from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
@@ -59,6 +62,7 @@ TABLES: Mapping[str, type] = {
 """What a row is of each table of the database."""
 
 __all__ = [
+    "ANSWERS",
     "TABLES",
     "VIEWS",
     "AdviceColumns",
@@ -69,6 +73,7 @@ __all__ = [
     "CandidateRow",
     "ClusterRow",
     "CommitRow",
+    "FrontierRow",
     "GroupMetrics",
     "GroupRow",
     "IncidentRow",
@@ -83,6 +88,8 @@ __all__ = [
     "Outcome",
     "PartitionMetrics",
     "PartitionRow",
+    "PlacementRow",
+    "RecordedSnapshot",
     "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
@@ -91,6 +98,7 @@ __all__ = [
     "arrow_schema",
     "arrow_type",
     "blank",
+    "columns_of_query",
     "keys_of",
     "record_of",
     "records_of",

@@ -27,16 +27,19 @@ class AdviceColumns(OfGroup):
     )
     verdict: Verdict = field(metadata=column("What it was told: switch, stay or not judged."))
     strategy: str | None = field(
-        default=None, metadata=column("The strategy that wins; null when none does.")
+        default=None, metadata=column("The strategy that wins; null when none does.", none=True)
     )
-    reason: str = field(metadata=column("Why."))
-    how: str | None = field(default=None, metadata=column("What to do to get that strategy."))
+    reason: str = field(metadata=column("Why.", head="Why"))
+    how: str | None = field(
+        default=None, metadata=column("What to do to get that strategy.", none=True)
+    )
     yardstick: str | None = field(
         default=None,
-        metadata=column("The best strategy that cannot be deployed on this group."),
+        metadata=column("The best strategy that cannot be deployed on this group.", none=True),
     )
     yardstick_reason: str | None = field(
-        default=None, metadata=column("What it would gain, and why it cannot be deployed.")
+        default=None,
+        metadata=column("What it would gain, and why it cannot be deployed.", none=True),
     )
     seen: Int32 = field(
         default=0,

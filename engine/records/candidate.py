@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evenkeel.engine.columns import Int32, column
+from evenkeel.engine.columns import Int32, column, missing_where
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Deployment, Feasibility, Move, Score
 from evenkeel.engine.records.keys import OfGroup
@@ -22,7 +22,8 @@ class CandidateRow(OfGroup):
     )
     deployment: Deployment = field(
         metadata=column(
-            "How a user gets it: setting, class, plan, yardstick, never advised, already there."
+            "How a user gets it: setting, class, plan, yardstick, never advised, already there.",
+            head="Got by",
         )
     )
     feasibility: Feasibility = field(
@@ -30,7 +31,7 @@ class CandidateRow(OfGroup):
             "Whether this group could run it: can run, could run, yardstick, infeasible."
         )
     )
-    reason: str = field(metadata=column("Why it can or cannot run."))
+    reason: str = field(metadata=column("Why it can or cannot run.", head="Why", none=True))
     is_running: bool | None = field(
         default=None,
         metadata=column(
@@ -38,14 +39,17 @@ class CandidateRow(OfGroup):
             added=True,
         ),
     )
-    how: str | None = field(default=None, metadata=column("What to do to get it on this group."))
+    how: str | None = field(
+        default=None, metadata=column("What to do to get it on this group.", none=True)
+    )
     replay: str | None = field(
         default=None,
         metadata=column(
-            'Begins "next rebalance" if members report what they own now, else "fresh assignment"; null without score.'
+            'Begins "next rebalance" if members report what they own now, else "fresh assignment"; null without score.',
+            none=True,
         ),
     )
-    score: Score | None = None
+    score: Score | None = field(default=None, metadata=missing_where("moves"))
     findings: tuple[str, ...] = field(
         default=(),
         metadata=column(
@@ -57,6 +61,7 @@ class CandidateRow(OfGroup):
         metadata=column(
             "What else is to be said of it: what was taken for what is not known, where tags and racks disagree.",
             added=True,
+            none=True,
         ),
     )
     moved: tuple[Move, ...] = field(
@@ -68,13 +73,14 @@ class CandidateRow(OfGroup):
     proof: str | None = field(
         default=None,
         metadata=column(
-            'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.'
+            'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.',
+            none=True,
         ),
     )
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "Findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, before, ...}.",
+            "Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.",
             added=True,
         ),
     )

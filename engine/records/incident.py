@@ -20,7 +20,9 @@ class IncidentRow:
     cluster: str = field(metadata=column("Configured name of the cluster."))
     group_id: str | None = field(
         default=None,
-        metadata=column("The consumer group; null when the whole cluster is concerned."),
+        metadata=column(
+            "The consumer group; null when the whole cluster is concerned.", head="Group", none=True
+        ),
     )
     kind: str = field(metadata=column("What is wrong."))
     severity: str = field(metadata=column("How bad it is."))

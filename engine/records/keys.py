@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import column
-from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.model import GroupHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfSnapshot:
     """The key of a row that belongs to a snapshot."""
 
-    snapshot_id: str = field(metadata=column("Which snapshot it belongs to."))
+    snapshot_id: str = field(metadata=column("Which snapshot it belongs to.", head="Snapshot"))
     cluster: str = field(metadata=column("The cluster of that snapshot."))
 
 
@@ -20,11 +20,11 @@ class OfSnapshot:
 class OfGroup(OfSnapshot):
     """The key of a row that a step computes of a group."""
 
-    group_id: str = field(metadata=column("The consumer group."))
+    group_id: str = field(metadata=column("The consumer group.", head="Group"))
     config_version: str = field(metadata=column("Hash of the configuration it was computed with."))
 
 
-def keys_of(group: GroupSnapshot, config_version: str) -> dict[str, str]:
+def keys_of(group: GroupHeader, config_version: str) -> dict[str, str]:
     """The columns of `OfGroup` for what is computed of a group with a configuration."""
     return {
         "snapshot_id": group.snapshot_id,

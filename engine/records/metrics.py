@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.columns import Int32, Unit, Where, column
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import Figures, GroupType, LagBasis, SizeBasis, Status, TimeLagBasis
 from evenkeel.engine.records.keys import OfGroup
@@ -19,12 +19,16 @@ class GroupMetrics(OfGroup):
 
     group_type: GroupType = field(
         metadata=column(
-            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown."
+            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.",
+            head="Type",
         )
     )
     state: str = field(metadata=column("State of the group, as the broker names it."))
     assignor: str | None = field(
-        metadata=column("Elected protocol or server-side assignor, as named on the wire.")
+        metadata=column(
+            "Elected protocol or server-side assignor, as named on the wire.",
+            none_where=(Where("error", None),),
+        )
     )
     status: Status = field(
         metadata=column(
@@ -32,7 +36,7 @@ class GroupMetrics(OfGroup):
         )
     )
     members: Int32 | None = field(
-        metadata=column("Number of members.", unit=Unit.MEMBERS, at_least=0)
+        metadata=column("Number of members.", unit=Unit.MEMBERS, at_least=0, head="Mem-\nbers")
     )
     idle_members: Int32 | None = field(
         metadata=column("Number of members without a partition.", unit=Unit.MEMBERS, at_least=0)
@@ -42,6 +46,7 @@ class GroupMetrics(OfGroup):
             "Number of partitions inside the totals: subscribed ones, of an empty group the committed ones.",
             unit=Unit.PARTITIONS,
             at_least=0,
+            head="Parti-\ntions",
         )
     )
     unowned_partitions: Int32 | None = field(
@@ -59,6 +64,7 @@ class GroupMetrics(OfGroup):
             "Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.",
             unit=Unit.OFFSETS,
             at_least=0,
+            head="Lag\n(offsets)",
         )
     )
     unknown_lag_partitions: Int32 | None = field(
@@ -107,7 +113,9 @@ class GroupMetrics(OfGroup):
         ),
     )
     error: str | None = field(
-        metadata=column("Why it could not be read, or was withheld; then no number is known.")
+        metadata=column(
+            "Why it could not be read, or was withheld; then no number is known.", none=True
+        )
     )
     findings: tuple[str, ...] = field(metadata=column("What is remarkable about it."))
     facts: tuple[Fact, ...] | None = field(
@@ -134,9 +142,11 @@ class MemberMetrics(OfGroup):
     client_id: str = field(metadata=column("Its client.id."))
     client_host: str = field(metadata=column("The host it connects from, as the broker sees it."))
     instance_id: str | None = field(
-        metadata=column("Its group.instance.id; null for a dynamic member.")
+        metadata=column("Its group.instance.id; null for a dynamic member.", none=True)
     )
-    rack: str | None = field(metadata=column("Its rack; null when unknown."))
+    rack: str | None = field(
+        metadata=column("Its rack; null when unknown.", none_where=(Where("member_id", None),))
+    )
     rack_source: str | None = field(
         metadata=column(
             "Where the rack is known from: subscription, describe or configured.",
@@ -144,11 +154,16 @@ class MemberMetrics(OfGroup):
         )
     )
     partitions: Int32 = field(
-        metadata=column("Number of partitions it owns.", unit=Unit.PARTITIONS, at_least=0)
+        metadata=column(
+            "Number of partitions it owns.", unit=Unit.PARTITIONS, at_least=0, head="Parti-\ntions"
+        )
     )
     lag: int | None = field(
         metadata=column(
-            "Sum of their lag, in offsets; null when one is unknown.", unit=Unit.OFFSETS, at_least=0
+            "Sum of their lag, in offsets; null when one is unknown.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+            head="Lag\n(offsets)",
         )
     )
     production_per_second: float | None = field(
@@ -188,30 +203,45 @@ class PartitionMetrics(OfGroup):
     topic_id: str | None = field(
         metadata=column("Id of the topic: a topic made again under the same name has another.")
     )
-    partition: Int32 = field(metadata=column("Number of the partition in its topic.", at_least=0))
+    partition: Int32 = field(
+        metadata=column("Number of the partition in its topic.", at_least=0, head="Part.")
+    )
     subscribed: bool | None = field(
         metadata=column(
             "Whether a member subscribes to the topic; null while members do not tell, as they rebalance."
         )
     )
-    begin_offset: int | None = field(metadata=column("Log start offset.", at_least=0))
+    begin_offset: int | None = field(
+        metadata=column("Log start offset.", at_least=0, unit=Unit.OFFSETS, head="Begin")
+    )
     end_offset: int | None = field(
         metadata=column(
             "High watermark; last stable offset for a group that reads committed records.",
             at_least=0,
+            unit=Unit.OFFSETS,
+            head="End",
         )
     )
     committed_offset: int | None = field(
-        metadata=column("Committed offset; null when there is none.", at_least=0)
+        metadata=column(
+            "Committed offset; null when there is none.",
+            at_least=0,
+            unit=Unit.OFFSETS,
+            head="Committed",
+            none=True,
+        )
     )
     lag: int | None = field(
         metadata=column(
             "Offsets between what is committed and the end; null when unknown.",
             unit=Unit.OFFSETS,
             at_least=0,
+            head="Lag\n(offsets)",
         )
     )
-    lag_basis: LagBasis = field(metadata=column("Which case of the definition of lag it was."))
+    lag_basis: LagBasis = field(
+        metadata=column("Which case of the definition of lag it was.", head="Lag is")
+    )
     lost_records: int | None = field(
         metadata=column(
             "Offsets that retention removed before they were consumed.",
@@ -245,7 +275,11 @@ class PartitionMetrics(OfGroup):
     status: Status = field(
         metadata=column("OK, UNKNOWN, WARN, STALL, STOP or REWIND, worsening in this order.")
     )
-    member_id: str | None = field(metadata=column("Its owner; null when nobody owns it."))
+    member_id: str | None = field(
+        metadata=column(
+            "Its owner; null when nobody owns it.", head="Member", names_member=True, none=True
+        )
+    )
     cross_rack: bool | None = field(
         metadata=column("Whether no replica is in the owner's rack; null when a rack is unknown.")
     )

@@ -32,15 +32,16 @@ class BrokerRow(OfSnapshot):
 class GroupRow(OfSnapshot):
     """A group."""
 
-    group_id: str | None = field(metadata=column("The consumer group."))
+    group_id: str | None = field(metadata=column("The consumer group.", head="Group"))
     group_type: str | None = field(
         metadata=column(
-            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown."
+            "Type of the group: classic, consumer (KIP-848), streams (KIP-1071), share or unknown.",
+            head="Type",
         )
     )
     state: str | None = field(metadata=column("State of the group, as the broker names it."))
     protocol_type: str | None = field(
-        metadata=column("What members of a classic group say they are, as `consumer`.")
+        metadata=column("What members of a classic group say they are, as `consumer`.", none=True)
     )
     assignor: str | None = field(
         metadata=column("Elected protocol or server-side assignor, as named on the wire.")

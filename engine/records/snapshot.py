@@ -27,7 +27,7 @@ class ClusterRow:
 class SnapshotRow:
     """A reading of a cluster, and how far it came: a step that is done leaves its moment."""
 
-    snapshot_id: str = field(metadata=column("<cluster>-<UTC second>-<6 random>."))
+    snapshot_id: str = field(metadata=column("<cluster>-<UTC second>-<6 random>.", head="Snapshot"))
     cluster: str = field(metadata=column("Which cluster was read."))
     started_at: datetime = field(metadata=column("When the reading began."))
     finished_at: datetime = field(metadata=column("When the reading ended."))

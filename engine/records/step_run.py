@@ -26,12 +26,16 @@ class StepRun:
     )
     cluster: str | None = field(
         default=None,
-        metadata=column("Configured name of the cluster; null for a step that concerns all."),
+        metadata=column(
+            "Configured name of the cluster; null for a step that concerns all.", none=True
+        ),
     )
     snapshot_id: str | None = field(
         default=None,
         metadata=column(
-            "The snapshot, also one that has no row yet; null for a step that makes one or needs none."
+            "The snapshot, also one that has no row yet; null for a step that makes one or needs none.",
+            head="Snapshot",
+            none=True,
         ),
     )
     step: str = field(metadata=column("Name of the step."))

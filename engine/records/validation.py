@@ -25,7 +25,9 @@ class ValidationRow(OfSnapshot):
         )
     )
     group_id: str | None = field(
-        metadata=column("Which group was checked; null for the snapshot as a whole.")
+        metadata=column(
+            "Which group was checked; null for the snapshot as a whole.", head="Group", none=True
+        )
     )
     expectation: str = field(metadata=column("What was expected."))
     severity: str = field(
@@ -41,7 +43,7 @@ class ValidationRow(OfSnapshot):
     checked_count: int | None = field(
         metadata=column("Number of rows that were looked at.", unit=Unit.ROWS, at_least=0)
     )
-    reason: str | None = field(metadata=column("What is wrong, for people."))
+    reason: str | None = field(metadata=column("What is wrong, for people.", head="Why"))
 
     @property
     def withholds(self) -> bool:

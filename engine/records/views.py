@@ -54,7 +54,9 @@ class LatestAdvice(AdviceColumns):
 
     moves: int = field(
         metadata=column(
-            "Number of partitions that change hands when it is followed.", unit=Unit.PARTITIONS
+            "Number of partitions that change hands when it is followed.",
+            unit=Unit.PARTITIONS,
+            head="Moves",
         )
     )
     taken_at: datetime = field(metadata=TAKEN_AT)
@@ -79,6 +81,7 @@ class SnapshotHealth:
         metadata=column(
             "Seconds since the reading of the cluster's previous snapshot began.",
             unit=Unit.SECONDS,
+            none=True,
         )
     )
     age_seconds: float = field(metadata=AGE_SECONDS)
@@ -106,6 +109,7 @@ class SnapshotHealth:
         metadata=column(
             "Seconds from the beginning of its reading until its advice was stored.",
             unit=Unit.SECONDS,
+            none=True,
         )
     )
     unreadable_groups: Int32 | None = field(metadata=as_in(SnapshotRow, "unreadable_groups"))

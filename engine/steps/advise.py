@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import pyarrow as pa
 
-from evenkeel.engine.advice import Previous, decide
+from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Advice, Move, utc_now
-from evenkeel.engine.ports import AdviceHistory, Lake
+from evenkeel.engine.model import Advice, Move, Verdict, utc_now
+from evenkeel.engine.ports import AdviceHistory, Lake, PreviousAdvice
 from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.scored import NEEDED, scored
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
-from evenkeel.engine.wording import because
+from evenkeel.engine.wording import because, how
 
 
 def advise(
@@ -35,12 +36,9 @@ def advise(
         SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
-    previous = {
-        one.group_id: Previous(strategy=one.strategy, seen=one.seen)
-        for one in history.previous_advice(snapshot_id)
-    }
-    candidates = lake.read("candidates", [snapshot_id])
-    advice = advise_groups(
+    previous = {one.group_id: one for one in history.previous_advice(snapshot_id)}
+    candidates = lake.read("candidates", [snapshot_id], columns=NEEDED)
+    decided = _decided(
         candidates,
         lake.read("group_metrics", [snapshot_id]),
         settings,
@@ -48,8 +46,11 @@ def advise(
         previous,
         _withheld(lake, snapshot_id, candidates),
     )
+    switching = [one.group for one in decided if one.verdict is Verdict.SWITCH]
+    moved = lake.read("candidates", [snapshot_id], groups=switching)
+    advice = _to_be_done(decided, moved)
     rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
-    whole = set(lake.read("groups", [snapshot_id])["group_id"].to_pylist())
+    whole = set(lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist())
     if whole <= {row.group_id for row in rows}:
         history.store_advice(snapshot_id, rows)
     return rows
@@ -68,7 +69,7 @@ def advise_groups(
     group_metrics: pa.Table,
     settings: Settings,
     cluster: str,
-    previous: Mapping[str, Previous],
+    previous: Mapping[str, PreviousAdvice],
     withheld: Mapping[str, str],
 ) -> list[Advice]:
     """
@@ -82,40 +83,58 @@ def advise_groups(
         previous: Per group, what the preceding advice preferred.
         withheld: Groups whose candidates failed validation, and why.
     """
-    columns = ["group_id", "partitions", "unknown_lag_partitions", "facts"]
-    metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
-    by_group: dict[str, list[Mapping[str, Any]]] = {}
-    for row in candidates.sort_by("position").to_pylist():
-        by_group.setdefault(row["group_id"], []).append(row)
-    return [
-        _decide(
-            group, rows, metrics.get(group, {}), settings, cluster, previous.get(group), withheld
-        )
-        for group, rows in sorted(by_group.items())
-    ]
+    decided = _decided(candidates, group_metrics, settings, cluster, previous, withheld)
+    return _to_be_done(decided, candidates)
 
 
-def _decide(
-    group: str,
-    rows: Sequence[Mapping[str, Any]],
-    metrics: Mapping[str, Any],
+def _decided(
+    candidates: pa.Table,
+    group_metrics: pa.Table,
     settings: Settings,
     cluster: str,
-    previous: Previous | None,
+    previous: Mapping[str, PreviousAdvice],
     withheld: Mapping[str, str],
-) -> Advice:
-    return decide(
-        group=group,
-        candidates=[candidate_of(row) for row in rows],
-        partitions=metrics.get("partitions") or 0,
-        unknown_lag=metrics.get("unknown_lag_partitions"),
-        findings=[record_of(Fact, fact) for fact in metrics.get("facts") or ()],
-        policy=settings.policy(cluster, group),
-        previous=previous,
-        withheld=withheld.get(group),
-        moves={row["strategy"]: [Move(**move) for move in row["moved"] or ()] for row in rows},
-        how={row["strategy"]: row["how"] for row in rows},
-    )
+) -> list[Advice]:
+    """The advice by group, without what is to be done for it."""
+    columns = ["group_id", "partitions", "unknown_lag_partitions", "facts"]
+    metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
+    advice = []
+    for group, own in sorted(scored(candidates).items()):
+        known = metrics.get(group, {})
+        decided = decide(
+            group=group,
+            candidates=own,
+            partitions=known.get("partitions") or 0,
+            unknown_lag=known.get("unknown_lag_partitions"),
+            findings=[record_of(Fact, fact) for fact in known.get("facts") or ()],
+            policy=settings.policy(cluster, group),
+            previous=previous.get(group),
+            withheld=withheld.get(group),
+        )
+        advice.append(decided)
+    return advice
+
+
+def _to_be_done(advice: Sequence[Advice], candidates: pa.Table) -> list[Advice]:
+    """The advice with what its groups' owners have to do, and what changes hands: of those that are to switch."""
+    switching = {one.group: one.strategy for one in advice if one.verdict is Verdict.SWITCH}
+    pairs = zip(*(candidates[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
+    chosen = [
+        row for row, (group, strategy) in enumerate(pairs) if switching.get(group) == strategy
+    ]
+    rows = {
+        row["group_id"]: row for row in candidates.take(pa.array(chosen, pa.int64())).to_pylist()
+    }
+    return [
+        replace(
+            one,
+            how=candidate_of(rows[one.group]).how,
+            moves=tuple(Move(**move) for move in rows[one.group]["moved"] or ()),
+        )
+        if one.group in rows
+        else one
+        for one in advice
+    ]
 
 
 def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
@@ -127,11 +146,11 @@ def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Setting
         verdict=advice.verdict,
         strategy=advice.strategy,
         reason=because(advice.facts),
-        how=advice.how,
+        how=how(advice.how),
         yardstick=advice.yardstick,
         yardstick_reason=because(advice.yardstick_facts) or None,
         seen=advice.seen,
-        facts=tuple(advice.facts),
+        facts=(*advice.facts, *advice.how),
         yardstick_facts=tuple(advice.yardstick_facts),
         config_version=settings.version,
         created_at=utc_now(),

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import unread_of
+from evenkeel.engine.datasets import problems_of
 from evenkeel.engine.model import NONE, GroupSnapshot, GroupType, Member
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.difference import (
@@ -309,9 +309,9 @@ def _unread(side: _Side, topic: str | None) -> str | None:
         return None
     if topic is None and side.facts.get("problems") and "unread" not in side.facts:
         return "an earlier version stored it, which did not say whether they were"
-    what = "topics" if topic is None else "topic"
-    causes = (u.cause for u in unread_of(side.facts) if (u.what, u.name) == (what, topic))
-    return next(causes, None)
+    told = ("topics_unread", ()) if topic is None else ("topic_unread", (topic,))
+    found = problems_of(side.facts)
+    return next((p.quote for p in found if (p.measure, p.subjects) == told), None)
 
 
 def _subscriptions(before: _Side, after: _Side) -> Iterator[TopicChange]:

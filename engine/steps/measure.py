@@ -2,55 +2,77 @@
 
 from __future__ import annotations
 
-import math
+import logging
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.assignor import spec_of
-from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import METRICS, rows_to_table
+from evenkeel.engine.batch import GroupBatch, count_by, max_by, min_by, sum_by
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.datasets.arrays import (
+    flags_to,
+    floats_to,
+    labels_to,
+    moments_to,
+    named,
+    numbers_to,
+)
+from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.metrics.balance import member_counts, member_sums
-from evenkeel.engine.metrics.history import any_sum
-from evenkeel.engine.metrics.observe import Observation, observe
+from evenkeel.engine.metrics.observe import Known, Observation, observe
 from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from evenkeel.engine.metrics.status import worst
+from evenkeel.engine.metrics.status import worst_by
 from evenkeel.engine.model import (
     NONE,
     Column,
     Figures,
+    Flags,
+    Floats,
+    GroupHeader,
     GroupSnapshot,
+    GroupType,
     Indices,
     Status,
     from_ms,
 )
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.records import GroupMetrics, MemberMetrics, blank, keys_of, row_of
+from evenkeel.engine.records import GroupMetrics, blank, keys_of, table_of
+from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.judging import judge_of
-from evenkeel.engine.steps.reading import groups_with_past, with_others
+from evenkeel.engine.steps.reading import (
+    BatchWithPast,
+    Past,
+    past_of,
+    read_with_past,
+    with_others,
+)
 from evenkeel.engine.wording import words
 
-Rows = list[dict[str, Any]]
+Tables = dict[str, pa.Table]
+
+_log = logging.getLogger(__name__)
 
 
-def compute_metrics(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> dict[str, pa.Table]:
+def compute_metrics(lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*") -> Tables:
     """
     The metrics of a snapshot, without Spark: the tables of `datasets.METRICS`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    rows: dict[str, Rows] = {name: [] for name in METRICS}
-    for found in groups_with_past(lake, settings, snapshot_id, pattern):
-        measured = measure_group(settings, found.group, found.earlier, found.withheld)
-        for name, more in measured.items():
-            rows[name].extend(more)
-    return {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+    past = past_of(lake, settings, snapshot_id)
+    measured = [
+        measure_chunk(lake, settings, past, chunk.groups)
+        for chunk in chunks_of(lake, snapshot_id, pattern)
+    ]
+    return {
+        name: pa.concat_tables([schema.empty_table(), *(tables[name] for tables in measured)])
+        for name, schema in METRICS.items()
+    }
 
 
 def record_metrics(
@@ -61,230 +83,335 @@ def record_metrics(
 
     Computed for the groups of a pattern only, they replace only those groups' rows.
     """
-    lake.write("metrics", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
+    lake.write(
+        "metrics", snapshot_id, with_others(lake, snapshot_id, "metrics", tables, pattern), {}
+    )
 
 
 def observe_group(
     settings: Settings, group: GroupSnapshot, earlier: Sequence[GroupSnapshot]
 ) -> Observation:
-    """What the numbers say of a group, by what the configuration knows of it."""
-    rule = settings.rule(group.cluster, group.group)
-    return observe(
-        group,
-        earlier,
-        auto_offset_reset=rule.auto_offset_reset,
-        capacity_per_second=rule.capacity_per_second,
-        bytes_per_record=rule.bytes_per_record,
+    """What the numbers say of a single group, by what the configuration knows of it: a batch of one."""
+    one = BatchWithPast.of(group, earlier)
+    return observe(one.batch, one.earlier, known_of(settings, one.batch))
+
+
+def known_of(settings: Settings, batch: GroupBatch) -> Known:
+    """What the configuration knows of each group of a batch."""
+    rules = rules_of(settings, batch)
+    return Known(
+        auto_offset_reset=[rule.auto_offset_reset for rule in rules],
+        capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
+        bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
     )
 
 
-def measure_group(
-    settings: Settings,
-    group: GroupSnapshot,
-    earlier: Sequence[GroupSnapshot],
-    withheld: str | None = None,
-) -> dict[str, Rows]:
+def rules_of(settings: Settings, batch: GroupBatch) -> list[Rule]:
+    """(G) what the configuration says of each group of a batch."""
+    return [settings.rule(header.cluster, header.group) for header in batch.headers]
+
+
+def _configured(numbers: Sequence[float | None]) -> Floats:
+    return np.array([np.nan if each is None else each for each in numbers], np.float64)
+
+
+def measure_chunk(lake: Lake, settings: Settings, past: Past, names: Sequence[str]) -> Tables:
     """
-    The metric rows of one group.
+    The metric rows of some groups, from the lake: the tables of `datasets.METRICS`, groups in the order of *names*.
+
+    A group that cannot be worked on costs the others nothing: it has one group row that says why.
+    """
+    try:
+        return measure_batch(settings, read_with_past(lake, settings, past, names))
+    except EvenkeelError:
+        raise  # the lake or the configuration: nothing that a single group could be blamed for
+    except Exception as problem:  # noqa: BLE001
+        if len(names) == 1:
+            _log.exception("group %s cannot be measured", names[0])
+            reason = f"it could not be measured: {type(problem).__name__}: {problem}"
+            header = lake.read("groups", [past.ids[0]], groups=names)
+            return _only_header(settings, header, reason)
+    half = len(names) // 2
+    parts = [measure_chunk(lake, settings, past, some) for some in (names[:half], names[half:])]
+    return {name: pa.concat_tables([part[name] for part in parts]) for name in METRICS}
+
+
+def _only_header(settings: Settings, groups: pa.Table, reason: str) -> Tables:
+    """The rows of a group of which nothing can be said but why."""
+    row = groups.to_pylist()[0]
+    silent = blank(
+        GroupMetrics,
+        snapshot_id=row["snapshot_id"],
+        cluster=row["cluster"],
+        group_id=row["group_id"],
+        config_version=settings.version,
+        group_type=GroupType(row["group_type"]),
+        state=row["state"],
+        assignor=row["assignor"],
+        status=Status.UNKNOWN,
+        error=reason,
+        findings=(),
+        facts=(),
+    )
+    empty = {name: schema.empty_table() for name, schema in METRICS.items()}
+    return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
+
+
+def measure_batch(settings: Settings, found: BatchWithPast) -> Tables:
+    """
+    The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
+
+    A group that is withheld or that could not be read has one group row that says why, with every number unknown.
 
     Args:
         settings: The configuration.
-        group: The group.
-        earlier: Its earlier snapshots, newest first.
-        withheld: Why its data cannot be trusted; then there is one group row that says so, with every number unknown.
+        found: The groups and their past.
     """
-    keys = keys_of(group, settings.version)
-    if withheld is not None or group.error is not None:
-        unknown = blank(
-            GroupMetrics,
-            **keys,
-            group_type=group.type,
-            state=group.state,
-            assignor=group.assignor,
-            status=Status.UNKNOWN,
-            members=len(group.members) if group.error is None else None,
-            error=group.error or withheld,
-            findings=(),
-            facts=(),
-        )
-        return {"group_metrics": [row_of(unknown)], "member_metrics": [], "partition_metrics": []}
-    seen = observe_group(settings, group, earlier)
+    observed = observe(found.batch, found.earlier, known_of(settings, found.batch))
+    rows = _Rows(settings, observed, found.withheld)
     return {
-        "group_metrics": [row_of(_group_metrics(settings, keys, seen))],
-        "member_metrics": [row_of(member) for member in _member_metrics(keys, seen)],
-        "partition_metrics": [keys | row for row in _partition_rows(seen)],
+        "group_metrics": rows.of_groups(),
+        "member_metrics": rows.of_members(),
+        "partition_metrics": rows.of_partitions(),
     }
 
 
-def _group_metrics(settings: Settings, keys: dict[str, str], seen: Observation) -> GroupMetrics:
-    group, counted = seen.group, seen.counted
-    table, lag = group.partitions, seen.lag.shown.take(counted)
-    judged = any(m.subscription for m in group.members) and not group.rebalancing
-    some = bool(counted.any())  # none to look at is no lag of 0: they may be hidden from us
-    owned = member_counts(table.owner, len(group.members))
-    statuses = [s for s, c in zip(seen.statuses, counted.tolist(), strict=True) if c]
-    since = seen.production.since_ms.take(counted)
-    return GroupMetrics(
-        **keys,
-        group_type=group.type,
-        state=group.state,
-        assignor=group.assignor,
-        status=worst(statuses),
-        members=len(group.members),
-        idle_members=int((owned == 0).sum()) if judged else None,
-        partitions=int(counted.sum()),
-        unowned_partitions=int((table.owner[counted] == NONE).sum()) if judged else None,
-        unsubscribed_partitions=int((table.exists & ~table.subscribed).sum())
-        if any(m.subscription for m in group.members)
-        else None,
-        total_lag=lag.total() if some else None,
-        unknown_lag_partitions=int((~lag.known).sum()),
-        largest_partition_lag=lag.max(),
-        lost_records=_known_sum(seen.lag.lost.take(counted)),
-        production_per_second=any_sum(seen.production.per_second, counted),
-        consumption_per_second=any_sum(seen.consumption.per_second, counted),
-        time_lag_seconds=_worst(seen.time_lag.seconds[counted], max),
-        time_to_loss_seconds=_worst(seen.time_to_loss[counted], min),
-        rates_since=from_ms(int(since.values[since.known].min()))
-        if bool(since.known.any())
-        else None,
-        findings=tuple(words(fact) for fact in seen.findings),
-        facts=seen.findings,
-        subscribed_topics=tuple(sorted(seen.subscribed_topics)) or None,
-        live=_figures(settings, seen) if judged and some else None,
-        error=None,
-    )
+class _Rows:
+    """The rows that follow from an observation."""
+
+    def __init__(self, settings: Settings, seen: Observation, withheld: Mapping[str, str]) -> None:
+        self.settings, self.seen, self.batch = settings, seen, seen.batch
+        self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
+        """(G) why a group has no numbers."""
+        self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
+        self.rebalancing = self.batch.flags(lambda header: header.rebalancing)
+        self.crossing = _crossing(self.batch)
+
+    def of_groups(self) -> pa.Table:
+        numbers = _Numbers(self.seen)
+        return table_of(
+            GroupMetrics,
+            (
+                self._silent(group, error) if error else self._measured(group, numbers)
+                for group, error in enumerate(self.errors)
+            ),
+        )
+
+    def _keys(self, header: GroupHeader) -> dict[str, Any]:
+        return keys_of(header, self.settings.version) | {
+            "group_type": header.type,
+            "state": header.state,
+            "assignor": header.assignor,
+        }
+
+    def _silent(self, group: int, error: str) -> GroupMetrics:
+        header = self.batch.headers[group]
+        return blank(
+            GroupMetrics,
+            **self._keys(header),
+            status=Status.UNKNOWN,
+            members=int(self.batch.members.counts[group]) if header.error is None else None,
+            error=error,
+            findings=(),
+            facts=(),
+        )
+
+    def _measured(self, group: int, numbers: _Numbers) -> GroupMetrics:
+        seen, header = self.seen, self.batch.headers[group]
+        subscribe = bool(self.batch.topics[group])
+        judged = subscribe and not header.rebalancing
+        some = numbers.partitions[group] > 0  # none to look at is no lag of 0: they may be hidden
+        return GroupMetrics(
+            **self._keys(header),
+            status=numbers.status[group],
+            members=int(self.batch.members.counts[group]),
+            idle_members=numbers.idle_members[group] if judged else None,
+            partitions=numbers.partitions[group],
+            unowned_partitions=numbers.unowned[group] if judged else None,
+            unsubscribed_partitions=numbers.unsubscribed[group] if subscribe else None,
+            total_lag=numbers.total_lag[group] if some else None,
+            unknown_lag_partitions=numbers.unknown_lag[group],
+            largest_partition_lag=numbers.largest_lag[group],
+            lost_records=numbers.lost[group],
+            production_per_second=numbers.production[group],
+            consumption_per_second=numbers.consumption[group],
+            time_lag_seconds=numbers.time_lag[group],
+            time_to_loss_seconds=numbers.time_to_loss[group],
+            rates_since=from_ms(numbers.since[group]),
+            findings=tuple(words(fact) for fact in seen.findings[group]),
+            facts=seen.findings[group],
+            subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
+            live=_figures(self.settings, seen, group) if judged and some else None,
+            error=None,
+        )
+
+    def of_members(self) -> pa.Table:
+        batch, seen, members = self.batch, self.seen, self.batch.members
+        owner, count = batch.partitions.owner, len(members)
+        crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
+        placed = np.array([rack is not None for rack in members.racks], np.bool_)
+        columns = {
+            "member_id": pa.array(members.ids, pa.string()),
+            "identity": pa.array(members.identities, pa.string()),
+            "client_id": pa.array(members.client_ids, pa.string()),
+            "client_host": pa.array(members.hosts, pa.string()),
+            "instance_id": pa.array(members.instance_ids, pa.string()),
+            "rack": pa.array(members.racks, pa.string()),
+            "rack_source": pa.array(members.rack_sources, pa.string()),
+            "partitions": pa.array(member_counts(owner, count), pa.int32()),
+            "lag": numbers_to(member_sums(owner, count, seen.lag.shown)),
+            "production_per_second": floats_to(_of_members(seen.production.per_second, batch)),
+            "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
+            "capacity_per_second": floats_to(seen.capacity),
+            "capacity_basis": pa.array(seen.capacity_basis, pa.string()),
+            "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
+        }
+        kept = self.sound & ~self.rebalancing
+        return self._table("member_metrics", columns, members.group, kept)
+
+    def of_partitions(self) -> pa.Table:
+        batch, seen, table = self.batch, self.seen, self.batch.partitions
+        untold = count_by(~batch.members.told, batch.members.start) > 0
+        columns = {
+            "topic": named(table.topic, table.topics),
+            "topic_id": named(table.topic, table.topic_ids),
+            "partition": pa.array(table.partition, pa.int32()),
+            # unknown where a member does not tell what it subscribes to (it rebalances)
+            "subscribed": flags_to(table.subscribed, table.subscribed | ~untold[batch.group]),
+            "begin_offset": numbers_to(table.begin),
+            "end_offset": numbers_to(table.end),
+            "committed_offset": numbers_to(table.committed),
+            "lag": numbers_to(seen.lag.shown),
+            "lag_basis": labels_to(seen.lag.basis),
+            "lost_records": numbers_to(seen.lag.lost),
+            "production_per_second": floats_to(seen.production.per_second),
+            "consumption_per_second": floats_to(seen.consumption.per_second),
+            "time_lag_seconds": floats_to(seen.time_lag.seconds),
+            "time_lag_basis": labels_to(seen.time_lag.basis),
+            "time_to_loss_seconds": floats_to(seen.time_to_loss),
+            "status": labels_to(seen.statuses),
+            "member_id": named(table.owner, batch.members.ids),
+            "cross_rack": flags_to(self.crossing.crosses, self.crossing.known),
+            "committed_at": moments_to(table.committed_at_ms),
+            "end_at": moments_to(table.end_at_ms),
+            "counted": pa.array(seen.counted),
+            "lag_for_strategies": numbers_to(seen.lag.for_strategies),
+            "production_deviation_per_second": floats_to(seen.production_deviation),
+            "consumption_deviation_per_second": floats_to(seen.consumption_deviation),
+            "bytes_per_record": floats_to(seen.sizes.bytes),
+            "bytes_per_record_basis": labels_to(seen.sizes.basis),
+        }
+        return self._table("partition_metrics", columns, batch.group, self.sound)
+
+    def _table(
+        self, name: str, columns: Mapping[str, pa.Array], group: Any, kept: Flags
+    ) -> pa.Table:
+        """
+        Columns below the keys of their groups.
+
+        Args:
+            name: Of the dataset.
+            columns: All of it but the keys.
+            group: (rows) whose each row is.
+            kept: (G) the groups that have rows.
+        """
+        headers, number = self.batch.headers, np.asarray(group, np.int32)
+        keys = {
+            "snapshot_id": named(number, [header.snapshot_id for header in headers]),
+            "cluster": named(number, [header.cluster for header in headers]),
+            "group_id": named(number, [header.group for header in headers]),
+            "config_version": named(number, [self.settings.version for _ in headers]),
+        }
+        table = pa.table({**keys, **columns}, schema=METRICS[name])
+        return table if bool(kept.all()) else table.filter(pa.array(kept[group]))
 
 
-def _figures(settings: Settings, seen: Observation) -> Figures:
-    """What the judge says of the assignment that the group has now."""
-    group, rates = seen.group, seen.production.per_second
-    spec = spec_of(group, seen.lag.shown, rates)
+class _Numbers:
+    """What is said of each group by reduction over its partitions; every list has one entry per group."""
+
+    def __init__(self, seen: Observation) -> None:
+        batch, table, counted = seen.batch, seen.batch.partitions, seen.counted
+        start, shown, lost = batch.start, seen.lag.shown, seen.lag.lost
+        owned = member_counts(table.owner, len(batch.members))
+        self.idle_members: list[int] = count_by(owned == 0, batch.members.start).tolist()
+        self.partitions: list[int] = count_by(counted, start).tolist()
+        self.unowned: list[int] = count_by(counted & (table.owner == NONE), start).tolist()
+        self.unsubscribed: list[int] = count_by(table.exists & ~table.subscribed, start).tolist()
+        unknown = count_by(counted & ~shown.known, start)
+        self.unknown_lag: list[int] = unknown.tolist()
+        known = counted & shown.known
+        totals = sum_by(np.where(known, shown.values, 0), start)
+        self.total_lag = Column(totals, unknown == 0).tolist()
+        largest = max_by(np.where(known, shown.values, -1), start, -1)
+        self.largest_lag = Column(largest, largest >= 0).tolist()
+        lost_known = counted & lost.known
+        self.lost = Column(
+            sum_by(np.where(lost_known, lost.values, 0), start), count_by(lost_known, start) > 0
+        ).tolist()
+        self.production = _sums(seen.production.per_second, counted, start)
+        self.consumption = _sums(seen.consumption.per_second, counted, start)
+        ages = np.where(counted, seen.time_lag.seconds, np.nan)
+        self.time_lag = _numbers(max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf))
+        left = np.where(counted, seen.time_to_loss, np.nan)
+        some = count_by(~np.isnan(left), start) > 0
+        least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
+        self.time_to_loss = _numbers(np.where(some, least, np.nan))
+        since, never = seen.production.since_ms, np.iinfo(np.int64).max
+        first = min_by(np.where(counted & since.known, since.values, never), start, never)
+        self.since = Column(first, first != never).tolist()
+        self.status = worst_by(seen.statuses, counted, start)
+
+
+def _sums(values: Floats, mask: Flags, start: Any) -> list[float | None]:
+    """(G) the sum over *mask*; None when one of them is unknown, or there is none."""
+    sums = sum_by(np.where(mask, values, 0.0), start)
+    return _numbers(np.where(count_by(mask, start) > 0, sums, np.nan))
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    """None where nan or minus infinity."""
+    known = np.isnan(values) | np.isneginf(values)
+    return [None if k else v for v, k in zip(values.tolist(), known.tolist(), strict=True)]
+
+
+def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
+    """What the judge says of the assignment that a group has now."""
+    batch, rows = seen.batch, seen.batch.rows(number)
+    group, rates = batch.groups[number], seen.production.per_second[rows]
+    spec = spec_of(group, seen.lag.shown.take(rows), rates)
     judge = judge_of(
         group,
         spec,
         settings.rule(group.cluster, group.group),
         production=rates,
-        bytes_per_record=seen.sizes.bytes,
-        capacity=seen.capacity,
+        bytes_per_record=seen.sizes.bytes[rows],
+        capacity=seen.capacity[batch.members_of(number)],
     )
     return judge.figures(spec.owner)
 
 
-def _known_sum(numbers: Column) -> int | None:
-    """What is known to be lost; None when nothing is known."""
-    return int(numbers.values[numbers.known].sum()) if bool(numbers.known.any()) else None
+def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
+    """(M) each member's offsets/s: 0 for one without partitions, nan when a rate of its own is unknown."""
+    owner = batch.partitions.owner
+    owned = owner != NONE
+    sums = np.bincount(owner[owned], rates[owned], minlength=len(batch.members))
+    return sums.astype(np.float64)
 
 
-def _worst(values: Any, choose: Any) -> float | None:
-    """The worst of what is known; None when nothing is."""
-    known = values[~np.isnan(values)]
-    return float(choose(known)) if len(known) else None
-
-
-def _member_metrics(keys: dict[str, str], seen: Observation) -> list[MemberMetrics]:
-    group, table = seen.group, seen.group.partitions
-    if group.rebalancing:
-        return []
-    count = len(group.members)
-    counts = member_counts(table.owner, count)
-    lags = member_sums(table.owner, count, seen.lag.shown).tolist()
-    crossing = _crossing(group)
-    crossed = member_counts(np.where(crossing.crosses, table.owner, NONE), count)
-    told = np.array([m.rack is not None for m in group.members], np.bool_)
-    return [
-        MemberMetrics(
-            **keys,
-            member_id=member.id,
-            identity=member.identity,
-            client_id=member.client_id,
-            client_host=member.host,
-            instance_id=member.instance_id,
-            rack=member.rack,
-            rack_source=member.rack_source,
-            partitions=int(counts[i]),
-            lag=lags[i],
-            production_per_second=_of_member(seen.production.per_second, table.owner == i),
-            consumption_per_second=_of_member(seen.consumption.per_second, table.owner == i),
-            capacity_per_second=_number(seen.capacity[i]),
-            capacity_basis=seen.capacity_basis[i],
-            cross_rack_partitions=int(crossed[i]) if told[i] else None,
-        )
-        for i, member in enumerate(group.members)
-    ]
-
-
-def _of_member(rates: Any, owned: Any) -> float | None:
-    """A member's offsets/s: 0 for one without partitions, None when a rate of its own is unknown."""
-    return any_sum(rates, owned) if bool(owned.any()) else 0.0
-
-
-def _crossing(group: GroupSnapshot) -> Crossing:
+def _crossing(batch: GroupBatch) -> Crossing:
     """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
-    table, owner = group.partitions, _owner_racks(group)
-    if group.follower_fetching is False:
-        return leader_crossing(owner, table.leader_rack)
-    return replica_crossing(owner, table.replica_start, table.replica_rack)
+    table, owner = batch.partitions, _owner_racks(batch)
+    by_leader = leader_crossing(owner, table.leader_rack)
+    by_replica = replica_crossing(owner, table.replica_start, table.replica_rack)
+    leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
+    return Crossing(
+        crosses=np.where(leaders_only, by_leader.crosses, by_replica.crosses),
+        known=np.where(leaders_only, by_leader.known, by_replica.known),
+    )
 
 
-def _owner_racks(group: GroupSnapshot) -> Indices:
-    """Rack index of each partition's owner; a rack no broker has gets an index of its own."""
-    names = {rack: i for i, rack in enumerate(group.partitions.racks)}
-    racks = [names.setdefault(m.rack, len(names)) if m.rack else NONE for m in group.members]
-    return np.array([*racks, NONE], np.int32)[group.partitions.owner]
-
-
-def _partition_rows(seen: Observation) -> Rows:
-    group, table = seen.group, seen.group.partitions
-    crossing = _crossing(group)
-    owners = [*(m.id for m in group.members), None]
-    columns = {
-        "topic": table.names,
-        "topic_id": [table.topic_ids[t] for t in table.topic.tolist()],
-        "partition": table.partition.tolist(),
-        "subscribed": _subscribed(group),
-        "begin_offset": table.begin.tolist(),
-        "end_offset": table.end.tolist(),
-        "committed_offset": table.committed.tolist(),
-        "lag": seen.lag.shown.tolist(),
-        "lag_basis": [basis.value for basis in seen.lag.basis],
-        "lost_records": seen.lag.lost.tolist(),
-        "production_per_second": _numbers(seen.production.per_second),
-        "consumption_per_second": _numbers(seen.consumption.per_second),
-        "time_lag_seconds": _numbers(seen.time_lag.seconds),
-        "time_lag_basis": [basis.value for basis in seen.time_lag.basis],
-        "time_to_loss_seconds": _numbers(seen.time_to_loss),
-        "status": [status.value for status in seen.statuses],
-        "member_id": [owners[o] for o in table.owner.tolist()],
-        "cross_rack": [
-            c if k else None
-            for c, k in zip(crossing.crosses.tolist(), crossing.known.tolist(), strict=True)
-        ],
-        "committed_at": _moments(table.committed_at_ms),
-        "end_at": _moments(table.end_at_ms),
-        "counted": seen.counted.tolist(),
-        "lag_for_strategies": seen.lag.for_strategies.tolist(),
-        "production_deviation_per_second": _numbers(seen.production_deviation),
-        "consumption_deviation_per_second": _numbers(seen.consumption_deviation),
-        "bytes_per_record": _numbers(seen.sizes.bytes),
-        "bytes_per_record_basis": [basis.value for basis in seen.sizes.basis],
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _subscribed(group: GroupSnapshot) -> list[bool | None]:
-    """Whether somebody subscribes to each row's topic; unknown where a member does not tell (it rebalances)."""
-    untold = None if any(m.subscription is None for m in group.members) else False
-    return [known or untold for known in group.partitions.subscribed.tolist()]
-
-
-def _moments(column: Column) -> list[datetime | None]:
-    return [from_ms(ms) for ms in column.tolist()]
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _numbers(values: Any) -> list[float | None]:
-    return [_number(v) for v in values.tolist()]
+def _owner_racks(batch: GroupBatch) -> Indices:
+    """(n) rack index of each partition's owner; a rack no broker has gets an index of its own."""
+    names = {rack: i for i, rack in enumerate(batch.partitions.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    return np.array([*racks, NONE], np.int32)[batch.partitions.owner]

@@ -7,20 +7,20 @@ A strategy places tasks on clients; which of a client's threads takes one is Kaf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.advice import Judgement, runs, unfit
+from evenkeel.engine.advice import runs, unfit
 from evenkeel.engine.advice.tasks import task_feasibility, task_reach
 from evenkeel.engine.assignor import GroupSpec, spec_of
 from evenkeel.engine.assignors import every
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.model import (
     NONE,
     Assignment,
@@ -33,14 +33,14 @@ from evenkeel.engine.model import (
 )
 from evenkeel.engine.records import keys_of
 from evenkeel.engine.scoring import Judge, moves
-from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible
+from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible, refusal
 from evenkeel.engine.steps.measured import Measured, judge_of_measured
 from evenkeel.engine.streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.threads import thread_of
 
-_Row = tuple[Candidate, Judgement | None, Sequence[Move]]
+_Row = tuple[Candidate, Sequence[Move]]
 
 
 def task_rows(
@@ -57,7 +57,7 @@ def task_rows(
     shown = spec_of(group, measured.lag, measured.production)
     rule = settings.rule(group.cluster, group.group)
     judge = judge_of_measured(group, measured, shown, rule)
-    present, visible = "what the group has now", None
+    present, visible = [reason("live_assignment")], None
     assumed: tuple[Fact, ...] = ()
     found: dict[RackStrategy, PlacementOutcome | EvenkeelError]
     try:
@@ -65,38 +65,40 @@ def task_rows(
     except EvenkeelError as problem:
         found = dict.fromkeys(RackStrategy, problem)
     else:
-        present += f"; {live.not_emulated}" if live.not_emulated else ""
+        present += [live.not_emulated] if live.not_emulated else []
         found = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
         placed = [one for one in found.values() if isinstance(one, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
-        assumed = tuple(_noted("taken_for_unknown", application.remarks))
-    rows: list[_Row] = [(replace(_live(present, shown, judge), notes=assumed), None, [])]
+        assumed = application.remarks
+    rows: list[_Row] = [(replace(_live(present, shown, judge), notes=assumed), [])]
     for strategy, one in found.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(one, PlacementOutcome):
-            candidate, judgement, changed = _replayed_row(group, application, one, shown, judge)
-            rows.append((replace(candidate, is_running=is_running), judgement, changed))
+            candidate, changed = _replayed_row(group, application, one, shown, judge)
+            rows.append((replace(candidate, is_running=is_running), changed))
         else:
-            candidate = infeasible(strategy.value, task_reach(group), str(one), is_running)
-            rows.append((candidate, None, []))
-    done = {candidate.strategy for candidate, _, _ in rows}
-    reason = unfit(group) or ""
+            reach = task_reach(group)
+            refused = infeasible(strategy.value, reach, refusal(one), is_running=is_running)
+            rows.append((refused, []))
+    done = {candidate.strategy for candidate, _ in rows}
+    unfitting = unfit(group)
+    why = [unfitting] if unfitting else []
     rows += [
-        (infeasible(one.name, one.deployment, reason, runs(group, one.name)), None, [])
+        (infeasible(one.name, one.deployment, *why, is_running=runs(group, one.name)), [])
         for one in every().values()
         if one.name not in done
     ]
     keys = keys_of(group, settings.version)
-    for position, (candidate, judgement, changed) in enumerate(rows):
-        yield candidate_row(keys, position, candidate, judgement, changed)
+    for position, (candidate, changed) in enumerate(rows):
+        yield candidate_row(keys, position, candidate, changed)
 
 
-def _live(reason: str, shown: GroupSpec, judge: Judge) -> Candidate:
+def _live(told: Sequence[Fact], shown: GroupSpec, judge: Judge) -> Candidate:
     return Candidate(
         strategy=Live.name,
         deployment=Live.deployment,
         feasibility=Feasibility.CAN_RUN,
-        reason=reason,
+        reason=tuple(told),
         is_running=False,
         replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
         score=judge.score(Assignment(owner=shown.owner)),
@@ -122,7 +124,8 @@ def _replayed_row(
     deployment, name = task_reach(group), found.strategy.value
     judgement = task_feasibility(group, application, found)
     if judgement.feasibility is Feasibility.INFEASIBLE:
-        return infeasible(name, deployment, judgement.reason), judgement, []
+        never = infeasible(name, deployment, *judgement.reason)
+        return replace(never, how=judgement.how), []
     assignment = Assignment(owner=_members(application, found, shown))
     process = {m.id: m.process_id for m in group.members}
     changed = [
@@ -135,12 +138,13 @@ def _replayed_row(
         deployment=deployment,
         feasibility=judgement.feasibility,
         reason=judgement.reason,
+        how=judgement.how,
         replay=tuple(_replayed(application, found)),
-        notes=tuple(_noted("task_placement", found.remarks)),
+        notes=found.remarks,
         score=_by_client(judge.score(assignment), len(changed)),
         proof=_proof(application, found),
     )
-    return candidate, judgement, changed
+    return candidate, changed
 
 
 def _members(application: Running, found: PlacementOutcome, shown: GroupSpec) -> Indices:
@@ -174,10 +178,6 @@ def _replayed(application: Running, found: PlacementOutcome) -> Iterator[Fact]:
         yield Fact(kind=FactKind.REPLAY, measure="warming_copies", after=found.warming)
     if found.probing and not application.kip_1071:
         yield Fact(kind=FactKind.REPLAY, measure="probing_rebalances")
-
-
-def _noted(measure: str, sentences: Iterable[str]) -> Iterator[Fact]:
-    return (Fact(kind=FactKind.NOTE, measure=measure, quote=each) for each in sentences)
 
 
 def _proof(application: Running, found: PlacementOutcome) -> tuple[Fact, ...]:

@@ -8,6 +8,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import facts_of, new_snapshot_id
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import Cluster, Lake, SnapshotHistory
+from evenkeel.engine.wording import words
 
 
 def take_snapshot(
@@ -43,6 +44,7 @@ def take_snapshot(
     taken = cluster.take_snapshot(new_snapshot_id(name, utc_now()))
     errors = taken.tables["groups"]["error"]
     noted = facts_of(taken) | {
+        "problems": [words(problem) for problem in taken.problems],
         "listings": settings.listings(name),
         "unreadable_groups": len(errors) - errors.null_count,
         **(facts or {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
@@ -50,7 +50,7 @@ def record_validation(
         return rejected
     if stage == "snapshot":
         history.store_snapshot(lake.manifest("snapshot", snapshot_id))
-    history.store_validation(snapshot_id, stage, records_of(ValidationRow, results))
+    history.store_validation(snapshot_id, stage, results)
     if stage == "metrics" and not rejected:
         history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
     if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
@@ -62,39 +62,48 @@ def record_validation(
 
 def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
     """The metrics of the groups that may be shown; of each other one a row that says why nothing is known of it."""
-    withheld = withheld_groups(lake, snapshot_id, "metrics")
     measured = {name: lake.read(name, [snapshot_id]) for name in RECORDS["metrics"]}
+    withheld = withheld_groups(lake, snapshot_id, "metrics")
+    if not withheld:
+        return measured
     tables = {name: _without(table, withheld) for name, table in measured.items()}
-    seen = {row["group_id"]: row for row in lake.read("groups", [snapshot_id]).to_pylist()}
-    groups = measured["group_metrics"]
-    versions = dict(
-        zip(groups["group_id"].to_pylist(), groups["config_version"].to_pylist(), strict=True)
-    )
+    columns = ["group_id", "config_version"]
+    versions = {
+        row["group_id"]: row["config_version"]
+        for row in _of(measured["group_metrics"], withheld).select(columns).to_pylist()
+    }
     silent = [
         blank(
             GroupMetrics,
             snapshot_id=snapshot_id,
-            cluster=seen[group]["cluster"],
-            group_id=group,
-            config_version=versions.get(group) or "",
-            group_type=GroupType(seen[group]["group_type"]),
-            state=seen[group]["state"] or "",
-            assignor=seen[group]["assignor"],
+            cluster=seen["cluster"],
+            group_id=seen["group_id"],
+            config_version=versions.get(seen["group_id"]) or "",
+            group_type=GroupType(seen["group_type"]),
+            state=seen["state"] or "",
+            assignor=seen["assignor"],
             status=Status.UNKNOWN,
-            error=reason,
+            error=withheld[seen["group_id"]],
             findings=(),
         )
-        for group, reason in withheld.items()
-        if group in seen
+        for seen in _of(lake.read("groups", [snapshot_id]), withheld).to_pylist()
     ]
     unknown = table_of(GroupMetrics, silent)
     return tables | {"group_metrics": pa.concat_tables([tables["group_metrics"], unknown])}
 
 
-def _without(table: pa.Table, groups: Iterable[str]) -> pa.Table:
+def _of(table: pa.Table, groups: Iterable[str]) -> pa.Table:
+    """The rows of these groups."""
+    return table.filter(_among(table, groups))
+
+
+def _without(table: pa.Table, groups: Collection[str]) -> pa.Table:
     """The rows of all groups but these."""
-    own = pc.is_in(table["group_id"], value_set=pa.array(list(groups), pa.string()))
-    return table.filter(pc.invert(own))
+    return table.filter(pc.invert(_among(table, groups))) if groups else table
+
+
+def _among(table: pa.Table, groups: Iterable[str]) -> pa.ChunkedArray:
+    return pc.is_in(table["group_id"], value_set=pa.array(list(groups), pa.string()))
 
 
 def rejection(results: pa.Table) -> str | None:
@@ -141,7 +150,9 @@ def _failures(lake: Lake, snapshot_id: str, *stages: str) -> list[ValidationRow]
 
 
 def _critical(results: pa.Table) -> list[ValidationRow]:
-    return [row for row in records_of(ValidationRow, results) if row.withholds]
+    """The failures that withhold something; what else there is of a fleet's results does not become a record."""
+    failed = results.filter(pc.invert(results["success"]))
+    return [row for row in records_of(ValidationRow, failed) if row.withholds]
 
 
 def _joined(failures: Iterable[ValidationRow]) -> str:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, FactKind, note
 from evenkeel.engine.metrics.racks import Crossing, replica_crossing
 from evenkeel.engine.model import NONE, Indices, Ints, ragged_entries
-from evenkeel.engine.streams.live import IN_RULE, Running
+from evenkeel.engine.streams.live import Running
 from evenkeel.engine.streams.model import Application, Placement
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import STATELESS, RackStrategy
@@ -54,13 +55,13 @@ class PlacementOutcome:
     cost: int
 
     @property
-    def racks_off(self) -> str | None:
-        """Why racks played no part in it, in words."""
+    def racks_off(self) -> Fact | None:
+        """Why racks played no part in it."""
         return None if self.placement is None else self.placement.racks
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What is remarkable of where racks played a part, in words."""
+    def remarks(self) -> tuple[Fact, ...]:
+        """What is remarkable of where racks played a part."""
         return () if self.placement is None or self.racks_off else self.placement.findings
 
     @property
@@ -88,7 +89,8 @@ def outcome(running: Running, strategy: RackStrategy) -> PlacementOutcome:
     """
     if running.not_emulated:
         raise Infeasible(
-            f"{running.not_emulated}: what a strategy would make of its tasks is not known.",
+            f"the {running.assignor} task assignor is not emulated: what a strategy would make of its tasks is not"
+            " known.",
             fix="Set task_assignor of [rules.streams] to the one that the application uses.",
         )
     placement = place(running.app, replace(running.config, strategy=strategy))
@@ -128,14 +130,13 @@ def presumed(running: Running, candidates: Iterable[PlacementOutcome]) -> Runnin
     if running.kip_1071:
         return running
     if running.not_emulated:
-        remark = f"{running.not_emulated}: no strategy is replayed"
+        remark = replace(running.not_emulated, kind=FactKind.NOTE)
         return replace(running, runs=running.configured, remarks=(remark, *running.remarks))
     if running.configured is not None:
         return replace(running, runs=running.configured)
     same = next(reproducing(running, candidates), None)
     strategy = same or RackStrategy.NONE
-    why = "which gives exactly what the group has now" if same else "Kafka's default"
-    remark = f"rack.aware.assignment.strategy is taken to be {strategy}, {why} ({IN_RULE})"
+    remark = note("strategy_taken_as_seen" if same else "strategy_taken_by_default", [strategy])
     config = replace(running.config, strategy=strategy)
     return replace(running, config=config, runs=strategy, remarks=(remark, *running.remarks))
 

@@ -29,6 +29,7 @@ import numpy as np
 
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, note, reason
 from evenkeel.engine.model import (
     NONE,
     GroupSnapshot,
@@ -51,10 +52,6 @@ from evenkeel.engine.streams.model import (
 )
 from evenkeel.engine.streams.settings import EMULATED, Overlap, RackStrategy, TaskConfig, costs_of
 from evenkeel.engine.streams.stores import Stores, stores_of
-from evenkeel.engine.text import named
-
-IN_RULE = "say it in [rules.streams]"
-"""What helps where the wire does not tell."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,15 +84,15 @@ class Running:
     client_of: Indices
     copies_start: Ints
     copies: Indices
-    remarks: tuple[str, ...]
+    remarks: tuple[Fact, ...]
     runs: RackStrategy | None = None
 
     @property
-    def not_emulated(self) -> str | None:
+    def not_emulated(self) -> Fact | None:
         """Why no placement can be worked out for it; None when one can."""
         if self.kip_1071 or self.assignor == EMULATED:
             return None
-        return f"the {self.assignor} task assignor is not emulated"
+        return reason("task_assignor_not_emulated", [self.assignor])
 
     @cached_property
     def task_of(self) -> dict[tuple[str, int], int]:
@@ -178,7 +175,7 @@ def _running(
     config, remarks = _config(settings, app, [len(each) for each in copies])
     homeless = [app.tasks[n] for n in np.flatnonzero(owner == NONE).tolist()]
     if homeless:
-        remarks.append(f"{named(homeless, 'task', 'runs', 'run')} nowhere at the moment")
+        remarks.append(note("tasks_run_nowhere", homeless))
     remarks += _gaps(app, owner, stores)
     return Running(
         app=app,
@@ -283,24 +280,20 @@ def _replicas(table: PartitionTable | None) -> dict[tuple[str, int], list[str | 
 
 def _config(
     settings: StreamsSettings, app: Application, copies: Sequence[int]
-) -> tuple[TaskConfig, list[str]]:
+) -> tuple[TaskConfig, list[Fact]]:
     """The settings of the application, and what had to be guessed of them."""
-    remarks: list[str] = []
+    remarks: list[Fact] = []
     standbys = settings.num_standby_replicas
     stateful = np.flatnonzero(app.stateful).tolist()
     if standbys is None:
         standbys = min((copies[task] for task in stateful), default=0)
         if stateful:
-            remarks.append(
-                f"num.standby.replicas is taken to be {standbys}, as many copies as every store has now ({IN_RULE})"
-            )
+            remarks.append(note("standbys_taken", after=standbys))
     tags = settings.rack_aware_assignment_tags
     if tags is None:
         tags = tuple(sorted({name for one in app.tags for name in one})) if standbys else ()
         if tags:
-            remarks.append(
-                f"rack.aware.assignment.tags is taken to be {','.join(tags)}, all tags of the clients ({IN_RULE})"
-            )
+            remarks.append(note("tags_taken", tags))
     config = TaskConfig(
         num_standby_replicas=standbys,
         acceptable_recovery_lag=settings.acceptable_recovery_lag,
@@ -318,37 +311,29 @@ def _config(
     return config, remarks
 
 
-def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[str]:
+def _gaps(app: Application, owner: Indices, stores: Stores) -> Iterator[Fact]:
     """What is to be said of partitions that are not known, or not how long they are."""
     silent = (np.diff(app.source_start) == 0) & (owner != NONE)
     if silent.any():
-        names = [app.tasks[n] for n in np.flatnonzero(silent).tolist()]
-        yield f"what {named(names, 'task', 'reads', 'read')} is not known, and left out"
+        yield note("tasks_read_unknown", [app.tasks[n] for n in np.flatnonzero(silent).tolist()])
     used = [app.partitions[p] for p in np.unique(app.changelog).tolist()]
     endless = [f"{topic}-{number}" for topic, number in used if (topic, number) not in stores.ends]
     if endless:
-        yield (
-            f"{named(endless, 'changelog partition', 'has', 'have')} no known end: it counts as empty,"
-            " so copies of it never warm up"
-        )
+        yield note("changelog_ends_unknown", endless, partitions=len(endless))
 
 
-def _rack_remarks(group: GroupSnapshot) -> Iterator[str]:
+def _rack_remarks(group: GroupSnapshot) -> Iterator[Fact]:
     """What is to be said of the clients' racks."""
     racks: dict[str, Counter[str | None]] = {}
     for member in group.members:
         racks.setdefault(member.process_id or "", Counter())[member.rack] += 1
     odd = [process for process, found in racks.items() if len(found) > 1]
     if odd:
-        yield f"{named(odd, 'client', 'has', 'have')} threads in several racks"
+        yield note("clients_in_several_racks", odd)
     silent = [process for process, found in racks.items() if set(found) == {None}]
     if silent:
-        how = (
-            "the streams protocol tells none of them as yet: configure racks by client id or host"
-            if group.type is GroupType.STREAMS
-            else "set client.rack"
-        )
-        yield f"{named(silent, 'client', 'tells', 'tell')} no rack; {how}"
+        by_protocol = group.type is GroupType.STREAMS
+        yield note("protocol_tells_no_rack" if by_protocol else "clients_tell_no_rack", silent)
 
 
-__all__ = ["IN_RULE", "Running", "running"]
+__all__ = ["Running", "running"]

@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged
 from evenkeel.engine.streams.settings import (
     STATEFUL,
@@ -128,8 +129,8 @@ class Placement:
         planned_start, planned: Ragged, task -> clients that are to keep a copy then, ascending.
         initial: (N) the target before racks were looked at.
         probing: Whether to rebalance again soon because copies are being warmed up.
-        racks: Why racks played no part, in words; None when they did.
-        findings: What is remarkable, in words.
+        racks: Why racks played no part; None when they did.
+        findings: What is remarkable.
     """
 
     active: Indices
@@ -142,8 +143,8 @@ class Placement:
     planned: Indices
     initial: Indices
     probing: bool
-    racks: str | None = None
-    findings: tuple[str, ...] = field(default=())
+    racks: Fact | None = None
+    findings: tuple[Fact, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

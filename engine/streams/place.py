@@ -37,6 +37,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.facts import Fact, note, reason
 from evenkeel.engine.model import NONE, Indices
 from evenkeel.engine.streams.actives import optimise
 from evenkeel.engine.streams.assign_tasks import assign_stateful, assign_stateless
@@ -48,7 +49,6 @@ from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
 from evenkeel.engine.streams.tags import Apart, findings, kept_apart
 from evenkeel.engine.streams.task_movements import assign_task_movements
 from evenkeel.engine.streams.traffic import cross_rack, nothing_to_gain
-from evenkeel.engine.text import named
 
 
 def place(app: Application, config: TaskConfig) -> Placement:
@@ -69,9 +69,7 @@ def place(app: Application, config: TaskConfig) -> Placement:
     apart = kept_apart(app, config)
     plan = place_standbys(app, config, target, apart)
     if racks is None and not swap_standbys(app, plan, config.costs, apart):
-        remarks.append(
-            f"standbys were swapped {ROUNDS} times around, as in Kafka; more swaps may pay"
-        )
+        remarks.append(note("standby_swaps_cut_off", after=ROUNDS))
     moved = assign_task_movements(app, config, plan)
     active = assign_stateless(app, moved.active)
     if racks is None:
@@ -95,15 +93,15 @@ def place(app: Application, config: TaskConfig) -> Placement:
     )
 
 
-def _switch(app: Application, config: TaskConfig) -> tuple[str | None, list[str]]:
+def _switch(app: Application, config: TaskConfig) -> tuple[Fact | None, list[Fact]]:
     """Why racks play no part, None when they do; and what is to be said of it when they do."""
     off = racks_off(app, config)
     if off is not None or not _equal_costs(app, config):
         return off, []
     if config.strategy is RackStrategy.MIN_TRAFFIC and config.overlap is Overlap.COMPUTED:
-        return EQUAL_COSTS, []
+        return reason(EQUAL_COSTS), []
     # Sub-topology limits, or what ran where before, may still move a task.
-    return None, [EQUAL_COSTS]
+    return None, [note(EQUAL_COSTS)]
 
 
 def _equal_costs(app: Application, config: TaskConfig) -> bool:
@@ -121,28 +119,21 @@ def _optimised(app: Application, config: TaskConfig, initial: Indices) -> Indice
     return optimise(app, initial, tasks, config.costs, config.strategy, overlap)
 
 
-def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[str]:
-    """What the placement does not keep of what one might expect of it, in words."""
+def _remarks(app: Application, config: TaskConfig, plan: Copies, apart: Apart) -> list[Fact]:
+    """What the placement does not keep of what one might expect of it."""
     remarks = []
     tasks = np.flatnonzero(app.stateful).tolist()
     wanted = config.num_standby_replicas
     if tasks and len(app.clients) - 1 < wanted:
-        remarks.append(
-            f"{wanted} standbys are configured, and with {len(app.clients)} clients a task can have "
-            f"{len(app.clients) - 1}"
-        )
+        remarks.append(note("too_few_clients_for_standbys", after=len(app.clients), bound=wanted))
     short = np.flatnonzero(apart.short(np.column_stack([plan.owner, plan.table()]))).tolist()
     if short:
-        which = named([app.tasks[t] for t in short], "task", "has", "have")
-        remarks.append(
-            f"{which} copies on fewer values of {' and '.join(apart.keys)} than possible"
-        )
+        tasks_short = [app.tasks[t] for t in short]
+        remarks.append(note("copies_not_apart", tasks_short, unit=" and ".join(apart.keys)))
     unknown = app.lag_task[(app.lag == LAG_UNKNOWN) & app.stateful[app.lag_task]]
     if len(unknown):
-        which = named([app.tasks[t] for t in sorted(set(unknown.tolist()))], "task", "has", "have")
-        remarks.append(
-            f"{which} a client whose offsets are unknown: like Kafka, it counts as the furthest along"
-        )
+        unsure = [app.tasks[t] for t in sorted(set(unknown.tolist()))]
+        remarks.append(note("offsets_unknown", unsure))
     return remarks
 
 

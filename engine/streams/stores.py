@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from evenkeel.engine.facts import Fact, note
 from evenkeel.engine.model import GroupSnapshot, MemberTasks, PartitionTable
 
 
@@ -40,7 +41,7 @@ class Stores:
     topics: Mapping[str, tuple[str, ...]]
     having: frozenset[str]
     ends: Mapping[tuple[str, int], int]
-    remarks: tuple[str, ...] = field(default=())
+    remarks: tuple[Fact, ...] = field(default=())
 
     def stateful(self, task: str) -> bool:
         """Whether a task keeps state."""
@@ -107,8 +108,7 @@ def _matched(
     having = (shown - configured.keys()) | {name for name, of in configured.items() if of}
     undecided: set[str] = set()
     remarks = [
-        f"changelogs are configured for sub-topology {name}, which has no tasks"
-        for name in sorted(configured.keys() - size.keys())
+        note("changelogs_without_tasks", [name]) for name in sorted(configured.keys() - size.keys())
     ]
     settled = {topic for of in configured.values() for topic in of}
     for topic, partitions in _sizes(group.stores).items():
@@ -125,7 +125,7 @@ def _matched(
         remarks += _doubt(topic, partitions, likely, sized)
     bare = sorted(n for n in having if n in size and n not in undecided and not topics.get(n))
     if bare:
-        remarks.append(f"sub-topology {', '.join(bare)} has stores whose changelogs are not known")
+        remarks.append(note("changelogs_unknown", bare))
     return Stores(
         topics={name: tuple(sorted(of)) for name, of in topics.items()},
         having=frozenset(having),
@@ -136,7 +136,7 @@ def _matched(
 
 def _doubt(
     topic: str, partitions: int, likely: Sequence[str], sized: Sequence[str]
-) -> Iterator[str]:
+) -> Iterator[Fact]:
     """
     What is to be said of a changelog that is not known to be one sub-topology's.
 
@@ -147,18 +147,11 @@ def _doubt(
         sized: Those of as many tasks, with those whose changelogs are configured.
     """
     if len(likely) > 1:
-        yield (
-            f"changelog {topic} belongs to sub-topology {' or '.join(likely)}, which is not on the wire: all"
-            " of them count as stateful, and its racks and offsets are left out (name it in changelogs of"
-            " [rules.streams])"
-        )
+        yield note("changelog_undecided", [topic, *likely])
     elif not likely and sized:
-        yield (
-            f"changelog {topic} is left out, because others are configured for sub-topology"
-            f" {' and '.join(sized)}"
-        )
+        yield note("changelog_left_out", [topic, *sized])
     elif not likely:
-        yield f"changelog {topic} has {partitions} partitions, as no sub-topology has tasks"
+        yield note("changelog_fits_nothing", [topic], partitions=partitions)
 
 
 def _sizes(table: PartitionTable | None) -> dict[str, int]:

@@ -1,5 +1,5 @@
 """
-Whether racks may play a part in placing tasks, and if not, why, with the names.
+Whether racks may play a part in placing tasks, and if not, why, with the names: a reason as a fact.
 
 One missing rack anywhere switches them off: of a client, of a broker that holds a source partition,
 and where standbys are configured of one that holds a changelog partition. Unknown replicas count as
@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import NONE, Flags, Indices
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import RackStrategy, TaskConfig
-from evenkeel.engine.text import named
 
-EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
+EQUAL_COSTS = "equal_costs"
+"""The measure of the fact that every task costs the same on every client."""
 
 
-def racks_off(app: Application, config: TaskConfig) -> str | None:
+def racks_off(app: Application, config: TaskConfig) -> Fact | None:
     """
-    Why racks cannot play a part, in words; None when they can.
+    Why racks cannot play a part; None when they can.
 
     >>> from evenkeel.engine.streams.model import ClientLine, TaskLine, application
     >>> app = application(
@@ -30,37 +31,35 @@ def racks_off(app: Application, config: TaskConfig) -> str | None:
     ...     [ClientLine(process_id="00000000-0000-0000-0000-000000000001", rack="a")],
     ...     {("t", 0): ["a", None]},
     ... )
-    >>> racks_off(app, TaskConfig(strategy=RackStrategy.MIN_TRAFFIC))
-    '1 source partition (t-0) lies on a broker without rack'
+    >>> off = racks_off(app, TaskConfig(strategy=RackStrategy.MIN_TRAFFIC))
+    >>> off.measure, off.subjects
+    ('source_brokers_without_rack', ('t-0',))
     """
     if config.strategy is RackStrategy.NONE:
-        return "the strategy is none"
+        return reason("strategy_none")
     bare = np.flatnonzero(app.client_rack == NONE).tolist()
     if bare:
-        names = [app.clients[c] for c in bare]
-        return (
-            f"{named(names, 'client', 'has', 'have')} no rack, or one that its members disagree on"
-        )
-    reason = _data_off(app, app.source, "source")
-    if reason is None and config.num_standby_replicas:
-        reason = _data_off(app, app.changelog, "changelog")
-    return reason
+        return reason("clients_without_rack", [app.clients[c] for c in bare])
+    off = _data_off(app, app.source, "source")
+    if off is None and config.num_standby_replicas:
+        off = _data_off(app, app.changelog, "changelog")
+    return off
 
 
-def _data_off(app: Application, used: Indices, kind: str) -> str | None:
+def _data_off(app: Application, used: Indices, kind: str) -> Fact | None:
     """Why the racks of these partitions do not do."""
     read = np.zeros(len(app.partitions), np.bool_)
     read[used] = True
     replicas = np.diff(app.replica_start)
     unknown = _names(app, read & (replicas == 0))
     if unknown:
-        return f"{named(unknown, f'{kind} partition', 'has', 'have')} no known replicas"
+        return reason(f"{kind}_replicas_unknown", unknown, partitions=len(unknown))
     row = np.repeat(np.arange(len(app.partitions)), replicas)
     rackless = np.zeros(len(app.partitions), np.bool_)
     rackless[row[app.replica_rack == NONE]] = True
     bare = _names(app, read & rackless)
     if bare:
-        return f"{named(bare, f'{kind} partition', 'lies', 'lie')} on a broker without rack"
+        return reason(f"{kind}_brokers_without_rack", bare, partitions=len(bare))
     return None
 
 

@@ -15,10 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
+from evenkeel.engine.facts import Fact, note
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import TaskConfig
-from evenkeel.engine.text import named
 
 RACK = "rack"
 
@@ -102,9 +102,9 @@ def racks_are_tags(app: Application, config: TaskConfig) -> bool:
     return config.rack_as_tag and not config.tags and bool((app.client_rack != NONE).all())
 
 
-def findings(app: Application, config: TaskConfig) -> list[str]:
+def findings(app: Application, config: TaskConfig) -> list[Fact]:
     """
-    What is to be said of racks and tags, in words: which of the two decides, and where they disagree.
+    What is to be said of racks and tags: which of the two decides, and where they disagree.
 
     The disagreement is the warning that KIP-925 promised (section D, option III) and Kafka never gives.
     """
@@ -112,33 +112,20 @@ def findings(app: Application, config: TaskConfig) -> list[str]:
     if not config.rack_as_tag or not config.num_standby_replicas:
         pass
     elif racks_are_tags(app, config):
-        remarks.append(
-            "standbys are kept on different racks, as KIP-925 promised; Kafka itself does not do this "
-            f"without rack.aware.assignment.tags={RACK} and client.tag.{RACK} on every client"
-        )
+        remarks.append(note("racks_taken_for_tag"))
     elif config.tags:
-        remarks.append(
-            "standbys follow rack.aware.assignment.tags, so racks are not taken for a tag"
-        )
+        remarks.append(note("tags_instead_of_racks"))
     else:
         bare = [app.clients[c] for c in np.flatnonzero(app.client_rack == NONE)]
-        remarks.append(
-            f"racks are not taken for a tag: {named(bare, 'client', 'has', 'have')} no rack"
-        )
+        remarks.append(note("racks_not_taken_for_tag", bare))
     return remarks + _conflict(app, config)
 
 
-def _conflict(app: Application, config: TaskConfig) -> list[str]:
+def _conflict(app: Application, config: TaskConfig) -> list[Fact]:
     racked = np.flatnonzero(app.client_rack != NONE)
     if not config.tags or not len(racked):
         return []
     if RACK not in config.tags:
-        return [
-            f"client.rack is set but {RACK!r} is not among rack.aware.assignment.tags "
-            f"({', '.join(config.tags)}): standbys follow the tags alone"
-        ]
+        return [note("rack_not_among_tags", config.tags)]
     differ = [c for c in racked.tolist() if app.tags[c].get(RACK) != app.racks[app.client_rack[c]]]
-    if not differ:
-        return []
-    differing = named([app.clients[c] for c in differ], "client", "has", "have")
-    return [f"{differing} another client.tag.{RACK} than client.rack: standbys follow the tag"]
+    return [note("tag_differs_from_rack", [app.clients[c] for c in differ])] if differ else []

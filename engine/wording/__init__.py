@@ -5,8 +5,8 @@ The one place where values become words: for the command line, for messages, and
 words, `advice` the facts that explain a verdict.
 """
 
-from evenkeel.engine.text import and_more, listed, named, several, shortened
-from evenkeel.engine.wording.advice import because
+from evenkeel.engine.text import and_more, does, listed, named, several, shortened
+from evenkeel.engine.wording.advice import because, how, reasons
 from evenkeel.engine.wording.facts import proof, replay, shown, words
 from evenkeel.engine.wording.names import member_names
 from evenkeel.engine.wording.numbers import (
@@ -28,7 +28,9 @@ __all__ = [
     "because",
     "byte_rate",
     "change",
+    "does",
     "duration",
+    "how",
     "listed",
     "member_names",
     "moment",
@@ -37,6 +39,7 @@ __all__ = [
     "offsets",
     "percent",
     "proof",
+    "reasons",
     "replay",
     "sentence",
     "several",

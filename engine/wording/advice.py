@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.text import several
@@ -21,8 +21,45 @@ def because(facts: Sequence[Fact]) -> str:
     """
     reasons, found = of_kind(facts, FactKind.REASON), of_kind(facts, FactKind.FINDING)
     gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
-    told = [_reason(reason, gains, losses) for reason in reasons] or [gains]
+    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses)) or gains]
     return "; ".join([part for part in (*told, *map(words, found)) if part])
+
+
+_AFTER = {"racks_play_no_part": ": "}
+_BEFORE = {"shipping_class": " "}
+"""What stands between a reason of this measure and the next one, or the one before."""
+
+
+def reasons(facts: Iterable[Fact]) -> str:
+    """
+    Why a strategy can or cannot run, as one clause.
+
+    >>> from evenkeel.engine.facts import reason
+    >>> reasons([reason("runs_it"), reason("listed_beside_eager")])
+    'the strategy it runs; listed beside eager ones, it starts afresh at every rebalance'
+    >>> reasons([reason("after_double_bounce"), reason("shipping_class"), reason("nobody_lists_it")])
+    'after a double bounce that adds it and ships its class with every member; no member lists it'
+    """
+    return _glued(facts, words)
+
+
+def how(facts: Iterable[Fact]) -> str | None:
+    """
+    What to do to get a strategy, in sentences; None where nothing is known.
+
+    >>> from evenkeel.engine.facts import FactKind
+    >>> how([Fact(kind=FactKind.HOW, measure="ship_class", subjects=("fair",))])
+    'Ship com.cerner.common.kafka.consumer.assignors.FairAssignor with every member.'
+    """
+    return " ".join(map(words, facts)) or None
+
+
+def _glued(facts: Iterable[Fact], told: Callable[[Fact], str]) -> str:
+    whole, between = "", ""
+    for fact in facts:
+        whole += (whole and _BEFORE.get(fact.measure, between)) + told(fact)
+        between = _AFTER.get(fact.measure, "; ")
+    return whole
 
 
 def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:

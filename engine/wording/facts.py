@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor
 
 from evenkeel.engine.facts import PROOF, Fact, FactKind, of_kind
-from evenkeel.engine.text import and_more, listed, several
+from evenkeel.engine.text import and_more, does, listed, plural, several
+from evenkeel.engine.wording import deploying, reading, streams
+from evenkeel.engine.wording.clauses import Clause, known, partitions, subjects, whole
 from evenkeel.engine.wording.numbers import change, duration, money, offsets, percent
-
-NAMED = 3
-"""Subjects named in a clause."""
-
-Clause = Callable[[Fact], str]
 
 MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "largest_member_lag": ("largest member lag", lambda n: offsets(round(n))),
@@ -38,7 +35,7 @@ def words(fact: Fact) -> str:
 
 
 def _clause(fact: Fact) -> str:
-    return _CLAUSES.get(fact.measure, _plain)(fact)
+    return CLAUSES.get(fact.measure, _plain)(fact)
 
 
 def joined(facts: Iterable[Fact]) -> str:
@@ -64,26 +61,7 @@ def _plain(fact: Fact) -> str:
         return fact.quote
     values = [shown(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
     told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
-    return f"{told} ({_subjects(fact)})" if fact.subjects else told
-
-
-def _subjects(fact: Fact) -> str:
-    left = max(0, len(fact.subjects) - NAMED) + fact.more
-    return ", ".join(fact.subjects[:NAMED]) + and_more(left)
-
-
-def _partitions(fact: Fact) -> str:
-    return several(fact.partitions or 0, "partition")
-
-
-def _known(value: float | None) -> float:
-    """A value that every fact of its measure has."""
-    assert value is not None, "whoever makes the fact gives its value"
-    return value
-
-
-def _whole(value: float | None) -> int:
-    return round(_known(value))
+    return f"{told} ({subjects(fact)})" if fact.subjects else told
 
 
 # What is weighed
@@ -92,32 +70,32 @@ def _whole(value: float | None) -> int:
 def _lag(fact: Fact) -> str:
     if fact.kind is FactKind.FINDING:
         return _floor(fact)
-    before, after = _whole(fact.before), _whole(fact.after)
+    before, after = whole(fact.before), whole(fact.after)
     told = f"largest member lag {change(f'{before:,}', offsets(after))}"
     return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
 
 
 def _cost(fact: Fact) -> str:
-    saved = _known(fact.before) - _known(fact.after)
+    saved = known(fact.before) - known(fact.after)
     return f"{money(abs(saved), fact.unit or '')} a month {'saved' if saved > 0 else 'more'}"
 
 
 def _moves(fact: Fact) -> str:
     if fact.kind is not FactKind.LOSS:
         return _plain(fact)
-    return f"{several(_whole(fact.after), 'partition')} would move, the policy allows {_whole(fact.bound):,}"
+    return f"{several(whole(fact.after), 'partition')} would move, the policy allows {whole(fact.bound):,}"
 
 
 def _unowned(fact: Fact) -> str:
-    more = _whole(fact.after) - _whole(fact.before)
+    more = whole(fact.after) - whole(fact.before)
     if more > 0:
-        return f"{more:,} more {'partition' if more == 1 else 'partitions'} without owner"
-    return f"{several(-more, 'unowned partition')} {'gets' if more == -1 else 'get'} an owner"
+        return f"{more:,} more {plural('partition', more)} without owner"
+    return f"{does(-more, 'unowned partition', 'gets', 'get')} an owner"
 
 
 def _floor(fact: Fact) -> str:
     return (
-        f"the largest member lag ({offsets(_whole(fact.after))}) is at its floor ({_whole(fact.bound):,}): no"
+        f"the largest member lag ({offsets(whole(fact.after))}) is at its floor ({whole(fact.bound):,}): no"
         " assignment can lower it, look at the hottest partition or at capacity"
     )
 
@@ -126,30 +104,30 @@ def _floor(fact: Fact) -> str:
 
 
 def _idle(fact: Fact) -> str:
-    return f"{_whole(fact.after)} of {several(_whole(fact.bound), 'member')} own none of the {_partitions(fact)}"
+    return f"{whole(fact.after)} of {several(whole(fact.bound), 'member')} own none of the {partitions(fact)}"
 
 
 def _lost(fact: Fact) -> str:
-    records = several(_whole(fact.after), "record")
-    return f"retention removed {records} unread on {_partitions(fact)}"
+    records = several(whole(fact.after), "record")
+    return f"retention removed {records} unread on {partitions(fact)}"
 
 
 def _compacted(fact: Fact) -> str:
     return (
-        f"lag on {_partitions(fact)} of compacted topics ({_subjects(fact)}) counts offsets, of which compaction may"
+        f"lag on {partitions(fact)} of compacted topics ({subjects(fact)}) counts offsets, of which compaction may"
         " have removed the records: it is an upper bound"
     )
 
 
 def _no_reset(fact: Fact) -> str:
     return (
-        f"nothing is committed on {_partitions(fact)}, and where the group would begin is not known: set"
+        f"nothing is committed on {partitions(fact)}, and where the group would begin is not known: set"
         " auto_offset_reset in a rule of evenkeel.toml"
     )
 
 
 def _lost_racks(fact: Fact) -> str:
-    now, would = percent(_known(fact.before)), percent(_known(fact.after))
+    now, would = percent(known(fact.before)), percent(known(fact.after))
     return (
         f"lost rack awareness: {now} of its partitions are read across racks, {would} would have to be; a broker that"
         " assigns (KIP-848) looks at no rack, though all members tell theirs"
@@ -157,7 +135,7 @@ def _lost_racks(fact: Fact) -> str:
 
 
 def _leaders_only(fact: Fact) -> str:
-    now, would = percent(_known(fact.before)), percent(_known(fact.after))
+    now, would = percent(known(fact.before)), percent(known(fact.after))
     return (
         f"{now} of its partitions are read across racks because brokers serve reads from leaders only; with"
         f" replica.selector.class set to RackAwareReplicaSelector (KIP-392) it would be {would}"
@@ -166,8 +144,8 @@ def _leaders_only(fact: Fact) -> str:
 
 def _no_sizes(fact: Fact) -> str:
     return (
-        f"what crosses racks cannot be priced: the size of records is unknown on {_partitions(fact)}"
-        f" ({_subjects(fact)}); grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or"
+        f"what crosses racks cannot be priced: the size of records is unknown on {partitions(fact)}"
+        f" ({subjects(fact)}); grant DESCRIBE on the cluster, for log directories, and DESCRIBE_CONFIGS on topics, or"
         " set bytes_per_record in a rule (compacted and purged topics always need that)"
     )
 
@@ -184,7 +162,7 @@ def _given(what: str) -> Clause:
     def clause(fact: Fact) -> str:
         if fact.partitions == 1:
             return f"1 partition {what}, {fact.subjects[0]}"
-        return f"{_partitions(fact)}, first {fact.subjects[0]}, of which each {what}"
+        return f"{partitions(fact)}, first {fact.subjects[0]}, of which each {what}"
 
     return clause
 
@@ -198,18 +176,21 @@ _WEIGHED: Mapping[str, Clause] = {
     "unowned": _unowned,
 }
 
-_CLAUSES: Mapping[str, Clause] = {
+CLAUSES: Mapping[str, Clause] = {
     **_WEIGHED,
-    "rebalancing": lambda f: f"rebalancing ({_subjects(f)}): who owns what is in motion",
+    **deploying.CLAUSES,
+    **reading.CLAUSES,
+    **streams.CLAUSES,
+    "rebalancing": lambda f: f"rebalancing ({subjects(f)}): who owns what is in motion",
     "idle_members": _idle,
     "lost_records": _lost,
-    "commits_beyond_end": lambda f: f"commit beyond end on {_partitions(f)}",
+    "commits_beyond_end": lambda f: f"commit beyond end on {partitions(f)}",
     "compacted_lag": _compacted,
     "commits_of_no_partition": lambda f: (
-        f"commits for {_partitions(f)} that no longer exist: {_subjects(f)}"
+        f"commits for {partitions(f)} that no longer exist: {subjects(f)}"
     ),
     "unsubscribed_commits": lambda f: (
-        f"commits on {_partitions(f)} nobody subscribes to, left out of totals"
+        f"commits on {partitions(f)} nobody subscribes to, left out of totals"
     ),
     "no_offset_reset": _no_reset,
     "lost_rack_awareness": _lost_racks,
@@ -223,21 +204,22 @@ _CLAUSES: Mapping[str, Clause] = {
         "racks have nothing to gain, each partition costs the same on every member"
     ),
     "raised_limits": lambda f: (
-        f"limits per topic raised by {_whole(f.after)}, because subscriptions differ"
+        f"limits per topic raised by {whole(f.after)}, because subscriptions differ"
     ),
     "cross_rack_partitions": lambda f: (
-        f"{_whole(f.after):,} of {several(_whole(f.bound), 'partition')} cross racks"
+        f"{whole(f.after):,} of {several(whole(f.bound), 'partition')} cross racks"
     ),
-    "new_owners": lambda f: f"{_whole(f.after):,} new to their owner",
+    "new_owners": lambda f: f"{whole(f.after):,} new to their owner",
     "cross_rack_sources": lambda f: (
-        f"{several(_whole(f.after), 'source partition')} cross{'es' if f.after == 1 else ''} racks"
+        f"{does(whole(f.after), 'source partition', 'crosses', 'cross')} racks"
     ),
-    "task_moves": lambda f: f"{_whole(f.after):,} of {several(_whole(f.bound), 'task')} move",
+    "task_moves": lambda f: f"{whole(f.after):,} of {several(whole(f.bound), 'task')} move",
     "assignment_cost": lambda f: (
-        f"total cost {_whole(f.after)}, no assignment with these counts costs less"
+        f"total cost {whole(f.after)}, no assignment with these counts costs less"
     ),
     "placement_cost": lambda _: "no placement with these counts costs less",
 }
+"""Each measure that has words of its own."""
 
 _COSTS = ("assignment_cost", "placement_cost")
 _FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
@@ -282,12 +264,12 @@ def _name(fact: Fact) -> str:
 
 
 def _left_out(fact: Fact) -> str:
-    why = f"{_partitions(fact)} of unknown lag" if fact.partitions else "lags too large to add up"
+    why = f"{partitions(fact)} of unknown lag" if fact.partitions else "lags too large to add up"
     return f"largest member lag left out: {why}"
 
 
 def _bounded(fact: Fact) -> str:
-    after, bound = _known(fact.after), _known(fact.bound)
+    after, bound = known(fact.after), known(fact.bound)
     if fact.measure == "largest_member_lag":
         gap = 100 * (after - bound) / bound
         digits = 0 if gap >= 2 else 2
@@ -318,17 +300,15 @@ def replay(facts: Iterable[Fact]) -> str | None:
     for fact in of_kind(facts, FactKind.REPLAY):
         if fact.measure == "warming_copies":
             one = fact.after == 1
-            told = f"{told}, {_whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            told = f"{told}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
             continue
         if fact.measure == "probing_rebalances":
             told = f"{told}; probing rebalances follow until its tasks are where they are to be"
             continue
         told = fact.measure.replace("_", " ")
         if (fact.after or 1) > 1:
-            waits = (
-                f"{_partitions(fact)} {'pauses' if fact.partitions == 1 else 'pause'} in between"
-            )
-            told += f", settled in {_whole(fact.after)} rounds; {waits}"
+            waits = f"{does(fact.partitions or 0, 'partition', 'pauses', 'pause')} in between"
+            told += f", settled in {whole(fact.after)} rounds; {waits}"
     return told
 
 

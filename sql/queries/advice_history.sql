@@ -6,9 +6,6 @@
 --   :group text = null     The consumer group; null: every group.
 --   :verdict text = null   switch, stay or 'not judged'; null: every verdict.
 --   :limit integer = 50    How many rows at most.
---
--- Null is none, not unknown:
---   strategy, how, yardstick, yardstick_reason
 SELECT
     advice.cluster,
     advice.group_id,

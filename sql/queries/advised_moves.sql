@@ -3,9 +3,6 @@
 -- Parameters:
 --   :group text           The consumer group.
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
---
--- Null is none, not unknown:
---   from_member, to_member
 SELECT
     advice.cluster,
     advice.strategy,

@@ -1,19 +1,12 @@
 -- What is read across racks, what does it cost, and what would be saved? One row per group of the newest snapshot with
 -- candidates, the dearest first: bytes per second as they are produced, cost in 30 days at the configured price_per_gb, and
--- the cheapest strategy that the group could run (feasibility "can run" or "could run"), if one costs less. Null is unknown:
+-- the cheapest strategy that the group could run (feasibility "can run" or "could run"), if one costs less, else null. Other nulls are unknown:
 -- rates need two snapshots, sizes DESCRIBE on the cluster or bytes_per_record, a cost price_per_gb. Only groups of which a
 -- share is known are listed.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
---
--- Null is none, not unknown:
---   cheapest_strategy, feasibility, currency
---   cross_rack_cost_per_month where currency is null
---   cheapest_share, cheapest_bytes_per_second where cheapest_strategy is null
---   cheapest_cost_per_month, saved_per_month where cheapest_strategy is null
---   cheapest_cost_per_month, saved_per_month where currency is null
 WITH live AS (
     SELECT *
     FROM strategy_scoreboard

@@ -3,9 +3,6 @@
 -- Parameters:
 --   :cluster text = null            Configured name of the cluster; null: every cluster, and steps that concern all.
 --   :hours double precision = 24    How many hours to look back.
---
--- Null is none, not unknown:
---   cluster, snapshot_id
 SELECT
     cluster,
     step,

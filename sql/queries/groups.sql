@@ -1,18 +1,13 @@
 -- How does every group fare now? One row per group of the newest measured snapshot, the worst first: REWIND, STOP, STALL,
 -- WARN, groups that could not be read (error is not null), UNKNOWN, OK; the larger lag first where that is equal. With the
 -- newest advice it was given (advised_on: the snapshot it is of, which may be the one before). Lag is in offsets, time lag
--- in seconds, cross_rack_share a fraction of 1; null is unknown.
+-- in seconds, cross_rack_share a fraction of 1. A number that is null is unknown; but there is no skew without lag, and no
+-- skew and no share without members.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
 --   :pattern text = null  SQL pattern of group ids, as 'orders%'; null: every group.
---
--- Null is none, not unknown:
---   verdict, strategy, reason, yardstick, yardstick_reason, advised_on, error, findings
---   assignor where error is null
---   lag_skew where total_lag is known
---   cross_rack_share where members is 0
 SELECT
     lag.cluster,
     lag.group_id,

@@ -1,14 +1,10 @@
 -- How did the lag of a group develop? One row per snapshot, oldest first. Lag is in offsets, rates in offsets per second;
--- null is unknown.
+-- null is unknown, but there is no skew without lag, and nothing of members without any.
 --
 -- Parameters:
 --   :group text                       The consumer group.
 --   :cluster text = null              Configured name of the cluster; null: every cluster.
 --   :hours double precision = 24      How many hours to look back.
---
--- Null is none, not unknown:
---   lag_skew where total_lag is known
---   largest_member_lag, lag_floor where members is 0
 SELECT
     snapshot.cluster,
     snapshot.started_at AS taken_at,

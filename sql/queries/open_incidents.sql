@@ -2,9 +2,6 @@
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
---
--- Null is none, not unknown:
---   cluster, group_id
 SELECT
     cluster,
     group_id,

@@ -7,13 +7,6 @@
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
---
--- Null is none, not unknown:
---   proof, findings, notes, reason, replay, currency
---   largest_member_lag, lag_floor, lag_skew, cross_rack_share where partition_spread is null
---   partition_spread, moves, drain_seconds where partition_spread is null
---   lag_skew where largest_member_lag is known
---   cross_rack_cost_per_month where currency is null
 SELECT
     cluster,
     group_id,

@@ -6,9 +6,6 @@
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :limit integer = 20    How many rows at most.
---
--- Null is none, not unknown:
---   seconds_since_previous, seconds_to_advice
 SELECT
     cluster,
     started_at,

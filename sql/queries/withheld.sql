@@ -3,9 +3,6 @@
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
---
--- Null is none, not unknown:
---   group_id
 SELECT
     validation.cluster,
     validation.group_id,

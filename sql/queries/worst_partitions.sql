@@ -5,9 +5,6 @@
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :group text = null     The consumer group; null: every group.
 --   :limit integer = 20    How many rows at most.
---
--- Null is none, not unknown:
---   member_id
 SELECT
     cluster,
     group_id,

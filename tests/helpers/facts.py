@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.wording import words
+from evenkeel.engine.wording import how, reasons, words
 
 
 def said(facts: Iterable[Fact]) -> tuple[str, ...]:
     """Each fact in words."""
     return tuple(words(fact) for fact in facts)
+
+
+def told(fact: Fact | None) -> str | None:
+    """One fact in words; None where there is none."""
+    return None if fact is None else words(fact)
+
+
+def why_of(judged: Any) -> str:
+    """The reason of a judgement or candidate in words."""
+    return reasons(judged.reason)
+
+
+def how_of(judged: Any) -> str:
+    """What to do for a judgement, candidate or plan in words; nothing where nothing is known."""
+    return how(judged.how) or ""

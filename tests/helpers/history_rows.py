@@ -22,7 +22,7 @@ from evenkeel.engine.datasets import (
     split_snapshot_id,
 )
 from evenkeel.engine.ports import Manifest
-from evenkeel.engine.records import AdviceRow, ValidationRow, record_of
+from evenkeel.engine.records import AdviceRow, ValidationRow, record_of, table_of
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -182,15 +182,21 @@ def validation(group: str | None, *, success: bool, **columns: Any) -> Validatio
     )
 
 
+def checks(*rows: ValidationRow) -> pa.Table:
+    """What a validation stage found."""
+    return table_of(ValidationRow, rows)
+
+
 def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> str:
     """Take one snapshot through every step; its id."""
     taken = manifest(number, cluster)
     snapshot_id = taken.snapshot_id
     history.store_snapshot(taken, "c0ffee")
-    checks = [validation("orders-app", success=True), validation("broken", success=False)]
-    history.store_validation(snapshot_id, "snapshot", checks)
+    found = checks(validation("orders-app", success=True), validation("broken", success=False))
+    history.store_validation(snapshot_id, "snapshot", found)
     history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [5, 7], "idle": [0]}))
-    history.store_validation(snapshot_id, "candidates", [validation("orders-app", success=True)])
+    found = checks(validation("orders-app", success=True))
+    history.store_validation(snapshot_id, "candidates", found)
     history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app"))
     history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
     return snapshot_id

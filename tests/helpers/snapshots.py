@@ -24,13 +24,14 @@ from uuid import NAMESPACE_URL, uuid5
 from evenkeel.engine.datasets import (
     SNAPSHOT,
     ClusterSnapshot,
-    Unread,
     facts_of,
     groups_of,
     rows_to_table,
 )
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import GroupSnapshot
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.wording import words
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When snapshot number 0 is taken."""
@@ -180,8 +181,7 @@ def make_snapshot(
     follower_fetching: bool | None = None,
     cluster: str = "test",
     number: int = 0,
-    problems: Sequence[str] = (),
-    unread: Sequence[Unread] = (),
+    problems: Sequence[Fact] = (),
 ) -> ClusterSnapshot:
     """
     A snapshot of these topics and groups.
@@ -222,8 +222,7 @@ def make_snapshot(
             name: rows_to_table([key | dict(row) for row in rows], SNAPSHOT[name])
             for name, rows in parts.items()
         },
-        problems=(*problems, *(each.line for each in unread)),
-        unread=tuple(unread),
+        problems=tuple(problems),
         requests={"ListGroups": len(brokers)},
     )
 
@@ -257,7 +256,8 @@ def groups(
 def store(lake: Lake, *snapshots: ClusterSnapshot) -> list[str]:
     """Write snapshots as `take_snapshot` does; their ids in the order given."""
     for snapshot in snapshots:
-        lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, facts_of(snapshot))
+        noted = facts_of(snapshot) | {"problems": [words(each) for each in snapshot.problems]}
+        lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, noted)
     return [snapshot.snapshot_id for snapshot in snapshots]
 
 

@@ -36,7 +36,6 @@ spark.sql.shuffle.partitions 4
 spark.ui.enabled false
 spark.eventLog.enabled true
 spark.eventLog.compress false
-spark.jars.ivy {ivy}
 spark.eventLog.dir file://{events}
 """
 _FROM_HERE = ("PYTHONPATH", "PYSPARK_PYTHON", "VIRTUAL_ENV")
@@ -164,18 +163,17 @@ class StandaloneCluster:
 
 
 @contextmanager
-def standalone_cluster(folder: Path, ivy: Path, workers: int = 2) -> Iterator[StandaloneCluster]:
+def standalone_cluster(folder: Path, workers: int = 2) -> Iterator[StandaloneCluster]:
     """
     A master and its workers, ended at the end.
 
     Args:
         folder: Takes everything they write.
-        ivy: Where jars that Spark fetches are kept from one run to the next.
         workers: How many.
     """
     for name in ("conf", "bare", "bin", "events"):
         (folder / name).mkdir(parents=True)
-    options = DEFAULTS.format(ivy=ivy, events=folder / "events")
+    options = DEFAULTS.format(events=folder / "events")
     (folder / "conf" / "spark-defaults.conf").write_text(options)
     (folder / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
     port, page = free_ports(2)

@@ -23,6 +23,7 @@ import psutil
 from evenkeel.engine import wiring
 from evenkeel.engine.config import load
 from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.wording import words
 from tests.stage import report
 from tests.stage.airflow import AirflowApi
 from tests.stage.postgres import EmbeddedPostgres
@@ -126,7 +127,8 @@ def _check_cluster(demo: Demo) -> None:
         raise LocalClusterError(f"CLUSTER={demo.cluster}: {problem}") from problem
     for finding in findings:
         if not finding.ok:
-            print(f"! {finding.what}: {finding.seen} {finding.fix or ''}")
+            first = f"; {words(finding.problem)}" if finding.problem else ""
+            print(f"! {finding.what}: {finding.seen}{first} {finding.fix or ''}")
 
 
 def bring_up(demo: Demo, progress: Progress) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import psycopg
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.cli.views.columns import cells, heads
 from evenkeel.engine.cli.views.scoreboard import why
-from evenkeel.engine.cli.views.tables import Table, number, ratio, share, text
+from evenkeel.engine.cli.views.tables import Table, text
 from evenkeel.engine.cli.views.tables import show as show_tables
+from evenkeel.engine.records import columns_of_query
 from tests.stage import slack_workspace as slack
 from tests.stage.services import Demo
 
@@ -74,24 +76,26 @@ def _title(words: str) -> None:
     print(f"\n== {words} {'=' * (75 - len(words))}\n", flush=True)
 
 
+_COLUMNS = ("group_id", "total_lag", "lag_skew", "cross_rack_share", "status", "verdict", "reason")
+
+
 def _table(groups: list[dict[str, Any]]) -> Table:
-    headings = ("group", ">lag", ">skew", ">cross-rack", "status", "advice", "why")
-    return Table(headings=headings, rows=[_row(group) for group in groups], apart=True)
+    declared = columns_of_query("groups")
+    *columns, advice, reason = (declared[name] for name in _COLUMNS)
+    return Table(
+        headings=heads([*columns, advice, reason]),
+        rows=[[*cells(columns, group), *_advice(group)] for group in groups],
+        apart=True,
+    )
 
 
-def _row(group: dict[str, Any]) -> list[str]:
-    advice = group["verdict"]
-    if advice == "switch":
-        advice += f" to {group['strategy']}"
-    return [
-        text(group["group_id"]),
-        number(group["total_lag"]),
-        ratio(group["lag_skew"]),
-        share(group["cross_rack_share"]),
-        text(group["status"], "?"),
-        text(advice),
-        text(why(group["reason"] or group["error"], group["yardstick"], group["yardstick_reason"])),
-    ]
+def _advice(group: dict[str, Any]) -> list[str]:
+    """Verdict with strategy, and why."""
+    verdict = group["verdict"]
+    if verdict == "switch":
+        verdict += f" to {group['strategy']}"
+    told = why(group["reason"] or group["error"], group["yardstick"], group["yardstick_reason"])
+    return [text(verdict), text(told)]
 
 
 def _message(demo: Demo, state: dict[str, Any]) -> str:

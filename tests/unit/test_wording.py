@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+import evenkeel.engine
 from evenkeel.engine.facts import MOST_SUBJECTS, Fact, FactKind, finding
 from evenkeel.engine.records import record_of, row_of, to_json
 from evenkeel.engine.wording import because, proof, words
+from evenkeel.engine.wording.facts import CLAUSES
 
 GAIN, LOSS, REMARK = FactKind.GAIN, FactKind.LOSS, FactKind.REMARK
 
@@ -98,3 +105,29 @@ def test_a_fact_survives_its_row_and_its_json():
 
     assert record_of(Fact, row_of(fact)) == fact
     assert record_of(Fact, to_json(fact)) == fact
+
+
+def _made() -> Iterator[str]:
+    """The measures of facts that are made in words of their own, by the calls in the code."""
+    for path in (Path(evenkeel.engine.__file__).parent).rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or not isinstance(
+                call.func, ast.Name | ast.Attribute
+            ):
+                continue
+            made_by = call.func.id if isinstance(call.func, ast.Name) else call.func.attr
+            quoted = any(each.arg == "quote" for each in call.keywords)
+            if made_by in ("finding", "note", "reason", "step") and call.args and not quoted:
+                for part in ast.walk(call.args[0]):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield part.value
+
+
+def test_every_measure_that_is_made_has_words():
+    """None is shown by its name only, because somebody forgot to word it."""
+    of_a_verdict = {"nothing_deployable", "no_live_assignment", "nothing_to_gain", "unknown_lag"}
+    of_a_verdict |= {"gain_with_loss", "to_be_confirmed"}
+    made = {name for name in _made() if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name)}
+
+    assert len(made) > 80
+    assert made - of_a_verdict <= set(CLAUSES)

@@ -16,6 +16,7 @@ from evenkeel.engine.adapters.kafka.messages import (
 )
 from evenkeel.engine.adapters.kafka.topics import Node, describe_cluster, read_topics
 from evenkeel.engine.config import ClusterSettings
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.model import Broker
 
 _DESCRIBE = 8
@@ -24,12 +25,13 @@ _DESCRIBE = 8
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One thing that was tried: whether it is as it should be, what was seen, and the remedy."""
+    """One thing that was tried: whether it is as it should be, what was seen, the remedy, and the first problem."""
 
     what: str
     ok: bool
     seen: str
     fix: str | None = None
+    problem: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +135,19 @@ async def _rights(connection: Connection) -> HealthCheck:
 
 
 async def _groups(connection: Connection, settings: ClusterSettings) -> HealthCheck:
-    problems: list[str] = []
+    problems: list[Fact] = []
     groups = await list_groups(connection, settings.groups, problems)
     await describe_groups(connection, groups)
     await fetch_commits(connection, groups, settings.topics)
     problems += [
-        f"{group.id}: {error}"
+        finding("group_unread", [group.id], quote=error)
         for group in groups.values()
         for error in (*group.errors, *group.commit_errors)
     ]
     if problems:
-        seen = f"{len(groups)} seen, {len(problems)} not readable: {problems[0]}"
-        return HealthCheck("groups", False, seen, "Grant this client DESCRIBE on the groups.")
+        seen = f"{len(groups)} seen, {len(problems)} not readable"
+        fix = "Grant this client DESCRIBE on the groups."
+        return HealthCheck("groups", False, seen, fix, problems[0])
     if not groups:
         fix = "Grant this client DESCRIBE on the groups, or correct the filter `groups`."
         return HealthCheck("groups", False, "none is visible", fix)
@@ -154,9 +157,10 @@ async def _groups(connection: Connection, settings: ClusterSettings) -> HealthCh
 async def _topics(connection: Connection, settings: ClusterSettings) -> HealthCheck:
     topics = await read_topics(connection, settings.topics, set())
     count, partitions = len(topics.counts), len(topics.partitions)
-    if problems := [*(each.line for each in topics.unread), *topics.problems]:
-        seen = f"{count} seen with {partitions} partitions; {problems[0]}"
-        return HealthCheck("topics", False, seen, "Grant this client DESCRIBE on the topics.")
+    if topics.problems:
+        seen = f"{count} seen with {partitions} partitions"
+        fix = "Grant this client DESCRIBE on the topics."
+        return HealthCheck("topics", False, seen, fix, topics.problems[0])
     if not count:
         fix = "Grant this client DESCRIBE on the topics, or correct the filter `topics`."
         return HealthCheck("topics", False, "none is visible", fix)

@@ -19,6 +19,7 @@ from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import PASSING, Group, error_text, refresh_quietly
 from evenkeel.engine.config import Filter
 from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.model import GroupType
 
 OFFSETS_TOPIC = "__consumer_offsets"
@@ -35,7 +36,7 @@ class _Round:
 
 
 async def list_groups(
-    connection: Connection, admits: Filter, problems: list[str]
+    connection: Connection, admits: Filter, problems: list[Fact]
 ) -> dict[str, Group]:
     """
     The groups of all brokers that the filter admits, by id, sorted.
@@ -101,7 +102,7 @@ async def _offsets_leaders(connection: Connection) -> dict[int, int]:
     return {row.partition_index: row.leader_id for one in answer.topics for row in one.partitions}
 
 
-def _conclude(connection: Connection, last: _Round, problems: list[str]) -> None:
+def _conclude(connection: Connection, last: _Round, problems: list[Fact]) -> None:
     """Note what stayed away."""
     if last.failed.keys() >= connection.brokers.keys():
         raise ClusterUnreachable(
@@ -110,11 +111,11 @@ def _conclude(connection: Connection, last: _Round, problems: list[str]) -> None
             fix="Check that the brokers' advertised.listeners can be reached from here.",
         )
     for node, cause in last.failed.items():
-        problems.append(f"{cause}; the groups it coordinates are missing")
+        problems.append(finding("coordinator_unread", quote=cause))
         if node in last.silent:
             connection.give_up(node, cause)
     if last.passing and not last.failed:
-        problems.append("groups kept moving between brokers while listed; some may be missing")
+        problems.append(finding("groups_kept_moving"))
 
 
 def _listed(entry: Any, node: int) -> Group:

@@ -32,7 +32,8 @@ from evenkeel.engine.adapters.kafka.topics import (
 )
 from evenkeel.engine.adapters.kafka.versions import untold
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot, Unread
+from evenkeel.engine.datasets import SNAPSHOT, ClusterSnapshot
+from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.model import GroupType, utc_now
 
 _UNKNOWN = TopicConfig(cleanup_policy=None, retention_ms=None, remote_storage=None)
@@ -50,7 +51,7 @@ class _Reading:
     topics: Topics
     configs: Configs
     sizes: LogSizes
-    problems: list[str]
+    problems: list[Fact]
     notes: list[str]
 
 
@@ -77,7 +78,7 @@ class KafkaClusterReader:
         """
         Read everything once: groups, where logs begin, commits, then where logs end.
 
-        What cannot be read has its cause in its row, and in *problems* one line for each.
+        What cannot be read has its cause in its row, and in *problems* one fact for each.
 
         Raises:
             ClusterUnreachable: No broker answered.
@@ -87,7 +88,6 @@ class KafkaClusterReader:
             reading = connection.run(self._read, connection)
             requests = dict(sorted(connection.requests.items()))
             traffic = connection.traffic
-        unread = tuple(_unread(reading))
         key = {"snapshot_id": snapshot_id, "cluster": self._name}
         tables = {
             "brokers": _brokers(
@@ -104,12 +104,7 @@ class KafkaClusterReader:
             started_at=started_at,
             finished_at=utc_now(),
             tables={name: tables[name] for name in SNAPSHOT},
-            problems=(
-                *reading.problems,
-                *(each.line for each in unread),
-                *reading.topics.problems,
-            ),
-            unread=unread,
+            problems=(*reading.problems, *_unread(reading), *reading.topics.problems),
             notes=tuple(reading.notes),
             requests=requests,
             bytes_sent=traffic.sent,
@@ -130,7 +125,7 @@ class KafkaClusterReader:
         """Nothing is kept open between readings."""
 
     async def _read(self, connection: Connection) -> _Reading:
-        settings, problems = self._settings, list[str]()
+        settings, problems = self._settings, list[Fact]()
         kafka_cluster_id, nodes = await describe_cluster(connection)
         groups = await list_groups(connection, settings.groups, problems)
         await describe_groups(connection, groups)
@@ -179,7 +174,7 @@ def _unseen(
     that of the rest. Of other groups they refuse the description themselves.
     """
     unseen: dict[str, set[str]] = {}
-    if (topics.problems or topics.unread) and not topics.counts:
+    if topics.problems and not topics.counts:
         return unseen
     for row in members:
         unknown = set(row.get("assigned_topics") or ()) - topics.counts.keys()
@@ -215,19 +210,17 @@ def _group_row(group: Group) -> dict[str, Any]:
     }
 
 
-def _unread(reading: _Reading) -> Iterator[Unread]:
-    """The groups and topics that could not be read as they should."""
+def _unread(reading: _Reading) -> Iterator[Fact]:
+    """The groups that could not be read as they should."""
     for group in reading.groups.values():
         for error in (*group.errors, *group.commit_errors):
-            yield Unread(what="group", name=group.id, cause=error)
+            yield finding("group_unread", [group.id], quote=error)
     commits = reading.commits
     for group_id, topic, failure in dict.fromkeys(
         zip(commits.group, commits.topic, commits.error, strict=True)
     ):
         if failure is not None:
-            cause = f"committed offsets of topic {topic}: {failure}"
-            yield Unread(what="group", name=group_id, cause=cause)
-    yield from reading.topics.unread
+            yield finding("commits_unread", [group_id, topic], quote=failure)
 
 
 def _table(dataset: str, rows: list[dict[str, Any]], key: Mapping[str, str]) -> pa.Table:

@@ -27,9 +27,8 @@ from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text, now_ms
 from evenkeel.engine.adapters.kafka.listing import OFFSETS_TOPIC
 from evenkeel.engine.config import Filter
-from evenkeel.engine.datasets import Unread
 from evenkeel.engine.errors import ClusterUnreachable
-from evenkeel.engine.text import listed
+from evenkeel.engine.facts import Fact, finding
 
 _BATCH = 5_000
 """Partitions per request."""
@@ -72,6 +71,7 @@ class Partition:
     error: str | None = None
     internal: bool = False
     times_gone: int = 0
+    recreated: bool = False
 
     @property
     def gone(self) -> bool:
@@ -81,7 +81,7 @@ class Partition:
     @property
     def askable(self) -> bool:
         """Whether it is worth asking for."""
-        return not self.gone and self.error != RECREATED and self.leader is not None
+        return not self.gone and not self.recreated and self.leader is not None
 
 
 @dataclass(slots=True)
@@ -100,8 +100,7 @@ class Topics:
     """The cluster's topics as read: partitions sorted by topic and number."""
 
     partitions: list[Partition] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
+    problems: list[Fact] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -183,16 +182,16 @@ async def read_begins(connection: Connection, admits: Filter) -> Topics:
             MetadataRequest(topics=None, allow_auto_topic_creation=False)
         )
     except Unanswered as problem:
-        topics.unread.append(Unread(what="topics", name=None, cause=str(problem)))
+        topics.problems.append(finding("topics_unread", quote=str(problem)))
         return topics
-    topics.problems += _lost_groups(answer.topics)
     for topic in sorted(answer.topics, key=lambda topic: topic.name):
         if not admits.admits(topic.name):
             continue
         if topic.error_code and not topic.partitions:
             cause = error_text(topic.error_code)
-            topics.unread.append(Unread(what="topic", name=topic.name, cause=cause))
+            topics.problems.append(finding("topic_unread", [topic.name], quote=cause))
         topics.partitions += _partitions(topic)
+    topics.problems += _lost_groups(answer.topics)
 
     def begin(row: Partition, offset: int, moment: int) -> None:
         row.begin, row.begin_at = offset, moment
@@ -252,7 +251,7 @@ async def _by_name(connection: Connection, names: Iterable[str]) -> list[Any]:
     return told
 
 
-def _lost_groups(topics: Iterable[Any]) -> list[str]:
+def _lost_groups(topics: Iterable[Any]) -> list[Fact]:
     """No broker lists the groups of an offsets partition that has no leader: say that some lack."""
     lost = [
         one.partition_index
@@ -263,9 +262,7 @@ def _lost_groups(topics: Iterable[Any]) -> list[str]:
     ]
     if not lost:
         return []
-    few = "1 partition" if len(lost) == 1 else f"{len(lost)} partitions"
-    verb = "has" if len(lost) == 1 else "have"
-    return [f"{few} of {OFFSETS_TOPIC} {verb} no leader: the groups there are missing"]
+    return [finding("groups_without_leader", [OFFSETS_TOPIC], partitions=len(lost))]
 
 
 def _partitions(topic: Any) -> list[Partition]:
@@ -373,16 +370,19 @@ async def _find_leaders(connection: Connection, rows: Sequence[Partition]) -> No
         for number, row in known.items():
             now = fresh.get(number)
             if ids and row.topic_id is not None and row.topic_id not in ids:
-                row.begin, row.error = None, RECREATED
+                row.begin, row.error, row.recreated = None, RECREATED, True
             elif now is not None:  # else it is too new for the broker that was asked
                 row.times_gone = 0
                 row.leader, row.in_sync, row.error = now.leader, now.in_sync, now.error
 
 
-def _summary(partitions: Iterable[Partition]) -> list[str]:
-    """One line per cause of what could not be read."""
+def _summary(partitions: Iterable[Partition]) -> list[Fact]:
+    """One fact per cause of what could not be read."""
     failed: dict[str, list[str]] = defaultdict(list)
     for row in partitions:
         if row.error is not None:
             failed[row.error].append(f"{row.topic}-{row.number}")
-    return [f"partition {listed(names, 5)}: {error}" for error, names in failed.items()]
+    return [
+        finding("partitions_unread", names, quote=error, partitions=len(names))
+        for error, names in failed.items()
+    ]

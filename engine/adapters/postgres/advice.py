@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
+
 from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.loading import as_json
+from evenkeel.engine.adapters.postgres.loading import load
 from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.model import Member, Move, Score
 from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
-from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics, record_of, row_of
+from evenkeel.engine.records import (
+    AdviceColumns,
+    AdviceRow,
+    GroupMetrics,
+    MoveRow,
+    arrow_schema,
+    record_of,
+    table_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +41,10 @@ class AdviceTables(Database):
         with self._writing(snapshot_id) as (connection, advised):
             if advised:
                 return False
-            given = as_json([row_of(row) for row in rows])
-            execute(connection, "store_advice", snapshot_id=snapshot_id, rows=given)
+            load(connection, table_of(AdviceColumns, map(_without_moves, rows)), "advice")
+            stored = execute(connection, "note_advice", snapshot_id=snapshot_id)
+            ids = {row["group_id"]: row["advice_id"] for row in stored}
+            load(connection, _moves(rows, ids), "advice_move")
             return True
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
@@ -58,6 +70,22 @@ class AdviceTables(Database):
         for row in self._execute("first_moves", advice_ids=list(advice_ids), most=most):
             moves.setdefault(row.pop("advice_id"), []).append(Move(**row))
         return moves
+
+
+def _without_moves(row: AdviceRow) -> AdviceRow:
+    return replace(row, moves=())
+
+
+def _moves(rows: Sequence[AdviceRow], ids: Mapping[str, int]) -> pa.Table:
+    """The moves of all advice, with the number of each."""
+    schema = arrow_schema(MoveRow)
+    every = [(ids[row.group_id], move) for row in rows for move in row.moves]
+    columns = {
+        name: [getattr(move, name) for _, move in every]
+        for name in schema.names
+        if name != "advice_id"
+    }
+    return pa.table(columns | {"advice_id": [number for number, _ in every]}, schema=schema)
 
 
 def _scored(row: dict[str, Any]) -> ScoredAdvice:

@@ -14,7 +14,7 @@ from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
 from evenkeel.engine.errors import ClusterBusy
 from evenkeel.engine.ports import ClusterFacts, FailingStep
-from evenkeel.engine.records import StepRun, row_of
+from evenkeel.engine.records import MemberMetrics, StepRun, record_of, row_of
 
 
 class StepTables(Database):
@@ -79,3 +79,8 @@ class NamedQueries(Database):
         with translated(self._engine.url, name), self._engine.connect() as connection:
             connection.execution_options(postgresql_readonly=True)
             return run(connection, statement, values)
+
+    def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
+        """The members of the newest snapshots, group by group."""
+        rows = self._execute("members_of_groups_with", member_ids=list(member_ids))
+        return [record_of(MemberMetrics, row) for row in rows]

@@ -6,20 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.loading import as_json, stage
+from evenkeel.engine.adapters.postgres.loading import load
 from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.adapters.postgres.worst import worst
+from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.ports import Manifest, WaitingSnapshot
-from evenkeel.engine.records import ValidationRow, row_of
-
-_METRICS = (
-    ("group_metrics", "group_metrics", "replace_group_metrics"),
-    ("member_metrics", "member_metrics", "replace_member_metrics"),
-    ("partition_metrics", "partition_latest", "replace_partition_metrics"),
-)
-"""Each dataset of the metrics, the table whose columns it has, and the statement that moves it there."""
 
 
 class SnapshotTables(Database):
@@ -80,23 +75,50 @@ class SnapshotTables(Database):
 class ResultTables(Database):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
         """Replace the rows of one stage, and note in the snapshot whether it is rejected."""
+        cluster, _ = split_snapshot_id(snapshot_id)
+        keys = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
         with self._writing(snapshot_id) as (connection, _):
-            given = as_json([row_of(row) for row in rows])
-            execute(
-                connection, "replace_validation", snapshot_id=snapshot_id, stage=stage, rows=given
-            )
+            execute(connection, "clear_validation", snapshot_id=snapshot_id, stage=stage)
+            load(connection, _with(results, keys), "validation")
+            execute(connection, "note_verdict", snapshot_id=snapshot_id)
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """Replace groups and members; partitions by rank, and all while no newer snapshot has been measured."""
+        partitions = tables["partition_metrics"]
+        first, last = _extent(partitions["committed_at"], partitions["end_at"])
         with self._writing(snapshot_id) as (connection, _):
-            for dataset, target, replace in _METRICS:
-                stage(connection, dataset, tables[dataset], target)
-                execute(connection, replace, snapshot_id=snapshot_id)
+            (found,) = execute(
+                connection,
+                "clear_metrics",
+                snapshot_id=snapshot_id,
+                first_read_at=first,
+                last_read_at=last,
+            )
+            for name in ("group_metrics", "member_metrics"):
+                load(connection, tables[name], name)
+            load(connection, worst(partitions), "partition_worst")
+            if found["newest"]:
+                load(connection, partitions, "partition_latest")
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
         """Replace the candidates of a snapshot."""
         with self._writing(snapshot_id) as (connection, _):
-            stage(connection, "candidates", candidates, "candidate")
-            execute(connection, "replace_candidates", snapshot_id=snapshot_id)
+            execute(connection, "clear_candidates", snapshot_id=snapshot_id)
+            load(connection, candidates, "candidate")
+
+
+def _with(table: pa.Table, same: Mapping[str, str]) -> pa.Table:
+    """A table with the same text in every row of some columns."""
+    for name, text in same.items():
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, pa.repeat(text, len(table)))
+    return table
+
+
+def _extent(*moments: pa.ChunkedArray) -> tuple[datetime | None, datetime | None]:
+    """The first and the last of some moments; None where there are none."""
+    ends = [pc.min_max(column).as_py() for column in moments]
+    first, last = ([end[name] for end in ends if end[name]] for name in ("min", "max"))
+    return min(first, default=None), max(last, default=None)

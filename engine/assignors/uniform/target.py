@@ -147,7 +147,8 @@ def refusal(group: GroupSpec, wrong: MemberPartitions, what: str, exception: str
     """
     pairs = sorted(set(zip(wrong.topic.tolist(), wrong.number.tolist(), strict=True)))
     first = f"{group.topics[pairs[0][0]]}-{pairs[0][1]}"
-    more = f", and so are {len(pairs) - 1:,} more" if len(pairs) > 1 else ""
+    others = len(pairs) - 1
+    more = f", and so {'is' if others == 1 else 'are'} {others:,} more" if others else ""
     return Infeasible(
         f"uniform was given {first} as owned, which {what}{more} (Kafka: {exception}).",
         fix="Kafka's coordinator fails like this too, until the members own something else.",

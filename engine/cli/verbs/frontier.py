@@ -10,6 +10,7 @@ import typer
 
 from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 from evenkeel.engine.cli.running import complain
+from evenkeel.engine.text import plural
 from evenkeel.engine.wording import words
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evenkeel.engine.advice.frontier import Frontier, Point
     from evenkeel.engine.cli.sources import Source
     from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.records import FrontierRow
     from evenkeel.engine.steps.reading import GroupWithPast
 
 EPILOG = epilog(
@@ -113,9 +115,10 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.steps.measure import observe_group
 
-    reason = found.withheld or blocked(found.group)
-    if reason is not None:
-        raise Infeasible(f"group {found.group.group} has no frontier: {reason}.")
+    stuck = blocked(found.group)
+    why = found.withheld or (stuck and words(stuck))
+    if why is not None:
+        raise Infeasible(f"group {found.group.group} has no frontier: {why}.")
     seen = observe_group(source.settings, found.group, found.earlier)
     spec = spec_of(found.group, seen.lag.shown, seen.production.per_second)
     try:
@@ -127,68 +130,74 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
         raise Infeasible(told, fix=problem.fix) from problem
 
 
+_FIXES = {"tasks_run_nowhere": "Look again when all tasks run."}
+_SET_RACKS = "Set client.rack on every instance and broker.rack on every broker."
+
+
 def _of_tasks(
     source: Source, found: GroupWithPast, per_second: Any
 ) -> tuple[Point, list[Frontier]]:
     """The same of a Kafka Streams application, whose tasks move."""
-    from evenkeel.engine.advice.frontier_tasks import task_frontiers
+    from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
+    from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.live import running
 
     group, table = found.group, found.group.partitions
     application = running(group, source.settings.rule(group.cluster, group.group).streams)
+    lacking = missing(application)
+    if lacking is not None:
+        raise Infeasible(f"{words(lacking)}.", fix=_FIXES.get(lacking.measure, _SET_RACKS))
     keys = zip(table.names, table.partition.tolist(), strict=True)
     return task_frontiers(application, dict(zip(keys, per_second.tolist(), strict=True)))
 
 
 def _rows(group: str, now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:
-    yield {"group": group, "strategy": "live", **_row(now)}
+    from evenkeel.engine.records import to_json
+
+    yield {"group": group, **to_json(_row("live", now))}
     for one in swept:
         for corner in one.corners:
             yield {
                 "group": group,
-                "strategy": one.strategy,
-                **_row(corner),
+                **to_json(_row(one.strategy, corner)),
                 "worth_from": float(corner.lowest or 0),
                 "worth_to": None if corner.highest is None else float(corner.highest),
                 "remarks": [words(remark) for remark in one.remarks],
             }
 
 
-def _row(point: Point) -> dict[str, Any]:
-    return {
-        "cross_rack_partitions": point.crossing,
-        "cross_rack_share": point.share,
-        "cross_rack_per_second": point.rate,
-        "moves": point.moves,
-        "newly_owned": point.newly_owned,
-    }
+def _row(strategy: str, point: Point) -> FrontierRow:
+    from evenkeel.engine.records import FrontierRow
+
+    return FrontierRow(
+        strategy=strategy,
+        cross_rack_partitions=point.crossing,
+        cross_rack_share=point.share,
+        cross_rack_per_second=point.rate,
+        moves=point.moves,
+        newly_owned=point.newly_owned,
+    )
 
 
 def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
-    from evenkeel.engine.cli.views.tables import Table, number, share, text
+    from evenkeel.engine.cli.views.columns import cells, heads
+    from evenkeel.engine.cli.views.tables import Table, text
+    from evenkeel.engine.columns import columns_of
+    from evenkeel.engine.records import FrontierRow, row_of
 
     points = [("live", now), *((one.strategy, corner) for one in swept for corner in one.corners)]
-    rates = any(point.rate is not None for _, point in points)
-    new = any(point.newly_owned for _, point in points)
-    headings = ["Strategy", ">Cross-rack\npartitions", ">Share"]
-    headings += [">Offsets/s\nthat cross"] * rates + [">Moves"] + [">Newly\nowned"] * new
-    rows = [
-        [
-            strategy,
-            number(point.crossing),
-            share(point.share),
-            *[number(None if point.rate is None else round(point.rate))] * rates,
-            number(point.moves),
-            *[number(point.newly_owned)] * new,
-            _worth(point) if strategy != "live" else "(as it is)",
-        ]
-        for strategy, point in points
-    ]
+    rows = [row_of(_row(strategy, point)) for strategy, point in points]
+    idle = {
+        "cross_rack_per_second": all(point.rate is None for _, point in points),
+        "newly_owned": not any(point.newly_owned for _, point in points),
+    }
+    columns = [spec for spec in columns_of(FrontierRow) if not idle.get(spec.name)]
+    worth = [_worth(point) if name != "live" else "(as it is)" for name, point in points]
     return Table(
         title=f"Cross-rack traffic against moves for {text(group)}",
-        headings=[*headings, "Cheapest where a\ncrossing partition\nis worth"],
-        rows=rows,
-        spare=["Share", "Offsets/s that cross", "Newly owned"],
+        headings=[*heads(columns), "Cheapest where a\ncrossing partition\nis worth"],
+        rows=[[*cells(columns, row), told] for row, told in zip(rows, worth, strict=True)],
+        spare=["Cross rack", "Offsets/s that cross", "Newly owned"],
     )
 
 
@@ -212,7 +221,7 @@ def _moves(moves: Fraction | int) -> str:
     >>> _moves(1), _moves(Fraction(3, 2))
     ('1 move', '1.5 moves')
     """
-    return f"{_number(moves)} move{'' if moves == 1 else 's'}"
+    return f"{_number(moves)} {plural('move', float(moves))}"
 
 
 def _remarks(swept: Sequence[Frontier]) -> list[str]:

@@ -69,6 +69,12 @@ _OF_MEMBER = {
     "instance_id": "instance_id",
     "rack": "rack",
 }
+_NAMES = _JSON | dict(zip(_AS_THEY_ARE, _AS_THEY_ARE, strict=True)) | _OF_MEMBER | _OF_GROUP
+"""What a column is called in an object."""
+_OF_PARTITION = (
+    *("topic", "partition", "begin_offset", "end_offset", "committed_offset", "lag"),
+    *("status", "lag_basis"),
+)
 
 
 def lag(
@@ -180,32 +186,55 @@ def tables(groups: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]
 def _without_partition(
     heads: Mapping[str, Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
 ) -> Table:
-    from evenkeel.engine.cli.views.tables import Table, number, text
+    from evenkeel.engine.cli.views import columns
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.records import GroupMetrics, GroupRow
     from evenkeel.engine.wording import several
 
-    cells = [
-        [
-            text(row["group"]),
-            text(row["state"], "?"),
-            text(row["type"], "?"),
-            text(row["protocol_type"]),
-            number(heads[row["group"]]["members"]),
-        ]
-        for row in rows
+    shown = [
+        *columns.pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
+        *columns.pick(GroupMetrics, "members"),
     ]
-    headings = ["Group", "State", "Type", "Protocol type", ">Members"]
+    known = [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in rows]
     return Table(
-        title=f"No partition: {several(len(rows), 'group')}", headings=headings, rows=cells
+        title=f"No partition: {several(len(rows), 'group')}",
+        headings=columns.heads(shown),
+        rows=[columns.cells(shown, row) for row in known],
     )
 
 
 def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
-    from evenkeel.engine.cli.views.tables import NOTHING, Table, number, text
+    from evenkeel.engine.cli.views import columns
+    from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.records import MemberMetrics, PartitionMetrics
+
+    idle = {
+        "status": all(row["status"] == "UNKNOWN" for row in rows),
+        "lag_basis": all(row["lag_basis"] == "committed" for row in rows),
+        "rack": not any(row["rack"] for row in rows),
+    }
+    every = [
+        *columns.pick(PartitionMetrics, *_OF_PARTITION),
+        *columns.pick(MemberMetrics, "rack"),
+        *columns.pick(PartitionMetrics, "member_id"),
+    ]
+    shown = [spec for spec in every if not idle.get(spec.name)]
+    names = _names(rows)
+    return Table(
+        title=_title(head),
+        headings=columns.heads(shown),
+        rows=[columns.cells(shown, _by_column(row), names) for row in rows],
+        spare=["Begin", "End", "Rack", "Lag is", "Committed"],
+    )
+
+
+def _names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Short names of the owners, by id."""
     from evenkeel.engine.model import Member
     from evenkeel.engine.wording import member_names
 
     owners = {row["member"]: row for row in rows if row["member"]}
-    names = member_names(
+    return member_names(
         Member(
             id=member,
             client_id=row["client_id"] or "",
@@ -214,28 +243,11 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
         )
         for member, row in owners.items()
     )
-    known = any(row["status"] != "UNKNOWN" for row in rows)
-    odd = any(row["lag_basis"] != "committed" for row in rows)
-    racks = any(row["rack"] for row in rows)
-    headings = ["Topic", ">Part.", ">Begin", ">End", ">Committed", ">Lag\n(offsets)"]
-    headings += ["Status"] * known + ["Lag is"] * odd + ["Rack"] * racks + ["Member"]
-    cells = [
-        [
-            text(row["topic"]),
-            str(row["partition"]),
-            number(row["begin"]),
-            number(row["end"]),
-            NOTHING if row["committed"] is None else number(row["committed"]),
-            number(row["lag"]),
-            *[text(row["status"])] * known,
-            *[text(row["lag_basis"])] * odd,
-            *[text(row["rack"], "?" if row["member"] else NOTHING)] * racks,
-            text(names.get(row["member"])),
-        ]
-        for row in rows
-    ]
-    spare = ["Begin", "End", "Rack", "Lag is", "Committed"]
-    return Table(title=_title(head), headings=headings, rows=cells, spare=spare)
+
+
+def _by_column(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What `partition_row` made, by the names of columns again."""
+    return {column: row[name] for column, name in _NAMES.items()}
 
 
 def _title(head: Mapping[str, Any]) -> str:

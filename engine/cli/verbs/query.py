@@ -41,6 +41,7 @@ def query(
     as_csv: AsCsv = False,
 ) -> None:
     """Ask the history a named question."""
+    from evenkeel.engine import wiring
     from evenkeel.engine.cli import questions
     from evenkeel.engine.cli.database import database
     from evenkeel.engine.cli.views import answers
@@ -64,7 +65,9 @@ def query(
     if as_json or as_csv:
         (emit if as_json else emit_csv)(rows)
     else:
-        show([answers.result_table(asked, rows)])
+        named = answers.named_members(name, rows)
+        members = wiring.history(settings).members_of_groups_with(named) if named else ()
+        show([answers.result_table(name, rows, answers.short_names(members))])
 
 
 def _rows(

@@ -13,6 +13,7 @@ from evenkeel.engine.cli.running import NothingFound, complain
 if TYPE_CHECKING:
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.ports import Manifest
+    from evenkeel.engine.records import RecordedSnapshot
 
 EPILOG = epilog(
     [
@@ -59,21 +60,25 @@ def replay(
 
 def contents(manifests: Sequence[Manifest]) -> Table:
     """What was recorded, one line per snapshot."""
+    from evenkeel.engine.cli.views.columns import cells, heads
     from evenkeel.engine.cli.views.tables import Table
+    from evenkeel.engine.columns import columns_of
+    from evenkeel.engine.records import RecordedSnapshot, row_of
+
+    columns = columns_of(RecordedSnapshot)
+    rows = [cells(columns, row_of(_recorded(manifest))) for manifest in manifests]
+    return Table(headings=heads(columns), rows=rows)
+
+
+def _recorded(manifest: Manifest) -> RecordedSnapshot:
+    from evenkeel.engine.cli.verbs.snapshot import seconds
+    from evenkeel.engine.records import RecordedSnapshot
 
     counted = ("groups", "members", "partitions", "brokers")
-    headings = ["Snapshot", *(f">{name.capitalize()}" for name in counted), ">Seconds", ">Not read"]
-    return Table(headings=headings, rows=[_contents_row(m, counted) for m in manifests])
-
-
-def _contents_row(manifest: Manifest, counted: Sequence[str]) -> list[str]:
-    from evenkeel.engine.cli.verbs.snapshot import seconds
-    from evenkeel.engine.cli.views.tables import number
-
     problems: Any = manifest.facts.get("problems", ())
-    return [
-        manifest.snapshot_id,
-        *(number(manifest.rows.get(name)) for name in counted),
-        f"{seconds(manifest):.1f}",
-        number(len(problems)),
-    ]
+    return RecordedSnapshot(
+        snapshot_id=manifest.snapshot_id,
+        **{name: manifest.rows.get(name) for name in counted},
+        duration_seconds=seconds(manifest),
+        problem_count=len(problems),
+    )

@@ -56,6 +56,7 @@ def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.compare import outcomes, present, presumed
     from evenkeel.engine.streams.live import running
+    from evenkeel.engine.wording import words
 
     group = found.group.group
     if not found.group.places_tasks:
@@ -63,9 +64,10 @@ def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
             f"group {group} is no Kafka Streams application: its members are assigned partitions.",
             fix=f"Look at it with `evenkeel advise --group {group}`.",
         )
-    reason = found.withheld or blocked(found.group)
-    if reason is not None:
-        raise Infeasible(f"the tasks of group {group} cannot be shown: {reason}.")
+    stuck = blocked(found.group)
+    why = found.withheld or (stuck and words(stuck))
+    if why is not None:
+        raise Infeasible(f"the tasks of group {group} cannot be shown: {why}.")
     rule = source.settings.rule(found.group.cluster, group)
     live = running(found.group, rule.streams)
     replayed = outcomes(live)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
-from evenkeel import sql
-from evenkeel.engine.cli.views.tables import (
-    NOTHING,
-    UNKNOWN,
-    Table,
-    duration,
-    number,
-    ratio,
-    share,
-    text,
-    to_json,
-)
+from evenkeel.engine.cli.views.columns import cells, heads
+from evenkeel.engine.cli.views.tables import NOTHING, Table
+from evenkeel.engine.model import Member
+from evenkeel.engine.records import MemberMetrics, columns_of_query
+from evenkeel.engine.wording import member_names
 
 
 def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -42,51 +36,45 @@ def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     )
 
 
-def result_table(query: sql.Statement, rows: Sequence[Mapping[str, Any]]) -> Table:
+def result_table(
+    name: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, str] | None = None
+) -> Table:
     """
-    Rows of a query as a table; moments in UTC.
+    Rows of a query as a table.
 
-    Null is unknown, or none where the query says so; a moment that is null has not been.
-
-    >>> query = sql.queries()["groups"]
     >>> rows = [{"total_lag": None, "verdict": None}, {"total_lag": 7, "verdict": "stay"}]
-    >>> result_table(query, rows).rows
+    >>> result_table("groups", rows).rows
     [['?', '-'], ['7', 'stay']]
+
+    Args:
+        name: The query.
+        rows: Its rows, at least one.
+        names: Short names of members, by id.
     """
-    columns = list(rows[0])
-    known = {c: [row[c] for row in rows if row[c] is not None] for c in columns}
-    numeric = {c for c in columns if known[c] and all(map(_is_number, known[c]))}
-    moments = {c for c in columns if any(isinstance(value, datetime) for value in known[c])}
-
-    def cell(row: Mapping[str, Any], column: str) -> str:
-        if row[column] is None:
-            none = column in moments or query.null_is_none(column, row)
-            return NOTHING if none else UNKNOWN
-        return _cell(row[column], column)
-
-    return Table(
-        headings=[f">{c}" if c in numeric else c for c in columns],
-        rows=[[cell(row, column) for column in columns] for row in rows],
-    )
+    declared = columns_of_query(name)
+    columns = [declared[column] for column in rows[0]]
+    return Table(headings=heads(columns), rows=[cells(columns, row, names) for row in rows])
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def named_members(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ids of the members that rows of a query name, sorted."""
+    naming = [spec.name for spec in columns_of_query(name).values() if spec.meaning.names_member]
+    found = {row.get(column) for row in rows for column in naming}
+    return sorted(member for member in found if member)
 
 
-def _cell(value: Any, column: str) -> str:
-    if isinstance(value, datetime):
-        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return number(value)
-    if isinstance(value, float):
-        if column.endswith("_share"):
-            return share(value)
-        return duration(value) if column.endswith("seconds") else ratio(value)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return text("; ".join(value))
-    if isinstance(value, list | dict):
-        return text(to_json({"": value})[5:-1])
-    return text(f"{value}")
+def short_names(members: Sequence[MemberMetrics]) -> dict[str, str]:
+    """A short name for each member id, by the members it is seen with; the newest snapshot's where several have it."""
+    names: dict[str, str] = {}
+    key = attrgetter("cluster", "snapshot_id", "group_id")  # ids of one cluster sort by time
+    for _, group in itertools.groupby(sorted(members, key=key), key=key):
+        names |= member_names(
+            Member(
+                id=one.member_id,
+                client_id=one.client_id,
+                host=one.client_host,
+                instance_id=one.instance_id,
+            )
+            for one in group
+        )
+    return names

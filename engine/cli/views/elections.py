@@ -8,7 +8,7 @@ from evenkeel.engine.advice.bounce import Plan
 from evenkeel.engine.cli.electing import Held
 from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
 from evenkeel.engine.kit.election import REFUSED
-from evenkeel.engine.wording import ARROW, member_names, several
+from evenkeel.engine.wording import ARROW, how, member_names, several, words
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
@@ -93,13 +93,13 @@ def _standing(held: Held, member: str) -> str:
 def _show_plan(plan: Plan) -> None:
     way = f"{plan.present or UNKNOWN} {ARROW} {plan.target}"
     if not plan.steps:
-        tell(["", text(f"Plan, {way}: {plan.how}")])
+        tell(["", text(f"Plan, {way}: {how(plan.how)}")])
         return
     restarts = several(plan.restarts, "rolling restart")
     tell(["", text(f"Plan, {way}: {restarts} of {several(plan.members, 'member')}")])
     for number, step in enumerate(plan.steps, 1):
         spare = "" if step.needed else " (may be left out)"
-        tell([text(f"  {number}. {step.setting}{spare}"), text(f"     {step.why}")])
+        tell([text(f"  {number}. {step.setting}{spare}"), text(f"     {words(step.why)}")])
     rows = [
         [
             str(number),
@@ -120,8 +120,11 @@ def _show_plan(plan: Plan) -> None:
                 )
             ]
         )
-    told = [("Assumed", plan.assumed), ("In one step", plan.in_one_step)]
-    told += [("Note", note) for note in plan.notes]
+    told = [
+        ("Assumed", plan.assumed and words(plan.assumed)),
+        ("In one step", how(plan.in_one_step)),
+    ]
+    told += [("Note", words(note)) for note in plan.notes]
     tell(["", *(text(f"{what}: {line}") for what, line in told if line)])
 
 

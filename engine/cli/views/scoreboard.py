@@ -7,25 +7,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.views.tables import (
-    NOTHING,
-    Table,
-    duration,
-    number,
-    ratio,
-    share,
-    show,
-    tell,
-    text,
-)
+from evenkeel.engine.cli.views.columns import cell, cells, heads, pick
+from evenkeel.engine.cli.views.tables import Table, show, tell, text
+from evenkeel.engine.columns import Unit
 from evenkeel.engine.facts import Fact, FactKind, of_kind
-from evenkeel.engine.model import Deployment, places_tasks
-from evenkeel.engine.records import record_of
+from evenkeel.engine.model import Advice, Deployment, places_tasks
+from evenkeel.engine.records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from evenkeel.engine.wording import (
     and_more,
     because,
     byte_rate,
     change,
+    how,
     member_names,
     money,
     several,
@@ -51,54 +44,27 @@ def why(reason: str | None, yardstick: str | None, gains: str | None) -> str | N
     return f"{reason}; possible, not deployable: {yardstick} ({gains})"
 
 
+_OVERVIEW = pick(
+    GroupMetrics,
+    *("group_id", "state", "members", "partitions", "total_lag", "lag_skew", "cross_rack_share"),
+    "status",
+)
+_VERDICT, _WHY = pick(AdviceColumns, "verdict", "reason")
+
+
 def overview(groups: Sequence[Judged]) -> Table:
     """All groups, one line each."""
     return Table(
-        headings=[
-            "Group",
-            "State",
-            ">Mem-\nbers",
-            ">Parti-\ntions",
-            ">Lag\n(offsets)",
-            ">Skew",
-            ">Cross\nrack",
-            "Status",
-            "Verdict",
-            "Why",
-        ],
-        rows=[_overview_row(one.metrics, one) for one in groups],
+        headings=heads([*_OVERVIEW, _VERDICT, _WHY]),
+        rows=[_overview_row(one.metrics, one.advice) for one in groups],
         apart=True,
         spare=["Partitions", "Members", "Skew", "State"],
     )
 
 
-def _overview_row(metrics: Mapping[str, Any], one: Judged) -> list[str]:
-    return [
-        text(metrics["group_id"]),
-        text(metrics["state"], "?"),
-        number(metrics["members"]),
-        number(metrics["partitions"]),
-        number(metrics["total_lag"]),
-        skew(metrics["lag_skew"], metrics["total_lag"], metrics["members"]),
-        cross_rack(metrics),
-        text(metrics["status"], "?"),
-        text(one.advice.verdict.value),
-        text(
-            why(
-                because(one.advice.facts), one.advice.yardstick, because(one.advice.yardstick_facts)
-            )
-        ),
-    ]
-
-
-def skew(value: float | None, total: int | None, members: int | None) -> str:
-    """The lag skew; there is none without lag or without members, which is not the same as unknown."""
-    return ratio(value, NOTHING if total == 0 or members == 0 else "?")
-
-
-def cross_rack(metrics: Mapping[str, Any]) -> str:
-    """The cross-rack share; a group without members has none."""
-    return NOTHING if metrics["members"] == 0 else share(metrics["cross_rack_share"])
+def _overview_row(metrics: Mapping[str, Any], advice: Advice) -> list[str]:
+    reason = why(because(advice.facts), advice.yardstick, because(advice.yardstick_facts))
+    return [*cells(_OVERVIEW, metrics), cell(_VERDICT, advice.verdict.value), text(reason)]
 
 
 def print_group(one: Judged) -> None:
@@ -128,47 +94,30 @@ def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
     return [f"Read across racks: {byte_rate(carried)}{priced}"]
 
 
+_STRATEGY = pick(
+    CandidateRow,
+    *("strategy", "deployment", "feasibility"),
+    *("largest_member_lag", "lag_skew", "partition_spread", "cross_rack_share"),
+    *("cross_rack_cost_per_month", "moves", "drain_seconds", "reason"),
+)
+
+
 def strategies(one: Judged) -> Table:
-    """Every strategy of one group, the live one first."""
-    total = one.metrics["total_lag"]
+    """Every strategy of one group, the live one first; what they cost where that is known."""
     currency = next((row["currency"] for row in one.candidates if row["currency"]), None)
+    shown = [c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH]
+    *numbers, _ = shown
     return Table(
         title=f"Strategies for {text(one.advice.group)}",
-        headings=[
-            "Strategy",
-            "Got by",
-            "Feasibility",
-            ">Largest\nmember lag",
-            ">Skew",
-            ">Spread\n(partitions)",
-            ">Cross\nrack",
-            *([f">{currency}\na month"] if currency else []),
-            ">Moves",
-            ">Drain\ntime",
-            "Why",
-        ],
-        rows=[_strategy_row(row, total, priced=currency is not None) for row in one.candidates],
+        headings=heads(shown, currency),
+        rows=[[*cells(numbers, row), text(_whole_story(row))] for row in one.candidates],
         apart=True,
         spare=["Got by", "Spread (partitions)", "Skew", "Feasibility"],
     )
 
 
-def _strategy_row(row: Mapping[str, Any], total: int | None, *, priced: bool) -> list[str]:
-    told = ". ".join(part.rstrip(".") for part in _told(row) if part)
-    head = [text(row["strategy"]), text(row["deployment"]), text(row["feasibility"])]
-    if row["unowned"] is None:
-        return [*head, *[NOTHING] * (6 + priced), text(told)]
-    return [
-        *head,
-        number(row["largest_member_lag"]),
-        skew(row["lag_skew"], total, None),
-        number(row["partition_spread"]),
-        share(row["cross_rack_share"]),
-        *[ratio(row["cross_rack_cost_per_month"])] * priced,
-        number(row["moves"]),
-        duration(row["drain_seconds"]),
-        text(told),
-    ]
+def _whole_story(row: Mapping[str, Any]) -> str:
+    return ". ".join(part.rstrip(".") for part in _told(row) if part)
 
 
 def _told(row: Mapping[str, Any]) -> list[str | None]:
@@ -193,7 +142,7 @@ def advice_lines(one: Judged) -> list[str]:
     what = f"{advice.verdict.value} to {advice.strategy}" if advice.moves else advice.verdict.value
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
-        lines.append(f"  How: {advice.how}")
+        lines.append(f"  How: {how(advice.how)}")
     if advice.yardstick:
         lines.append(
             f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from evenkeel.engine.cli.running import printable
+from evenkeel.engine.cli.views.columns import cells, head, heads
 from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.records import PlacementRow, row_of
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
+from evenkeel.engine.wording import words
 
 TASKS_SHOWN = 60
 """As many tasks fit a screen; elsewhere all are printed."""
@@ -62,17 +66,14 @@ def _of(one: PlacementOutcome) -> str:
 
 
 def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
+    strategy, *measured = columns_of(PlacementRow)
     return Table(
         title=f"{printable(group)}: {len(application.app.tasks):,} tasks on {len(application.app.clients):,} clients",
         headings=[
-            "Strategy",
+            head(strategy),
             ">Source partitions\nacross racks",
             ">Copies' changelogs\nacross racks",
-            ">Cost",
-            ">Tasks that\nmove",
-            ">Copies to\nwarm up",
-            ">Most tasks\non a client",
-            ">Fewest",
+            *heads(measured),
             "Racks",
         ],
         rows=[
@@ -82,16 +83,28 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
                     int(one.crossing.sum()), len(application.app.source), int(one.unknown.sum())
                 ),
                 _share(one.copies_crossing, _restored(application, one), one.copies_unknown),
-                "?" if one.unknown.any() else number(one.cost),
-                "-" if one.strategy is None else number(one.moves),
-                "-" if one.strategy is None else number(one.warming),
-                *(number(n) for n in _extremes(application, one)),
-                "-" if one.strategy is None else text(one.racks_off or "counted"),
+                *cells(measured, row_of(_placed(application, one))),
+                "-"
+                if one.strategy is None
+                else text(words(one.racks_off) if one.racks_off else "counted"),
             ]
             for one in outcomes
         ],
         apart=True,
         spare=["Fewest", "Most tasks on a client"],
+    )
+
+
+def _placed(application: Running, one: PlacementOutcome) -> PlacementRow:
+    """What runs now has nothing to move or to warm up."""
+    most, fewest = _extremes(application, one)
+    return PlacementRow(
+        strategy=_of(one),
+        cost=None if one.unknown.any() else one.cost,
+        moves=None if one.strategy is None else one.moves,
+        warming=None if one.strategy is None else one.warming,
+        most_tasks=most,
+        fewest_tasks=fewest,
     )
 
 
@@ -230,10 +243,9 @@ def _told(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[st
         lines.append(
             "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks."
         )
-    said = list(application.remarks)
     remarks = dict.fromkeys(remark for one in outcomes for remark in one.remarks)
-    lines += [f"Not on the wire: {printable(each)}." for each in said]
-    return lines + [f"Finding: {printable(each)}." for each in remarks]
+    lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]
+    return lines + [f"Finding: {printable(words(each))}." for each in remarks]
 
 
 def to_object(
@@ -245,7 +257,7 @@ def to_object(
         "group": group,
         "strategy": application.runs,
         "strategy_configured": application.configured is not None,
-        "said": list(application.remarks),
+        "said": [words(each) for each in application.remarks],
         "clients": [
             {
                 "process_id": process,
@@ -285,8 +297,10 @@ def to_object(
                 "cost": None if one.unknown.any() else one.cost,
                 "moves": one.moves,
                 "warming": one.warming,
-                "racks_off": one.racks_off,
-                "findings": [] if one.placement is None else list(one.placement.findings),
+                "racks_off": one.racks_off and words(one.racks_off),
+                "findings": [words(each) for each in one.placement.findings]
+                if one.placement
+                else [],
             }
             for one in outcomes
         ],

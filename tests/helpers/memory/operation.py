@@ -10,7 +10,7 @@ from evenkeel import sql
 from evenkeel.engine.adapters.postgres.running import arguments, find
 from evenkeel.engine.errors import ClusterBusy
 from evenkeel.engine.ports import ClusterFacts, FailingStep
-from evenkeel.engine.records import StepRun
+from evenkeel.engine.records import MemberMetrics, StepRun, records_of
 from tests.helpers.memory.alerts import MemoryIncidents
 from tests.helpers.memory.results import MemoryResults
 from tests.helpers.memory.tables import Memory
@@ -135,3 +135,31 @@ class MemoryQueries(Memory):
         """The rows; a question that could not be asked of Postgres cannot be asked here."""
         arguments(find("query", sql.queries(), name), parameters)
         return [dict(row) for row in self.tables.answers.get(name, ())]
+
+    def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
+        """The members of the newest snapshots, group by group."""
+        found = [
+            member
+            for snapshot_id in self._newest()
+            for member in records_of(
+                MemberMetrics, self.tables.metrics[snapshot_id]["member_metrics"]
+            )
+        ]
+        groups = {(m.snapshot_id, m.group_id) for m in found if m.member_id in member_ids}
+        return sorted(
+            (m for m in found if (m.snapshot_id, m.group_id) in groups),
+            key=lambda m: (m.cluster, m.snapshot_id, m.group_id, m.member_id),
+        )
+
+    def _newest(self) -> set[str]:
+        """Of each cluster the newest measured snapshot, and the newest that is advised as well."""
+        newest = set()
+        for cluster in self.tables.clusters:
+            own = [
+                s
+                for s in self.tables.of_cluster(cluster)
+                if s.manifest.snapshot_id in self.tables.metrics
+            ]
+            for found in (own, [one for one in own if one.advised]):
+                newest |= {one.manifest.snapshot_id for one in found[-1:]}
+        return newest

@@ -91,10 +91,10 @@ class MemorySnapshots(Memory):
 class MemoryResults(Memory):
     """The port `ResultHistory`."""
 
-    def store_validation(self, snapshot_id: str, stage: str, rows: Sequence[ValidationRow]) -> None:
+    def store_validation(self, snapshot_id: str, stage: str, results: pa.Table) -> None:
         """Keep the rows of a stage."""
         stored = self._known(snapshot_id)
-        self.tables.validation[snapshot_id, stage] = list(rows)
+        self.tables.validation[snapshot_id, stage] = records_of(ValidationRow, results)
         stored.rejected = bool(self.rejections(snapshot_id))
 
     def rejections(self, snapshot_id: str) -> list[ValidationRow]:

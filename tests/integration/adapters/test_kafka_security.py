@@ -22,6 +22,7 @@ from evenkeel.engine.adapters.replay import write_recording
 from evenkeel.engine.errors import ClusterUnreachable, EvenkeelError
 from evenkeel.engine.steps.snapshot import take_snapshot
 from tests.helpers.certificates import Authority
+from tests.helpers.facts import said
 from tests.helpers.searched import file_text, history_text
 from tests.helpers.secured_broker import (
     NOBODY,
@@ -224,7 +225,7 @@ def test_a_topic_that_may_not_be_read_is_told_with_its_group(
         "consumer": "members: TOPIC_AUTHORIZATION_FAILED (grant this client DESCRIBE on the topic)",
     }
     assert groups(snapshot)[group] == missing[kind]
-    assert f"group {group}: {missing[kind]}" in snapshot.problems
+    assert f"group {group}: {missing[kind]}" in said(snapshot.problems)
     assert groups(snapshot)["app"] is None
 
 
@@ -249,7 +250,8 @@ def test_doctor_tells_whether_groups_are_hidden(secured_broker: SecuredBroker) -
     findings = {f.what: f for f in reader(secured_broker.address("login"), login).ping().findings}
     assert findings["rights"].ok
     assert findings["rights"].seen == "DESCRIBE on the cluster: no group is hidden"
-    assert findings["groups"].seen.startswith("3 seen, 2 not readable: secret: members:")
+    assert findings["groups"].seen == "3 seen, 2 not readable"
+    assert said([findings["groups"].problem])[0].startswith("group secret: members:")
     assert findings["topics"].ok
 
 

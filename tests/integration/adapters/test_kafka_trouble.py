@@ -27,7 +27,8 @@ from evenkeel.engine.adapters.kafka import reader as reader_module
 from evenkeel.engine.adapters.kafka.topics import NO_LEADER
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.datasets import ClusterSnapshot, groups_of
-from evenkeel.engine.steps.measure import measure_group
+from tests.helpers.facts import said
+from tests.helpers.measuring import metric_rows
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.process import sweep, wait_until
 
@@ -127,7 +128,7 @@ def test_an_unreadable_group_is_recorded_with_its_cause(guarded: KafkaCluster) -
     snapshot = take(guarded.bootstrap)
     remedy = "GROUP_AUTHORIZATION_FAILED (grant this client DESCRIBE on the group)"
     assert _errors(snapshot) == {"secret": f"members: {remedy}; committed offsets: {remedy}"}
-    assert snapshot.problems == (
+    assert said(snapshot.problems) == (
         f"group secret: members: {remedy}",
         f"group secret: committed offsets: {remedy}",
     )
@@ -144,7 +145,7 @@ def test_what_may_not_be_seen_of_configurations_is_unknown_and_said_once(
     assert snapshot.notes == (
         "configurations of 1 topic: not allowed (grant this client DESCRIBE_CONFIGS)",
     )
-    assert not any("configurations" in problem for problem in snapshot.problems)
+    assert not any("configurations" in problem for problem in said(snapshot.problems))
     told = {
         row["topic"]: row["cleanup_policy"] for row in snapshot.tables["partitions"].to_pylist()
     }
@@ -156,7 +157,9 @@ def test_doctor_says_which_right_is_missing(guarded: KafkaCluster) -> None:
     health = KafkaClusterReader("test", ClusterSettings(bootstrap=guarded.bootstrap)).ping()
     (groups,) = (finding for finding in health.findings if finding.what == "groups")
     assert not groups.ok
-    assert "14 seen, 2 not readable: secret: members: GROUP_AUTHORIZATION_FAILED" in groups.seen
+    assert groups.seen == "14 seen, 2 not readable"
+    assert groups.problem is not None
+    assert said([groups.problem])[0].startswith("group secret: members: GROUP_AUTHORIZATION_FAILED")
     assert groups.fix == "Grant this client DESCRIBE on the groups."
     assert not health.ok
 
@@ -210,7 +213,7 @@ def _measured(snapshot: ClusterSnapshot) -> dict[str, dict[str, Any]]:
     """Group -> its row of metrics, its partitions' rows below `rows`."""
     measured = {}
     for group in groups_of(snapshot.tables, snapshot.started_at):
-        tables = measure_group(Settings(), group, [])
+        tables = metric_rows(Settings(), group, [])
         measured[group.group] = tables["group_metrics"][0] | {"rows": tables["partition_metrics"]}
     return measured
 
@@ -229,7 +232,7 @@ def test_a_broker_that_dies_costs_what_it_alone_had(
     ]
     assert lost[0]["end_offset"] is None
     assert {row["leader"] for row in partitions if row["topic"] == "orders"} <= {1, 2}
-    assert f"partition fragile-0: {NO_LEADER}" in snapshot.problems
+    assert f"partition fragile-0: {NO_LEADER}" in said(snapshot.problems)
     racks = {row["node_id"]: row["rack"] for row in snapshot.tables["brokers"].to_pylist()}
     assert racks == RACKS
 
@@ -267,9 +270,9 @@ def test_a_coordinator_that_is_down_is_replaced_or_its_groups_are_missed(
         assert (rows[group]["total_lag"], rows[group]["unknown_lag_partitions"]) == (0, 0), group
         assert [row["committed_offset"] for row in rows[group]["rows"]] == [0, 0, 0], group
     assert were.keys() - are.keys() == {LOST_GROUP}
-    said = "1 partition of __consumer_offsets has no leader: the groups there are missing"
-    assert said in hurt.problems
-    assert said not in whole.problems
+    lost = "1 partition of __consumer_offsets has no leader: the groups there are missing"
+    assert lost in said(hurt.problems)
+    assert lost not in said(whole.problems)
 
 
 def test_a_broker_that_stops_and_starts_costs_no_snapshot(guarded: KafkaCluster) -> None:
@@ -286,14 +289,16 @@ def test_a_broker_that_stops_and_starts_costs_no_snapshot(guarded: KafkaCluster)
         rows = snapshot.tables["groups"].to_pylist()
         listed = {row["group_id"] for row in rows}
         if missing := {*everybody, "secret"} - listed:
-            assert any("groups" in line and "missing" in line for line in snapshot.problems), (
-                missing
-            )
+            assert any(
+                "groups" in line and "missing" in line for line in said(snapshot.problems)
+            ), missing
         unread = everybody & listed - _commits(snapshot)
         assert unread <= _errors(snapshot).keys(), number
         for row in snapshot.tables["partitions"].to_pylist():
             known = row["begin_offset"] is not None and row["end_offset"] is not None
-            assert known != any(str(row["error"]) in line for line in snapshot.problems), number
+            assert known != any(str(row["error"]) in line for line in said(snapshot.problems)), (
+                number
+            )
     whole = _healed(guarded.bootstrap)
     assert _commits(whole) == everybody
 
@@ -343,7 +348,7 @@ def test_a_topic_deleted_while_it_is_read_costs_nothing(
         monkeypatch.setattr(offsets_module, "fetch_commits", then_delete)
         snapshot = take(guarded.bootstrap)
     assert not _has_topic(guarded, "passing", snapshot)
-    assert {line.split(":")[0] for line in snapshot.problems} == {"group secret"}
+    assert {line.split(":")[0] for line in said(snapshot.problems)} == {"group secret"}
     assert snapshot.requests["ListOffsets"] <= 3 * 3 + 6
 
 

@@ -20,7 +20,7 @@ from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
-from evenkeel.engine.records import AdviceRow, Outcome, StepRun, ValidationRow, record_of
+from evenkeel.engine.records import AdviceRow, Outcome, StepRun, ValidationRow, record_of, table_of
 from tests.helpers.memory import MemoryNotifier
 from tests.helpers.outbox import refusal
 from tests.stage.slack import SlackServer
@@ -390,7 +390,7 @@ def test_a_rejected_snapshot_is_told_with_its_reason(history: PostgresHistory) -
         checked_count=0,
         reason="no broker was read",
     )
-    history.store_validation(run, "snapshot", [failed])
+    history.store_validation(run, "snapshot", table_of(ValidationRow, [failed]))
     queue_incidents(history, settings(), later(14))
     [incident] = history.open_incidents()
     assert incident.kind == "snapshot rejected"

@@ -73,7 +73,7 @@ def site(tmp_path_factory):
         for name, value in s3.items():
             patch.setenv(name, value)
         lake = make_lake(f"s3://{bucket}/lake")
-        with standalone_cluster(folder / "spark", checkout_home() / "spark-jars") as cluster:
+        with standalone_cluster(folder / "spark") as cluster:
             yield Site(cluster, packed, lake, s3)
 
 

@@ -10,7 +10,7 @@ from kafka.protocol.metadata import MetadataResponse
 from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.adapters.kafka.reader import _note_hidden, _unseen
 from evenkeel.engine.adapters.kafka.topics import Partition, Topics, hidden_topics
-from evenkeel.engine.datasets import Unread
+from evenkeel.engine.facts import finding
 from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
@@ -47,7 +47,7 @@ def test_topics_that_could_not_be_asked_for_are_not_unseen() -> None:
     assert (
         unseen(
             GroupType.CLASSIC,
-            Topics(unread=[Unread(what="topics", name=None, cause="no answer")]),
+            Topics(problems=[finding("topics_unread", quote="no answer")]),
             ["orders"],
         )
         == set()

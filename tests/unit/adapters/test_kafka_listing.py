@@ -10,7 +10,9 @@ from kafka.protocol.admin import ListGroupsResponse
 from evenkeel.engine.adapters.kafka.listing import list_groups
 from evenkeel.engine.config import Filter
 from evenkeel.engine.errors import ClusterUnreachable
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import GroupType
+from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()
@@ -30,7 +32,7 @@ def listed(*names: str, error: int = 0, kind: str | None = "Classic") -> ListGro
 def test_groups_of_all_brokers_are_listed_with_their_coordinator() -> None:
     """Each broker names its own; the filter applies before anything else is asked."""
     connection = ScriptedConnection(lambda _, node: listed(f"app-{node}", f"test-{node}"))
-    problems: list[str] = []
+    problems: list[Fact] = []
     result = run(list_groups(connection, Filter(deny=("test-*",)), problems))
     assert {g.id: g.coordinator for g in result.values()} == {"app-1": 1, "app-2": 2}
     assert problems == []
@@ -59,7 +61,7 @@ def test_a_broker_that_is_loading_is_asked_again() -> None:
     """A passing error is no problem once it has passed."""
     answers = iter([listed(error=LOADING), listed("app"), listed("app")])
     connection = ScriptedConnection(lambda *_: next(answers), nodes=[1])
-    problems: list[str] = []
+    problems: list[Fact] = []
     assert list(run(list_groups(connection, ALL, problems))) == ["app"]
     assert problems == []
 
@@ -73,9 +75,9 @@ def test_a_broker_that_stays_away_costs_its_own_groups_only() -> None:
         return listed("app")
 
     connection = ScriptedConnection(answer)
-    problems: list[str] = []
+    problems: list[Fact] = []
     assert list(run(list_groups(connection, ALL, problems))) == ["app"]
-    (line,) = problems
+    (line,) = said(problems)
     assert line == (
         "broker 2 did not answer: connection refused; the groups it coordinates are missing"
     )
@@ -92,7 +94,7 @@ def test_groups_of_a_broker_that_left_are_found_at_its_heirs() -> None:
 
     connection = ScriptedConnection(answer)
     connection.on_refresh = lambda: connection.brokers.pop(2, None) and None
-    problems: list[str] = []
+    problems: list[Fact] = []
     result = run(list_groups(connection, ALL, problems))
     assert {g.id: g.coordinator for g in result.values()} == {"app": 1, "inherited": 1}
     assert problems == []
@@ -104,7 +106,7 @@ def test_a_group_that_moves_while_brokers_are_asked_is_not_lost() -> None:
     leaders = iter([2, 1])
     connection = ScriptedConnection(lambda *_: next(rounds))
     connection.offsets_leaders = lambda: next(leaders, 1)
-    problems: list[str] = []
+    problems: list[Fact] = []
     assert list(run(list_groups(connection, ALL, problems))) == ["moved"]
     assert problems == []
 
@@ -120,7 +122,7 @@ def test_an_heir_that_is_not_ready_yet_is_waited_for() -> None:
 
     connection = ScriptedConnection(answer, patience=9)
     connection.on_refresh = lambda: connection.brokers.pop(2, None) and None
-    problems: list[str] = []
+    problems: list[Fact] = []
     assert list(run(list_groups(connection, ALL, problems))) == ["inherited", "own"]
     assert problems == []
 
@@ -130,9 +132,11 @@ def test_restless_leaders_are_told() -> None:
     count = iter(range(99))
     connection = ScriptedConnection(lambda *_: listed("app"))
     connection.offsets_leaders = lambda: next(count)
-    problems: list[str] = []
+    problems: list[Fact] = []
     assert list(run(list_groups(connection, ALL, problems))) == ["app"]
-    assert problems == ["groups kept moving between brokers while listed; some may be missing"]
+    assert said(problems) == (
+        "groups kept moving between brokers while listed; some may be missing",
+    )
 
 
 def test_no_broker_to_ask_is_an_unreachable_cluster() -> None:

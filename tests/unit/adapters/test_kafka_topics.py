@@ -24,6 +24,7 @@ from evenkeel.engine.adapters.kafka.topics import (
 )
 from evenkeel.engine.config import Filter
 from evenkeel.engine.errors import ClusterUnreachable
+from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 ALL = Filter()
@@ -155,7 +156,7 @@ def test_a_partition_without_leader_keeps_its_row_and_says_so() -> None:
     good, bad = topics.partitions
     assert (good.end, good.error) == (7, None)
     assert (bad.leader, bad.begin, bad.end, bad.error) == (None, None, None, NO_LEADER)
-    assert topics.problems == [f"partition orders-1: {NO_LEADER}"]
+    assert said(topics.problems) == (f"partition orders-1: {NO_LEADER}",)
     assert connection.patience == 3
 
 
@@ -168,9 +169,9 @@ def test_groups_that_no_broker_can_list_are_missed_aloud() -> None:
         return offsets(request, 1)
 
     topics = run(read_topics(ScriptedConnection(answer), ALL, set()))
-    assert topics.problems == [
-        "1 partition of __consumer_offsets has no leader: the groups there are missing"
-    ]
+    assert said(topics.problems) == (
+        "1 partition of __consumer_offsets has no leader: the groups there are missing",
+    )
 
 
 def test_a_partition_whose_leader_moved_is_asked_for_there() -> None:
@@ -202,7 +203,7 @@ def test_a_leader_that_died_costs_its_own_partitions_only() -> None:
     cause = "broker 2 did not answer: connection refused"
     assert [p.error for p in topics.partitions[1:]] == [cause] * 7
     names = ", ".join(f"orders-{n}" for n in range(1, 6))
-    assert topics.problems == [f"partition {names} and 2 more: {cause}"]
+    assert said(topics.problems) == (f"partition {names} and 2 more: {cause}",)
 
 
 def test_what_was_read_before_the_leader_died_is_kept() -> None:
@@ -230,7 +231,7 @@ def test_a_refused_topic_is_not_asked_for_again() -> None:
     topics = run(read_topics(connection, ALL, set()))
     assert connection.patience == 3
     assert len(connection.asked) == 2
-    assert "TOPIC_AUTHORIZATION_FAILED" in topics.problems[0]
+    assert "TOPIC_AUTHORIZATION_FAILED" in said(topics.problems)[0]
 
 
 def test_unreadable_metadata_is_a_problem_and_no_topics() -> None:
@@ -241,7 +242,7 @@ def test_unreadable_metadata_is_a_problem_and_no_topics() -> None:
 
     topics = run(read_topics(ScriptedConnection(answer), ALL, set()))
     assert topics.partitions == []
-    assert [each.line for each in topics.unread] == ["topics: the time limit was reached"]
+    assert said(topics.problems) == ("topics: the time limit was reached",)
 
 
 def cluster(*racks: str | None, fenced: Sequence[int] = ()) -> DescribeClusterResponse:
@@ -355,7 +356,7 @@ def test_a_topic_made_again_meanwhile_is_unknown_and_says_so() -> None:
     assert [(row.begin, row.end, row.error) for row in topics.partitions] == [
         (None, None, RECREATED)
     ] * 2
-    assert topics.problems == [f"partition b-0, b-1: {RECREATED}"]
+    assert said(topics.problems) == (f"partition b-0, b-1: {RECREATED}",)
 
 
 def test_topics_are_looked_up_by_name_a_bounded_number_at_a_time(

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import errno
 import json
+import pickle
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from evenkeel.engine.adapters import lake as lake_module
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.datasets import SNAPSHOT, STEPS, facts_of, new_snapshot_id, split_snapshot_id
+from evenkeel.engine.adapters.lake import store as lake_module
+from evenkeel.engine.adapters.lake import tables as tables_module
+from evenkeel.engine.adapters.lake.tables import Reader
+from evenkeel.engine.datasets import (
+    CANDIDATES,
+    SNAPSHOT,
+    STEPS,
+    facts_of,
+    new_snapshot_id,
+    rows_to_table,
+    split_snapshot_id,
+)
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.ports import WrittenPart
+from tests.helpers.object_store import lake_in_store
 from tests.helpers.snapshots import (
     EVERY,
     FIRST,
@@ -47,7 +62,7 @@ def test_what_is_written_is_read_again(lake: FileLake) -> None:
         assert lake.read(name, [snapshot.snapshot_id]).equals(table)
     manifest = lake.manifest("snapshot", snapshot.snapshot_id)
     assert manifest.rows == {name: table.num_rows for name, table in snapshot.tables.items()}
-    assert manifest.facts == facts_of(snapshot)
+    assert manifest.facts == facts_of(snapshot) | {"problems": []}
     assert manifest.written_at.tzinfo is not None
 
 
@@ -56,9 +71,41 @@ def test_layout_is_the_documented_one(lake: FileLake, tmp_path: Path) -> None:
     (only,) = store(lake, one_snapshot())
     place = f"cluster=test/day=2026-03-01/{only}"
     written = {str(p.relative_to(tmp_path / "lake")) for p in tmp_path.rglob("*") if p.is_file()}
-    tables = {f"{dataset}/{place}.parquet" for dataset in SNAPSHOT}
-    assert written == tables | {f"_manifests/snapshot/{place}.json"}
-    assert lake.files("groups", [only]) == [str(tmp_path / f"lake/groups/{place}.parquet")]
+    written.remove(f"_manifests/snapshot/{place}.json")
+    assert {path.partition("/")[0] for path in written} == SNAPSHOT.keys()
+    for path in written:
+        assert re.fullmatch(
+            rf"\w+/{re.escape(place)}\.[0-9a-f]{{8}}-00000-[0-9a-f]{{6}}\.parquet", path
+        )
+        assert lake.files(path.partition("/")[0], [only]) == [str(tmp_path / "lake" / path)]
+
+
+def as_before(lake: FileLake, only: str) -> None:
+    """Give a stored snapshot the files and the manifest that earlier versions wrote."""
+    for dataset in SNAPSHOT:
+        path = Path(lake.files(dataset, [only])[0])
+        path.rename(path.with_name(f"{only}.parquet"))
+    place = Path(lake._manifest_path("snapshot", only))
+    content = json.loads(place.read_text())
+    del content["files"]
+    place.write_text(json.dumps(content))
+
+
+def test_a_lake_from_before_files_were_named_is_read(lake: FileLake, tmp_path: Path) -> None:
+    """Its one file per dataset is found, goes with the next run of the step, and is expired."""
+    snapshot = one_snapshot()
+    (only,) = store(lake, snapshot)
+    as_before(lake, only)
+    for name, table in snapshot.tables.items():
+        assert lake.read(name, [only]).equals(table)
+    old = Path(lake.files("groups", [only])[0])
+    assert old == tmp_path / f"lake/groups/cluster=test/day=2026-03-01/{only}.parquet"
+    store(lake, snapshot)
+    assert not old.exists()
+    assert lake.read("groups", [only]).equals(snapshot.tables["groups"])
+    as_before(lake, only)
+    assert lake.expire(FIRST + timedelta(hours=1)) == 1
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
 
 
 def test_a_uri_names_the_same_folder(lake: FileLake, tmp_path: Path) -> None:
@@ -109,30 +156,183 @@ def test_a_crash_before_the_manifest_leaves_nothing_to_read(
         lake.read("brokers", [snapshot.snapshot_id])
 
 
-def test_a_second_write_that_crashes_hides_the_first(
+def test_a_second_write_that_crashes_leaves_the_first(
     lake: FileLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tables of two runs of a step are never read together: the old manifest goes first."""
-    (only,) = store(lake, one_snapshot())
+    """Tables of two runs of a step are never read together: until all of the new are there, the old are read."""
+    snapshot = one_snapshot()
+    (only,) = store(lake, snapshot)
+    written = pq.write_table
 
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def full(table: pa.Table, path: str, **options: Any) -> None:
+        if "/members/" in path:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(table, path, **options)
 
     monkeypatch.setattr(lake_module.pq, "write_table", full)
     with pytest.raises(LakeError):
-        store(lake, one_snapshot())
-    assert lake.snapshots("test") == []
+        store(lake, make_snapshot(topics=[topic("orders", 1)]))
+    assert lake.read("groups", [only]).equals(snapshot.tables["groups"])
     monkeypatch.undo()
-    store(lake, one_snapshot())
-    assert lake.snapshots("test") == [only]
+    store(lake, make_snapshot(topics=[topic("orders", 1)]))
+    assert lake.read("groups", [only]).num_rows == 0
 
 
-def test_writing_again_replaces(lake: FileLake) -> None:
-    """The rows of a step run again replace the earlier ones."""
+def test_writing_again_replaces(lake: FileLake, tmp_path: Path) -> None:
+    """The rows of a step run again replace the earlier ones, and so do its files."""
     store(lake, one_snapshot())
+    files = {p for p in tmp_path.rglob("*.parquet")}
     fewer = make_snapshot(topics=[topic("orders", 1)])
     store(lake, fewer)
     assert lake.read("groups", [fewer.snapshot_id]).num_rows == 0
+    assert len(files) == len(set(tmp_path.rglob("*.parquet"))) == len(SNAPSHOT)
+    assert not files & set(tmp_path.rglob("*.parquet"))
+
+
+def one_part(lake: FileLake, run: str, number: int, rows: int) -> WrittenPart:
+    """A part of the candidates of a snapshot."""
+    keys = dict(snapshot_id=snapshot_id(0), cluster="test", config_version=run)
+    table = rows_to_table(
+        [keys | {"group_id": f"g{i}"} for i in range(rows)], CANDIDATES["candidates"]
+    )
+    return lake.write_part("candidates", snapshot_id(0), run, number, {"candidates": table})
+
+
+@pytest.fixture(params=["folder", "store"])
+def any_lake(request: pytest.FixtureRequest, tmp_path: Path) -> FileLake:
+    """A lake in a folder, and one in something like S3."""
+    return FileLake(tmp_path / "l") if request.param == "folder" else lake_in_store(tmp_path)[0]
+
+
+def test_what_nobody_reads_any_more_goes(any_lake: FileLake, tmp_path: Path) -> None:
+    """Parts that were not used, and those of the run before; never those of a run that may still be at it."""
+    twice = [one_part(any_lake, "a", 0, 1), one_part(any_lake, "a", 0, 1)]
+    any_lake.finish("candidates", snapshot_id(0), "a", twice, {})
+    assert [p.name for p in tmp_path.rglob("*.parquet")] == [twice[1].files["candidates"]]
+    slow, fast = one_part(any_lake, "b", 0, 2), one_part(any_lake, "c", 0, 3)
+    any_lake.finish("candidates", snapshot_id(0), "c", [fast], {})
+    names = {p.name for p in tmp_path.rglob("*.parquet")}
+    assert names == {slow.files["candidates"], fast.files["candidates"]}
+    any_lake.finish("candidates", snapshot_id(0), "b", [slow], {})
+    assert any_lake.read("candidates", [snapshot_id(0)]).num_rows == 2
+    assert {p.name for p in tmp_path.rglob("*.parquet")} == {slow.files["candidates"]}
+
+
+def test_a_run_whose_part_is_gone_is_not_finished(any_lake: FileLake) -> None:
+    """It is said which, and readers see what they saw."""
+    any_lake.finish("candidates", snapshot_id(0), "a", [one_part(any_lake, "a", 0, 1)], {})
+    gone = one_part(any_lake, "b", 0, 2)
+    any_lake.finish("candidates", snapshot_id(0), "b", [gone], {})
+    any_lake.finish("candidates", snapshot_id(0), "c", [one_part(any_lake, "c", 0, 3)], {})
+    with pytest.raises(LakeError, match=rf"{gone.files['candidates']} is gone"):
+        any_lake.finish("candidates", snapshot_id(0), "b", [gone], {})
+    assert any_lake.read("candidates", [snapshot_id(0)]).num_rows == 3
+
+
+def test_a_reader_of_what_is_replaced_reads_one_run(
+    any_lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Caught between two files of a run that has been replaced, it begins again with the new one."""
+    parts = [one_part(any_lake, "a", number, 1) for number in range(3)]
+    any_lake.finish("candidates", snapshot_id(0), "a", parts, {})
+    read = Reader.read
+    times: list[str] = []
+
+    def overtaken(self: Reader, path: str, *rest: Any) -> pa.Table:
+        times.append(path)
+        if len(times) == 2:
+            new = [one_part(any_lake, "b", number, 2) for number in range(2)]
+            any_lake.finish("candidates", snapshot_id(0), "b", new, {})
+        return read(self, path, *rest)
+
+    monkeypatch.setattr(Reader, "read", overtaken)
+    table = any_lake.read("candidates", [snapshot_id(0)])
+    assert table["config_version"].to_pylist() == ["b"] * 4
+    assert len(times) == 4
+
+
+def test_a_file_that_is_lost_is_named_as_such(any_lake: FileLake) -> None:
+    """Nobody replaced it: the reader does not wait for a run that never comes."""
+    any_lake.finish("candidates", snapshot_id(0), "a", [one_part(any_lake, "a", 0, 1)], {})
+    Path(any_lake.files("candidates", [snapshot_id(0)])[0]).unlink()
+    with pytest.raises(LakeError, match=r"file of candidates of snapshot .* is gone.*again"):
+        any_lake.read("candidates", [snapshot_id(0)])
+
+
+def test_an_object_store_is_given_whole_files_under_their_last_names(tmp_path: Path) -> None:
+    """Nothing is renamed there, the manifest is put last, and nothing that it names is ever put again."""
+    lake, server = lake_in_store(tmp_path)
+    for _ in range(2):
+        (only,) = store(lake, one_snapshot())
+    put = [path for call, path in server.calls if call == "put"]
+    assert [path.endswith(".json") for path in put] == [*[False] * 5, True] * 2
+    assert len({path for path in put if not path.endswith(".json")}) == 10
+    assert {path for call, path in server.calls if call == "delete"} == set(put[:5])
+    assert lake.read("groups", [only]).num_rows == 1
+
+
+@pytest.mark.parametrize("run", ["", "A", "a-b", "../a", "a" * 33])
+def test_the_name_of_a_run_becomes_part_of_a_path(lake: FileLake, run: str) -> None:
+    """So it is a word."""
+    with pytest.raises(LakeError, match="does not name a run"):
+        one_part(lake, run, 0, 1)
+
+
+def many(rows: int, lake: FileLake) -> str:
+    """A snapshot with so many rows of commits, 100 per group, sorted by group; its id."""
+    only = snapshot_id(0)
+    tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
+    keys = dict(snapshot_id=only, cluster="test")
+    each = [
+        keys | {"group_id": f"g{i // 100:04}", "topic": f"t{i % 100 // 10}", "partition": i % 10}
+        for i in range(rows)
+    ]
+    tables["commits"] = rows_to_table(each, SNAPSHOT["commits"])
+    lake.write("snapshot", only, tables, {})
+    return only
+
+
+def test_only_the_row_groups_that_may_hold_what_is_wanted_are_read(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the least and greatest value that the file tells of each; its end is read once."""
+    monkeypatch.setattr(lake_module, "ROW_GROUP", 1_000)
+    only = many(10_000, lake)
+    whole = lake.read("commits", [only])
+    asked: list[list[int]] = []
+    ends: list[str] = []
+    read, end = pq.ParquetFile.read_row_groups, pq.read_metadata
+
+    def counting(self: Any, row_groups: list[int], *rest: Any, **more: Any) -> pa.Table:
+        asked.append(row_groups)
+        return read(self, row_groups, *rest, **more)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counting)
+    monkeypatch.setattr(tables_module.pq, "read_metadata", lambda f: ends.append("") or end(f))
+    some = lake.read("commits", [only], groups=["g0000", "g0039", "g0099", "h"])
+    assert some.equals(
+        whole.filter(pc.is_in(whole["group_id"], pa.array(["g0000", "g0039", "g0099"])))
+    )
+    lake.read("commits", [only], groups=["a", "z"])
+    lake.read("commits", [only], groups=["g0050"], topics=["u"])
+    assert asked == [[0, 3, 9], [], []]
+    assert len(ends) == 0
+
+    fresh = FileLake(lake.path)
+    fresh.read("commits", [only], groups=["g0001"])
+    copy = pickle.loads(pickle.dumps(fresh))
+    assert copy.read("commits", [only], groups=["g0001"]).num_rows == 100
+    assert len(ends) == 2
+
+
+def test_rows_without_a_group_are_of_no_group(lake: FileLake) -> None:
+    """A null is not among the values asked for, also in a row group of nothing else."""
+    tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
+    rows = [dict(snapshot_id=snapshot_id(0), cluster="test", group_id=g) for g in (None, "a")]
+    for groups, found in ((rows, 1), (rows[:1], 0)):
+        tables["commits"] = rows_to_table(groups, SNAPSHOT["commits"])
+        lake.write("snapshot", snapshot_id(0), tables, {})
+        assert lake.read("commits", [snapshot_id(0)], groups=["a"]).num_rows == found
 
 
 def test_temporary_and_foreign_files_are_invisible(lake: FileLake, tmp_path: Path) -> None:

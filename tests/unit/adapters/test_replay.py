@@ -23,6 +23,7 @@ from evenkeel.engine.adapters.replay import (
 )
 from evenkeel.engine.datasets import SNAPSHOT, STEPS, facts_of
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.facts import finding
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
 
 
@@ -34,7 +35,7 @@ def one_snapshot(number: int = 0, cluster: str = "test") -> Any:
         groups=groups,
         number=number,
         cluster=cluster,
-        problems=["broker 3: not reachable"],
+        problems=[finding("coordinator_unread", quote="broker 3: not reachable")],
     )
 
 

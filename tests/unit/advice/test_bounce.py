@@ -11,9 +11,15 @@ from evenkeel.engine.advice.rolling import rolling
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.kit.election import REFUSED, elect
 from evenkeel.engine.kit.protocol_names import CLIENT_SIDE, java_class
+from evenkeel.engine.wording import how
+from tests.helpers.facts import how_of, said, told
 
 STOCK = [name for name, known in CLIENT_SIDE.items() if known.stock]
 JAVA = "org.apache.kafka.clients.consumer."
+
+
+def _short(*asked):
+    return how(in_short(*asked)) or ""
 
 
 def _elected(step):
@@ -52,7 +58,7 @@ def test_the_double_bounce_keeps_the_old_strategy_until_all_list_the_new_one():
 
 def test_one_step_is_told_by_whom_it_would_keep_out():
     """The election says it: all but the last are refused; and eager and cooperative members must not meet."""
-    wrong = plan("cooperative-sticky", "range", [("range",)] * 4).in_one_step
+    wrong = how(plan("cooperative-sticky", "range", [("range",)] * 4).in_one_step)
 
     assert wrong is not None
     assert f"refused ({REFUSED})" in wrong
@@ -62,7 +68,7 @@ def test_one_step_is_told_by_whom_it_would_keep_out():
 
 def test_between_eager_strategies_nobody_reads_what_another_was_given():
     """Then being refused is all that goes wrong."""
-    wrong = plan("sticky", "range", [("range",)] * 2).in_one_step
+    wrong = how(plan("sticky", "range", [("range",)] * 2).in_one_step)
 
     assert wrong is not None
     assert "give away" not in wrong
@@ -72,8 +78,8 @@ def test_static_members_would_all_stay_out():
     """Their own old list is still in the group when they come back."""
     way = plan("sticky", "range", [("range",)] * 2, [True, True])
 
-    assert "all stay out" in (way.in_one_step or "")
-    assert any("2 of 2 members are static" in note for note in way.notes)
+    assert "all stay out" in (how(way.in_one_step) or "")
+    assert any("2 of 2 members are static" in note for note in said(way.notes))
 
 
 def test_javas_default_list_needs_one_restart_to_become_cooperative():
@@ -83,9 +89,9 @@ def test_javas_default_list_needs_one_restart_to_become_cooperative():
 
     assert [step.lists for step in way.steps] == [("cooperative-sticky",)]
     assert _elected(way.steps[0]) == [(1, 3, "cooperative-sticky")]
-    assert way.in_one_step is None
+    assert way.in_one_step == ()
     assert (
-        way.how
+        how_of(way)
         == f"List {JAVA}CooperativeStickyAssignor alone in partition.assignment.strategy, one rolling restart."
     )
 
@@ -103,7 +109,7 @@ def test_a_listed_eager_strategy_goes_first_and_wins_with_the_majority():
 
     assert [step.lists for step in way.steps] == [("roundrobin", "range", "sticky")]
     assert _elected(way.steps[0]) == [(1, 1, "range"), (2, 3, "roundrobin")]
-    assert way.how.endswith("one rolling restart; 2 of 3 members are enough.")
+    assert how_of(way).endswith("one rolling restart; 2 of 3 members are enough.")
 
 
 def test_between_eager_strategies_the_second_restart_only_tidies_up():
@@ -111,15 +117,15 @@ def test_between_eager_strategies_the_second_restart_only_tidies_up():
     way = plan("sticky", "roundrobin", [("roundrobin",)] * 2)
 
     assert [step.needed for step in way.steps] == [True, False]
-    assert way.how.startswith("One rolling restart with partition.assignment.strategy=")
-    assert f"a second with {JAVA}StickyAssignor alone drops roundrobin" in way.how
+    assert how_of(way).startswith("One rolling restart with partition.assignment.strategy=")
+    assert f"a second with {JAVA}StickyAssignor alone drops roundrobin" in how_of(way)
 
 
 def test_where_it_is_already_nothing_has_to_be_done():
     """No step, no warning, no note."""
     way = plan("RangeAssignor", "range", [("range", "sticky")] * 2)
 
-    assert (way.steps, way.in_one_step, way.notes, way.restarts) == ((), None, (), 0)
+    assert (way.steps, way.in_one_step, way.notes, way.restarts) == ((), (), (), 0)
 
 
 @pytest.mark.parametrize(
@@ -137,44 +143,44 @@ def test_without_lists_that_fit_only_what_it_runs_is_relied_on(lists, why):
     """What is assumed is said, and both restarts are advised."""
     way = plan("sticky", "range", lists)
 
-    assert (way.assumed or "").startswith(why)
+    assert (told(way.assumed) or "").startswith(why)
     assert [step.lists for step in way.steps] == [("sticky", "range"), ("sticky",)]
-    assert way.how.startswith("Two rolling restarts: first ")
-    assert "(that elects it already)" in way.how
+    assert how_of(way).startswith("Two rolling restarts: first ")
+    assert "(that elects it already)" in how_of(way)
 
 
 def test_javas_default_is_mentioned_where_it_may_spare_a_restart():
     """Only where the lists are not known, and only for what that default lists."""
     hint = "cooperative-sticky alone is enough"
 
-    assert hint in in_short("cooperative-sticky", "range", [None] * 2)
-    assert hint not in in_short("cooperative-sticky", "sticky", [None] * 2)
-    assert hint not in in_short("cooperative-sticky", "range", [("range",)] * 2)
+    assert hint in _short("cooperative-sticky", "range", [None] * 2)
+    assert hint not in _short("cooperative-sticky", "sticky", [None] * 2)
+    assert hint not in _short("cooperative-sticky", "range", [("range",)] * 2)
 
 
 def test_other_clients_are_told_what_they_cannot_do():
     """librdkafka and kafka-python refuse to mix eager and cooperative; librdkafka has no sticky."""
-    assert "refuse a list of cooperative-sticky and range" in in_short(
+    assert "refuse a list of cooperative-sticky and range" in _short(
         "cooperative-sticky", "range", [None]
     )
-    assert "refuse" not in in_short("roundrobin", "range", [None])
-    assert "librdkafka has no sticky." in in_short("sticky", "range", [None])
+    assert "refuse" not in _short("roundrobin", "range", [None])
+    assert "librdkafka has no sticky." in _short("sticky", "range", [None])
     [spelled] = [
-        n for n in plan("roundrobin", "range", [("range",)] * 2).notes if "wire names" in n
+        n for n in said(plan("roundrobin", "range", [("range",)] * 2).notes) if "wire names" in n
     ]
     assert spelled == "librdkafka writes wire names: roundrobin,range, then roundrobin."
-    mixed = plan("cooperative-sticky", "range", [("range",)] * 2).notes
+    mixed = said(plan("cooperative-sticky", "range", [("range",)] * 2).notes)
     assert not any("wire names" in note for note in mixed)
 
 
 def test_a_class_that_has_to_be_shipped_is_named():
     """Kafka's own client has neither fair nor lag."""
-    how = in_short("lag-aware", "range", [("range",)] * 2)
+    told_how = _short("lag-aware", "range", [("range",)] * 2)
 
-    assert how.startswith(
+    assert told_how.startswith(
         "Ship com.github.grantneale.kafka.LagBasedPartitionAssignor with every member."
     )
-    assert how.endswith("Only Java clients can load such a class.")
+    assert told_how.endswith("Only Java clients can load such a class.")
 
 
 def test_the_class_behind_an_unknown_name_is_left_to_its_owner():
@@ -183,7 +189,7 @@ def test_the_class_behind_an_unknown_name_is_left_to_its_owner():
     back = plan("acme", "range", [("range",)] * 2)
 
     assert way.steps[0].setting.endswith(f"={JAVA}RangeAssignor,<class of acme>")
-    assert "Only its owner knows the class of acme." in way.notes
+    assert "Only its owner knows the class of acme." in said(way.notes)
     assert [step.needed for step in back.steps] == [True, True]
     assert back.steps[1].eager is None
 
@@ -208,7 +214,7 @@ def test_differing_lists_are_restarted_in_their_order():
 
     assert elect(dict(zip("abc", lists, strict=True))).elected == "range"
     assert _elected(way.steps[0]) == [(1, 1, "range"), (2, 3, "sticky")]
-    assert way.notes[-1].startswith("Members list different things")
+    assert said(way.notes)[-1].startswith("Members list different things")
 
 
 def test_the_broker_of_a_kip_848_group_is_asked_by_its_members():
@@ -216,9 +222,9 @@ def test_the_broker_of_a_kip_848_group_is_asked_by_its_members():
     way = plan_server("range-server", "uniform", 3, classic=1)
 
     assert [step.setting for step in way.steps] == ["group.remote.assignor=range"]
-    assert way.how.startswith("Set group.remote.assignor=range on every member")
+    assert how_of(way).startswith("Set group.remote.assignor=range on every member")
     assert any(
-        note.startswith("1 of 3 members still use the classic protocol") for note in way.notes
+        note.startswith("1 of 3 members still use the classic protocol") for note in said(way.notes)
     )
     assert plan_server("uniform", "uniform", 3).steps == ()
 

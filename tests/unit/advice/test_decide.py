@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.advice import Previous, decide
+from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import finding
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move, Score, Verdict
+from evenkeel.engine.facts import Fact, FactKind, finding, reason
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Score, Verdict
+from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.wording import because
 
 EVEN = Score(
@@ -32,6 +33,7 @@ EVEN = Score(
     drain_seconds=None,
 )
 ONCE = Policy(confirmations=1)
+RESTART = Fact(kind=FactKind.HOW, measure="restart_one")
 
 
 def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score):
@@ -39,13 +41,17 @@ def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score
         strategy=strategy,
         deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
         feasibility=feasibility,
-        reason="because",
+        reason=(reason("runs_it"),),
         score=replace(EVEN, **score),
     )
 
 
 def _decide(*candidates, policy=ONCE, **more):
     return decide(group="g", candidates=candidates, partitions=10, policy=policy, **more)
+
+
+def _before(strategy, seen):
+    return PreviousAdvice(group_id="g", strategy=strategy, seen=seen)
 
 
 def _live(**score):
@@ -199,8 +205,8 @@ def test_a_switch_needs_confirmation():
     candidates = _live(cross_rack_share=0.5), _candidate(cross_rack_share=0.0)
     policy = Policy(confirmations=2)
     first = _decide(*candidates, policy=policy)
-    second = _decide(*candidates, policy=policy, previous=Previous(strategy="roundrobin", seen=1))
-    other = _decide(*candidates, policy=policy, previous=Previous(strategy="range", seen=5))
+    second = _decide(*candidates, policy=policy, previous=_before("roundrobin", 1))
+    other = _decide(*candidates, policy=policy, previous=_before("range", 5))
 
     assert [(Verdict.STAY, 1), (Verdict.SWITCH, 2), (Verdict.STAY, 1)] == [
         (a.verdict, a.seen) for a in (first, second, other)
@@ -245,36 +251,23 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
     assert _decide(live, own, policy=allowed).verdict is Verdict.SWITCH
 
 
-def test_moves_and_how_to_get_it_come_with_the_switch():
-    """The reader learns what changes hands and what to do."""
-    move = Move(topic="t", partition=0, from_member="a", to_member="b")
-    advice = _decide(
-        _live(cross_rack_share=0.5),
-        _candidate(cross_rack_share=0.0),
-        moves={"roundrobin": [move]},
-        how={"roundrobin": "Two rolling restarts."},
-    )
-
-    assert ((move,), "Two rolling restarts.") == (advice.moves, advice.how)
-
-
 @pytest.mark.parametrize(
-    ("candidates", "withheld", "reason"),
+    ("candidates", "withheld", "why"),
     [
         ([_live()], "offsets are missing", "offsets are missing"),
         (
-            [replace(_live(), score=None, reason="rebalancing (Reconciling)")],
+            [replace(_live(), score=None, reason=(reason("in_rebalance", ["Reconciling"]),))],
             None,
             "rebalancing (Reconciling)",
         ),
         ([], None, "there is no live assignment to compare with"),
     ],
 )
-def test_what_cannot_be_judged_says_why(candidates, withheld, reason):
+def test_what_cannot_be_judged_says_why(candidates, withheld, why):
     """Withheld data and infeasible groups are not told to stay."""
     advice = _decide(*candidates, withheld=withheld)
 
-    assert (Verdict.NOT_JUDGED, reason) == (advice.verdict, because(advice.facts))
+    assert (Verdict.NOT_JUDGED, why) == (advice.verdict, because(advice.facts))
 
 
 def test_unknown_scores_are_neither_gain_nor_loss():

@@ -6,6 +6,7 @@ import pytest
 
 from evenkeel.engine.advice import blocked, feasibility, unfit
 from evenkeel.engine.model import Deployment, Feasibility
+from tests.helpers.facts import how_of, told, why_of
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 COOPERATIVE = "cooperative-sticky"
@@ -49,7 +50,7 @@ def _group(**columns):
 )
 def test_groups_on_which_nothing_can_be_replayed_say_why(situation, columns, reason):
     """The reason names the state, type or count that blocks it."""
-    assert (blocked(_group(**columns)) or "").startswith(reason), situation
+    assert (told(blocked(_group(**columns))) or "").startswith(reason), situation
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_an_application_takes_no_strategy_for_partitions_but_is_not_blocked(colu
     application = _group(**columns)
 
     assert blocked(application) is None
-    assert (unfit(application) or "").startswith(reason)
+    assert (told(unfit(application)) or "").startswith(reason)
 
 
 def test_a_gap_in_a_topics_partitions_blocks_the_group():
@@ -76,7 +77,7 @@ def test_a_gap_in_a_topics_partitions_blocks_the_group():
 
     damaged = groups(change(change(snapshot, "partitions", lose), "members", disown))[0]
 
-    assert blocked(damaged) == "partition rows of t are missing"
+    assert told(blocked(damaged)) == "partition rows of t are missing"
 
 
 def disown(rows):
@@ -152,18 +153,16 @@ def test_each_kind_of_group_takes_its_own_strategies(
 
 def test_a_double_bounce_names_both_classes():
     """The owner can copy the settings."""
-    how = feasibility(_group(assignor="range"), "roundrobin", Deployment.SETTING, None).how
+    how = how_of(feasibility(_group(assignor="range"), "roundrobin", Deployment.SETTING, None))
 
-    assert how is not None
     assert "RoundRobinAssignor,org.apache.kafka.clients.consumer.RangeAssignor" in how
     assert "then org.apache.kafka.clients.consumer.RoundRobinAssignor alone" in how
 
 
 def test_a_group_that_runs_the_strategy_needs_a_rebalance_only() -> None:
     """An assignment that drifted is mended without any setting."""
-    how = feasibility(_group(assignor="range"), "range", Deployment.SETTING, None).how
+    how = how_of(feasibility(_group(assignor="range"), "range", Deployment.SETTING, None))
 
-    assert how is not None
     assert "restart one member" in how
 
 
@@ -198,11 +197,11 @@ def test_a_strategy_that_all_list_has_to_be_put_first():
     """The election says what keeps it from running: the votes."""
     told = _judged("roundrobin", ("range", "roundrobin"))
 
-    assert told.reason == (
+    assert why_of(told) == (
         "after one rolling restart that puts it first; "
         "all 3 members list it, but range is elected (3 of 3 votes)"
     )
-    assert told.how == (
+    assert how_of(told) == (
         "Put org.apache.kafka.clients.consumer.RoundRobinAssignor first in partition.assignment.strategy, "
         "one rolling restart; 2 of 3 members are enough."
     )
@@ -212,8 +211,8 @@ def test_a_cooperative_strategy_that_all_list_has_to_stand_alone():
     """Beside an eager one its members would stay eager; Java's default list is such a case."""
     told = _judged("cooperative-sticky", ("RangeAssignor", "CooperativeStickyAssignor"))
 
-    assert told.reason.startswith("after one rolling restart that lists it alone; all 3 members")
-    assert (told.how or "").startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
+    assert why_of(told).startswith("after one rolling restart that lists it alone; all 3 members")
+    assert how_of(told).startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +243,7 @@ def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
     """A Java member does what all of its list can do (KIP-429); where a list is unknown nothing is presumed."""
     told = _judged(COOPERATIVE, assignors, assignor=COOPERATIVE)
 
-    assert (told.reason, {m.split("-")[0] for m in told.reporting_nothing}) == (
+    assert (why_of(told), {m.split("-")[0] for m in told.reporting_nothing}) == (
         reason,
         reporting_nothing,
     )
@@ -273,7 +272,7 @@ def test_a_member_with_an_eager_strategy_beside_a_cooperative_one_forgets(
 )
 def test_who_does_not_list_it_is_named(assignors, reason):
     """Lists come by pattern of client id or host; the first that fits counts, and nothing is made up for the rest."""
-    assert _judged("sticky", assignors).reason == reason
+    assert why_of(_judged("sticky", assignors)) == reason
 
 
 def test_members_can_be_told_apart_by_instance_id():
@@ -287,15 +286,15 @@ def test_members_can_be_told_apart_by_instance_id():
 
     told = feasibility(static, "sticky", Deployment.SETTING, {"box-*": ("range", "sticky")})
 
-    assert "list it, but range is elected" in told.reason
+    assert "list it, but range is elected" in why_of(told)
 
 
 def test_a_cooperative_strategy_that_nobody_lists_takes_a_double_bounce():
     """Even where the lists are known."""
     told = _judged("cooperative-sticky", ("range",))
 
-    assert told.reason == "after a double bounce that adds it; no member lists it"
-    assert (told.how or "").startswith("Two rolling restarts: first ")
+    assert why_of(told) == "after a double bounce that adds it; no member lists it"
+    assert how_of(told).startswith("Two rolling restarts: first ")
 
 
 @pytest.mark.parametrize(
@@ -316,10 +315,10 @@ def test_lists_that_contradict_what_it_runs_are_not_relied_on(assignors, doubt):
     """Both strategies' rows say so, and the way is the one for lists that are not known."""
     other, own = _judged("sticky", assignors), _judged("range", assignors)
 
-    assert other.reason.startswith(f"after a double bounce that adds it; {doubt}")
-    assert doubt in own.reason
+    assert why_of(other).startswith(f"after a double bounce that adds it; {doubt}")
+    assert doubt in why_of(own)
     assert own.feasibility is Feasibility.CAN_RUN
-    assert (other.how or "").startswith("Two rolling restarts")
+    assert how_of(other).startswith("Two rolling restarts")
 
 
 def test_a_long_list_of_members_is_cut():
@@ -331,7 +330,7 @@ def test_a_long_list_of_members_is_cut():
         made, "sticky", Deployment.SETTING, {"c8": ("range", "sticky"), "*": ("range",)}
     )
 
-    assert told.reason.endswith("8 of 9 members do not list it (c0@/h, c1@/h, c2@/h and 5 more)")
+    assert why_of(told).endswith("8 of 9 members do not list it (c0@/h, c1@/h, c2@/h and 5 more)")
 
 
 def test_a_cooperative_strategy_beside_an_eager_one_starts_afresh_each_time():
@@ -340,22 +339,20 @@ def test_a_cooperative_strategy_beside_an_eager_one_starts_afresh_each_time():
     told = _judged("cooperative-sticky", lists, assignor="cooperative-sticky")
 
     assert told.feasibility is Feasibility.CAN_RUN
-    assert "listed beside eager ones" in told.reason
-    assert (told.how or "").startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
+    assert "listed beside eager ones" in why_of(told)
+    assert how_of(told).startswith("List org.apache.kafka.clients.consumer.CooperativeSticky")
 
 
 def test_a_class_has_to_be_shipped_and_is_named():
     """KIP-169's is known on the wire as lag."""
     told = _judged("lag-aware", ("range",), deployment=Deployment.CLASS)
 
-    assert told.reason == (
+    assert why_of(told) == (
         "after one rolling restart that adds it and ships its class with every member; no member lists it"
     )
-    assert (told.how or "").startswith(
-        "Ship com.github.grantneale.kafka.LagBasedPartitionAssignor "
-    )
+    assert how_of(told).startswith("Ship com.github.grantneale.kafka.LagBasedPartitionAssignor ")
     assert (
-        _judged("lag-aware", None, deployment=Deployment.CLASS, assignor="lag").reason
+        why_of(_judged("lag-aware", None, deployment=Deployment.CLASS, assignor="lag"))
         == "the strategy it runs"
     )
 
@@ -365,19 +362,19 @@ def test_a_plan_is_a_yardstick_until_something_follows_it():
     told = _judged("balanced", None, deployment=Deployment.PLAN)
 
     assert told.feasibility is Feasibility.YARDSTICK
-    assert "does not ship that assignor yet" in (told.how or "")
+    assert "does not ship that assignor yet" in how_of(told)
 
 
 def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
     """The live row says so; its class is left to its owner."""
     odd = _three(assignor="acme")
 
-    assert feasibility(odd, "live", Deployment.LIVE, None).reason == (
+    assert why_of(feasibility(odd, "live", Deployment.LIVE, None)) == (
         "what the group has now, by acme: not emulated"
     )
-    assert feasibility(_three(), "live", Deployment.LIVE, None).reason == "what the group has now"
-    assert "RangeAssignor,<class of acme>" in (
-        feasibility(odd, "range", Deployment.SETTING, None).how or ""
+    assert why_of(feasibility(_three(), "live", Deployment.LIVE, None)) == "what the group has now"
+    assert "RangeAssignor,<class of acme>" in how_of(
+        feasibility(odd, "range", Deployment.SETTING, None)
     )
 
 
@@ -388,7 +385,9 @@ def test_a_group_in_migration_takes_what_its_broker_has():
 
     told = feasibility(both, "range-server", Deployment.SETTING, None)
 
-    assert told.reason == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
+    assert (
+        why_of(told) == "members may ask for it; 1 of 2 still use the classic protocol and cannot"
+    )
     assert (
         feasibility(both, "sticky", Deployment.SETTING, None).feasibility is Feasibility.YARDSTICK
     )
@@ -412,7 +411,7 @@ def test_client_rack_is_mentioned_where_it_would_count(situation, strategy, rack
     topics = [topic("t", 2, replicas=replicas)]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
-    how = feasibility(made, strategy, Deployment.SETTING, None).how or ""
+    how = how_of(feasibility(made, strategy, Deployment.SETTING, None))
 
     assert (RACKS in how) is told, situation
 
@@ -423,4 +422,4 @@ def test_a_configured_rack_is_none_that_kafka_sees():
     topics = [topic("t", 2, replicas=[[0], [1]])]
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
-    assert RACKS in (feasibility(made, "range", Deployment.SETTING, None).how or "")
+    assert RACKS in how_of(feasibility(made, "range", Deployment.SETTING, None))

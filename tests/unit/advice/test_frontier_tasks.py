@@ -9,10 +9,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from evenkeel.engine.advice.frontier_tasks import task_frontiers
-from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
 from evenkeel.engine.streams.compare import across
 from evenkeel.engine.streams.live import running
+from tests.helpers.streams import process
 from tests.helpers.streams_groups import Sub, Thread, live_group, on
 
 
@@ -82,15 +82,17 @@ def test_the_application_as_it_is_stands_beside():
 
 
 @pytest.mark.parametrize(
-    ("threads", "words"),
+    ("threads", "measure", "subjects"),
     [
-        ([Thread(1, "0_0", rack="a"), Thread(2, "0_1")], "has no rack"),
-        ([Thread(1, "0_0", rack="a", standby="0_1")], "0_1.* nowhere"),
+        ([Thread(1, "0_0", rack="a"), Thread(2, "0_1")], "clients_without_rack", (process(2),)),
+        ([Thread(1, "0_0", rack="a", standby="0_1")], "tasks_run_nowhere", ("0_1",)),
     ],
 )
-def test_what_is_missing_is_named(threads, words):
+def test_what_is_missing_is_named(threads, measure, subjects):
     """A rack, or a task that nobody runs."""
     group = live_group(threads, {"0": Sub(2)})
 
-    with pytest.raises(Infeasible, match=words):
-        task_frontiers(running(group), {})
+    lacking = missing(running(group))
+
+    assert lacking is not None
+    assert (lacking.measure, lacking.subjects) == (measure, subjects)

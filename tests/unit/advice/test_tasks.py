@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from evenkeel.engine.advice.tasks import SETTING, task_feasibility, task_reach
+from evenkeel.engine.advice.tasks import task_feasibility, task_reach
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.model import Deployment, Feasibility
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
-from evenkeel.engine.streams.switch import EQUAL_COSTS
+from tests.helpers.facts import how_of, why_of
 from tests.helpers.streams_groups import Sub, Thread, live_group, on, presume
+
+SETTING = "rack.aware.assignment.strategy"
 
 NONE, MIN, BALANCE = RackStrategy
 RACKED = [Thread(1, "0_0", rack="a"), Thread(2, "0_1", rack="b")]
@@ -38,15 +40,15 @@ def test_what_gives_exactly_what_there_is_can_run():
     judged = _judged(NONE)
 
     assert judged.feasibility is Feasibility.CAN_RUN
-    assert judged.reason == "the strategy it runs, as far as can be seen"
-    assert (judged.how or "").endswith("the next rebalance brings the assignment.")
+    assert why_of(judged) == "the strategy it runs, as far as can be seen"
+    assert how_of(judged).endswith("the next rebalance brings the assignment.")
 
 
 def test_the_configured_strategy_can_run():
     """Whatever the tasks look like."""
     told = StreamsSettings(rack_aware_assignment_strategy="balanced_min_cost")
 
-    assert _judged(BALANCE, told=told).reason == "the strategy it runs, as configured"
+    assert why_of(_judged(BALANCE, told=told)) == "the strategy it runs, as configured"
     assert _judged(NONE, told=told).feasibility is Feasibility.COULD_RUN
 
 
@@ -56,8 +58,8 @@ def test_another_one_could_after_a_restart(strategy):
     judged = _judged(strategy)
 
     assert judged.feasibility is Feasibility.COULD_RUN
-    assert judged.reason == f"after one rolling restart that sets {SETTING}={strategy.value}"
-    assert judged.how == (
+    assert why_of(judged) == f"after one rolling restart that sets {SETTING}={strategy.value}"
+    assert how_of(judged) == (
         f"Set {SETTING}={strategy.value} on every instance, one rolling restart."
         " Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell."
     )
@@ -68,7 +70,7 @@ def test_going_back_to_none_asks_for_nothing_else():
     judged = _judged(NONE, replicas=on("source-0", "a b"), threads=_exchanged())
 
     assert judged.feasibility is Feasibility.COULD_RUN
-    assert judged.how == f"Set {SETTING}=none on every instance, one rolling restart."
+    assert how_of(judged) == f"Set {SETTING}=none on every instance, one rolling restart."
 
 
 def _exchanged():
@@ -85,7 +87,7 @@ def test_configured_racks_are_not_told_by_the_members():
     judged = _judged(MIN, threads)
 
     assert judged.feasibility is Feasibility.COULD_RUN
-    assert (judged.how or "").endswith("and client.rack: 1 of 2 members do not tell theirs.")
+    assert how_of(judged).endswith("and client.rack: 1 of 2 members do not tell theirs.")
 
 
 @pytest.mark.parametrize("strategy", [MIN, BALANCE])
@@ -94,8 +96,8 @@ def test_a_missing_rack_makes_it_another_name_for_none(strategy):
     judged = _judged(strategy, SILENT)
 
     assert judged.feasibility is Feasibility.INFEASIBLE
-    assert judged.reason.startswith("racks play no part: 1 client (")
-    assert judged.how == "Set client.rack on every instance and broker.rack on every broker."
+    assert why_of(judged).startswith("racks play no part: 1 client (")
+    assert how_of(judged) == "Set client.rack on every instance and broker.rack on every broker."
 
 
 def test_a_missing_rack_does_not_matter_to_none():
@@ -108,7 +110,7 @@ def test_a_broker_without_rack_switches_racks_off_as_well():
     judged = _judged(MIN, replicas=on("source-0", "b ?"))
 
     assert (
-        judged.reason
+        why_of(judged)
         == "racks play no part: 1 source partition (source-0-1) lies on a broker without rack"
     )
 
@@ -119,9 +121,9 @@ def test_with_the_broker_assigning_each_is_a_yardstick(strategy):
     judged = _judged(strategy, kip_1071=True)
 
     assert judged.feasibility is Feasibility.YARDSTICK
-    assert (judged.reason, judged.how) == (
+    assert (why_of(judged), how_of(judged)) == (
         "a KIP-1071 group: the broker assigns tasks, it has no such setting",
-        None,
+        "",
     )
 
 
@@ -130,7 +132,10 @@ def test_a_missing_rack_of_a_kip_1071_client_is_told_by_configuration():
     judged = _judged(MIN, SILENT, kip_1071=True)
 
     assert judged.feasibility is Feasibility.INFEASIBLE
-    assert (judged.how or "").startswith("Configure racks by client id or host")
+    assert how_of(judged).startswith("Configure racks by client id or host")
+
+
+EQUAL_COSTS = "every task costs the same on every client: racks have nothing to gain"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ def test_equal_costs_are_no_reason_against_it(told, feasibility, reason):
     judged = _judged(MIN, told=told, replicas=on("source-0", "ab ab"))
 
     assert judged.feasibility is feasibility
-    assert judged.reason == f"{reason}; {EQUAL_COSTS}"
+    assert why_of(judged) == f"{reason}; {EQUAL_COSTS}"
 
 
 def test_what_a_group_has_is_not_judged():

@@ -14,6 +14,7 @@ from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.min_cost import Weights
 from evenkeel.engine.model import Deployment, Feasibility
 from evenkeel.engine.scoring import Judge
+from tests.helpers.facts import why_of
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
 from tests.helpers.strategies import groups
@@ -140,4 +141,4 @@ def test_it_is_a_yardstick_on_every_group():
         Deployment.YARDSTICK,
         Feasibility.YARDSTICK,
     )
-    assert told.reason == "no setting or class brings it to a consumer group"
+    assert why_of(told) == "no setting or class brings it to a consumer group"

@@ -84,7 +84,7 @@ def test_topics_that_are_gone_are_passed_over():
     [
         ("two members have one partition", {"c": [("t", 0)], "d": [("t", 0)]}, "t-0 as owned"),
         ("a topic has shrunk", {"c": [("t", 2)]}, "t-2 as owned"),
-        ("both", {"c": [("t", 7), ("t", 0)], "d": [("t", 0)]}, "t-0 .* and so are 1 more"),
+        ("both", {"c": [("t", 7), ("t", 0)], "d": [("t", 0)]}, "t-0 .* and so is 1 more"),
     ],
 )
 def test_what_kafka_throws_on_is_infeasible(situation, has, why):

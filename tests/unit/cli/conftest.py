@@ -17,7 +17,8 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.replay import Recording, ReplayCluster, write_recording
 from evenkeel.engine.cli import app
-from evenkeel.engine.datasets import ClusterSnapshot, Unread
+from evenkeel.engine.datasets import ClusterSnapshot
+from evenkeel.engine.facts import finding
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
 Run = Callable[..., Result]
@@ -70,7 +71,7 @@ def snapshot(number: int) -> ClusterSnapshot:
             group("moving", members=2, lag={"pay": 5}, state="PreparingRebalance"),
             group("bad\x1b[31m[red]name", members=1, lag={"pay": 5}),
         ],
-        unread=[Unread(what="group", name="locked", cause="not authorized: DESCRIBE")],
+        problems=[finding("group_unread", ["locked"], quote="not authorized: DESCRIBE")],
     )
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.advice import Previous
 from evenkeel.engine.cli import sources
 from evenkeel.engine.cli.judging import judge
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates
@@ -106,7 +106,7 @@ def test_following_back_says_what_going_through_all_snapshots_says(lake, lookbac
     """The short way and the pipeline's long way give the same advice, confirmations included."""
     settings = Settings(lookback=lookback)
     source = sources.from_lake(settings, FileLake(lake), None, "lake")
-    previous: dict[str, Previous] = {}
+    previous: dict[str, PreviousAdvice] = {}
     for snapshot_id in source.ids(lookback + 1):
         metrics = compute_metrics(source.lake, settings, snapshot_id)
         record_metrics(source.lake, snapshot_id, metrics)
@@ -118,7 +118,10 @@ def test_following_back_says_what_going_through_all_snapshots_says(lake, lookbac
             previous,
             {},
         )
-        previous = {one.group: Previous(strategy=one.strategy, seen=one.seen) for one in advice}
+        previous = {
+            one.group: PreviousAdvice(group_id=one.group, strategy=one.strategy, seen=one.seen)
+            for one in advice
+        }
     assert [one.advice for one in judge(source)] == advice
 
 

@@ -8,9 +8,11 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
+from evenkeel.engine.adapters.kafka.health import HealthCheck
 from evenkeel.engine.adapters.slack import check
 from evenkeel.engine.cli import checks
 from evenkeel.engine.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
+from evenkeel.engine.facts import finding
 from tests.unit.cli.conftest import objects
 
 JAVA = checks.java
@@ -23,9 +25,9 @@ def no_java(monkeypatch):
     monkeypatch.setattr(checks, "java", lambda: there)
 
 
-def found(what, ok=True, fix=None):
+def found(what, ok=True, fix=None, problem=None):
     """A finding as the Kafka adapter gives it."""
-    return SimpleNamespace(what=what, ok=ok, seen=f"{what} were seen", fix=fix)
+    return HealthCheck(what, ok, f"{what} were seen", fix, problem)
 
 
 @pytest.fixture
@@ -112,6 +114,16 @@ def test_what_is_wrong_stands_beside_its_fix(run, healthy, broken, name, outcome
     assert "slack" in result.stdout
     assert result.exit_code == (1 if outcome == "FAIL" else 0)
     assert "Traceback" not in result.output
+
+
+def test_the_first_problem_stands_behind_what_was_seen(run, healthy):
+    """With whom it concerns and its cause."""
+    first = finding("group_unread", ["secret"], quote="not allowed")
+    healthy.update({"findings": [found("groups", False, "Grant it.", first)]})
+
+    [line] = [line for line in run("doctor").stdout.splitlines() if "  groups " in line]
+
+    assert "groups were seen; group secret: not allowed" in line
 
 
 def test_what_is_not_set_up_is_a_warning(run):

@@ -12,6 +12,7 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
 from evenkeel.engine.cli.database import place
 from evenkeel.engine.errors import HistoryUnreachable
+from evenkeel.engine.records import MemberMetrics, blank
 from tests.unit.cli.conftest import objects
 
 URL = "postgresql://keel:hunter2@db.example.com:5433/history"
@@ -25,23 +26,23 @@ def history(monkeypatch):
         rows = (
             {
                 "group_id": "a",
-                "lag": 1234567,
+                "largest_member_lag": 1234567,
                 "cross_rack_share": 0.25,
                 "drain_seconds": 300.0,
-                "partial": True,
-                "at": datetime(2026, 3, 1, tzinfo=UTC),
-                "strategy": None,
-                "problems": ["x"],
+                "is_live": True,
+                "taken_at": datetime(2026, 3, 1, tzinfo=UTC),
+                "proof": None,
+                "findings": ["x"],
             },
             {
                 "group_id": "b",
-                "lag": None,
+                "largest_member_lag": None,
                 "cross_rack_share": None,
                 "drain_seconds": float("inf"),
-                "partial": False,
-                "at": None,
-                "strategy": "range",
-                "problems": [],
+                "is_live": False,
+                "taken_at": None,
+                "proof": "exact",
+                "findings": [],
             },
         )
 
@@ -75,26 +76,27 @@ def test_without_a_name_all_queries_are_listed(run):
 
 def test_rows_are_a_table_with_units_of_their_own(run, history):
     """Thousands separated, shares in percent, seconds as spans, moments in UTC; null is ? or -."""
-    lines = run("query", "groups").stdout.splitlines()
+    lines = run("query", "scoreboard").stdout.splitlines()
     told = "a 1,234,567 25% 5 min yes 2026-03-01 00:00:00 - x"
     assert lines[1].split() == told.split()
-    assert lines[2].split() == ["b", "?", "?", "never", "no", "-", "range", "-"]
+    assert lines[2].split() == ["b", "?", "?", "never", "no", "-", "exact", "-"]
 
 
 def test_json_rows_are_the_database_rows(run, history):
     """One object per row under the query's column names."""
-    rows = objects(run("query", "groups", "--json"))
-    assert rows[0]["at"] == "2026-03-01T00:00:00+00:00"
+    rows = objects(run("query", "scoreboard", "--json"))
+    assert list(rows[0]) == list(history.rows[0])
+    assert rows[0]["taken_at"] == "2026-03-01T00:00:00+00:00"
     assert rows[1]["drain_seconds"] == "Infinity"
-    assert rows[1]["lag"] is None
+    assert rows[1]["largest_member_lag"] is None
 
 
 def test_csv_rows_are_the_json_rows(run, history):
     """The same columns and values; null is an empty field."""
-    lines = run("query", "groups", "--csv").stdout.splitlines()
-    assert lines[0] == "group_id,lag,cross_rack_share,drain_seconds,partial,at,strategy,problems"
+    lines = run("query", "scoreboard", "--csv").stdout.splitlines()
+    assert lines[0] == ",".join(history.rows[0])
     assert lines[1] == 'a,1234567,0.25,300.0,true,2026-03-01T00:00:00+00:00,,"[""x""]"'
-    assert lines[2] == "b,,,Infinity,false,,range,[]"
+    assert lines[2] == "b,,,Infinity,false,,exact,[]"
 
 
 NULLS = (
@@ -105,7 +107,14 @@ NULLS = (
         "0 - 0 -",
     ),
     ("scoreboard", {"partition_spread": None, "moves": None, "cross_rack_share": None}, "- - -"),
-    ("scoreboard", {"partition_spread": 1, "drain_seconds": None, "proof": None}, "1 ? -"),
+    (
+        "scoreboard",
+        {"partition_spread": 1, "moves": 0, "drain_seconds": None, "proof": None},
+        "1 0 ? -",
+    ),
+    ("groups", {"total_lag": 7, "members": 2, "lag_skew": None, "error": None}, "7 2 ? -"),
+    ("cross_rack_cost", {"cheapest_strategy": None, "cheapest_share": None}, "- -"),
+    ("cross_rack_cost", {"cheapest_strategy": "fair", "cheapest_share": None}, "fair ?"),
     ("members", {"rack": None, "capacity_per_second": None}, "? ?"),
     ("snapshot_health", {"seconds_since_previous": None, "reading_seconds": None}, "- ?"),
 )
@@ -117,6 +126,36 @@ def test_null_is_unknown_or_none_as_the_query_says(run, history, name, row, show
     history.rows = (row,)
     cells = run("query", name).stdout.splitlines()[1].split()
     assert sorted(cells) == sorted(shown.split())
+
+
+def test_people_see_short_names_of_members(run, history):
+    """As every verb says them, by all members of the group; one that is gone keeps its id, and so do JSON and CSV."""
+    old, new = (
+        "app-0a1b2c3d-1111-2222-3333-444455556666",
+        "app-0a1b2c3d-9999-8888-7777-666655554444",
+    )
+    row = {"topic": "t", "partition": 1234, "from_member": old, "to_member": None}
+    history.rows = (row, row | {"from_member": "gone-1", "to_member": new})
+    known = {"snapshot_id": "s", "cluster": "c", "group_id": "g", "client_id": "app"}
+    history.members_of_groups_with = lambda ids: [
+        blank(
+            MemberMetrics,
+            **known,
+            **{"config_version": "", "identity": "", "partitions": 1},
+            member_id=id,
+            client_host=host,
+        )
+        for id, host in ((old, "/h1"), (new, "/h2"))
+        if {old, new, "gone-1"} == set(ids)
+    ]
+    lines = run("query", "advised_moves", "--param", "group=g").stdout.splitlines()
+    assert [line.split() for line in lines[:3]] == [
+        ["Topic", "Part.", "From", "To"],
+        ["t", "1234", "app", "/h1", "-"],
+        ["t", "1234", "gone-1", "app", "/h2"],
+    ]
+    for form in ("--json", "--csv"):
+        assert old in run("query", "advised_moves", "--param", "group=g", form).stdout
 
 
 def test_a_pattern_asks_about_each_group_that_matches(run, history):
@@ -183,7 +222,7 @@ def test_no_row_is_exit_code_1(run, history):
 
 def test_it_says_which_database_without_its_password(run, history):
     """Name, server and user, on standard error."""
-    result = run("query", "groups")
+    result = run("query", "scoreboard")
     told = "database: history on db.example.com:5433 as keel (EVENKEEL_DATABASE_URL)\n"
     assert result.stderr == told
     assert "hunter2" not in result.output
@@ -195,10 +234,10 @@ def test_the_demos_database_is_the_default(run, history, tmp_path, monkeypatch):
     state = tmp_path / ".evenkeel" / "demo" / "state.json"
     state.parent.mkdir(parents=True)
     state.write_text(json.dumps({"database_url": "postgresql://me@127.0.0.1:1/demo"}))
-    assert "demo on 127.0.0.1:1 as me (the demo's)" in run("query", "groups").stderr
+    assert "demo on 127.0.0.1:1 as me (the demo's)" in run("query", "scoreboard").stderr
     assert history.url == "postgresql://me@127.0.0.1:1/demo"
     monkeypatch.setenv("EVENKEEL_HOME", str(tmp_path / "elsewhere"))
-    assert run("query", "groups").exit_code == 2
+    assert run("query", "scoreboard").exit_code == 2
 
 
 def test_without_any_database_it_says_how_to_get_one(run):

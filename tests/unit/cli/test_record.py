@@ -64,7 +64,7 @@ def test_replay_tells_what_a_recording_holds(run, recording):
     assert {(row["groups"], row["partial"]) for row in rows} == {(7, True)}
     lines = run("replay", recording).stdout.splitlines()
     assert len(lines) == 5
-    assert lines[1].split()[1:] == ["7", "9", "10", "3", "1.0", "1"]
+    assert lines[1].split()[1:] == ["7", "9", "10", "3", "1", "s", "1"]
 
 
 def test_replay_unpacks_into_a_lake_with_the_same_rows(run, recording, lake, tmp_path):

@@ -10,7 +10,6 @@ import pytest
 from evenkeel.engine.cli.cases import answer, answer_lines
 from evenkeel.engine.cli.task_cases import ApplicationCase, read_tasks
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
-from evenkeel.engine.streams.switch import EQUAL_COSTS
 
 P0, P1 = (f"00000000-0000-0000-0000-00000000000{n}" for n in range(2))
 
@@ -84,7 +83,7 @@ def test_why_racks_play_no_part_is_said():
     equal = _with(["topics", "t", "partitions"], [["a", "b"]] * 2) | {"strategy": "min_traffic"}
 
     assert answer(bare)["racks"].startswith(f"1 client ({P0}) has no rack")
-    assert answer(equal)["racks"] == EQUAL_COSTS
+    assert answer(equal)["racks"].startswith("every task costs the same on every client")
 
 
 def test_findings_stand_beside_the_placement():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, ClusterSnapshot, facts_of
+from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, ClusterSnapshot, facts_of, picked
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import Manifest
@@ -48,8 +48,16 @@ class OneLake:
             facts=self.facts,
         )
 
-    def read(self, dataset: str, snapshot_ids: Sequence[str]) -> pa.Table:
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
         """The rows of a dataset."""
         if dataset not in self.tables:
             raise SnapshotNotFound(f"no {dataset} of {snapshot_ids}.")
-        return self.tables[dataset]
+        return picked(self.tables[dataset], groups, topics, columns)

@@ -14,6 +14,7 @@ from tests.helpers.history_rows import (
     FIRST,
     advice,
     candidates,
+    checks,
     fill,
     manifest,
     metrics,
@@ -141,7 +142,7 @@ def test_rows_of_an_unknown_snapshot_are_refused(history: History, write: str) -
     """Nothing is written for a snapshot the history does not know; the error names it and what to do."""
     unknown = manifest().snapshot_id
     arguments = {
-        "store_validation": ("snapshot", [validation(None, success=False)]),
+        "store_validation": ("snapshot", checks(validation(None, success=False))),
         "store_metrics": (metrics(unknown, {}),),
         "store_candidates": (candidates(unknown, "g"),),
         "store_advice": ([],),
@@ -168,5 +169,5 @@ def test_a_rejection_at_one_stage_is_not_undone_by_the_other(history: History) -
         ("candidates", None, False, "offsets in order: an end before a begin"),
     ):
         row = validation(group, success=success)
-        history.store_validation(taken.snapshot_id, stage, [row])
+        history.store_validation(taken.snapshot_id, stage, checks(row))
         assert rejection() == expected

@@ -10,7 +10,7 @@ from evenkeel.engine.errors import ClusterBusy, InputError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import ClusterFacts, FailingStep, History
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
-from tests.helpers.history_rows import FIRST, fill, manifest, validation
+from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
@@ -115,7 +115,7 @@ def test_snapshots_newer_than_the_newest_advice_wait(history: History) -> None:
     for one in taken:
         history.store_snapshot(one)
     rejected = taken[2].snapshot_id
-    history.store_validation(rejected, "snapshot", [validation(None, success=False)])
+    history.store_validation(rejected, "snapshot", checks(validation(None, success=False)))
     (facts,) = history.cluster_facts(["demo"])
     assert (facts.unadvised, facts.oldest_unadvised_id) == (2, taken[1].snapshot_id)
     assert facts.oldest_unadvised_at == later(1) + timedelta(seconds=3)
@@ -130,7 +130,7 @@ def test_only_the_newest_verdict_counts(history: History) -> None:
         history.store_snapshot(taken)
         if failed is not None:
             check = validation(None, success=not failed)
-            history.store_validation(taken.snapshot_id, "snapshot", [check])
+            history.store_validation(taken.snapshot_id, "snapshot", checks(check))
         (facts,) = history.cluster_facts(["demo"])
         assert (facts.rejected_at is None) == (number > 0)
 
@@ -186,3 +186,20 @@ def test_only_a_known_question_is_answered(history: History) -> None:
         history.query("lag_history")
     with pytest.raises(InputError, match=r"groups has no clutser\."):
         history.query("groups", clutser="demo")
+
+
+def test_members_are_told_with_all_of_their_group(history: History) -> None:
+    """Of the newest measured and the newest advised snapshot of a cluster, and of no group that is not asked about."""
+    _, advised, other = (
+        fill(history, n, name) for n, name in ((0, "demo"), (1, "demo"), (0, "eu"))
+    )
+    later = manifest(2)
+    history.store_snapshot(later)
+    history.store_metrics(later.snapshot_id, metrics(later.snapshot_id, {"orders-app": [1]}))
+    told = history.members_of_groups_with(["orders-app-1"])
+    snapshots = [advised, later.snapshot_id, other]
+    assert [(one.snapshot_id, one.group_id) for one in told] == [
+        (s, "orders-app") for s in snapshots
+    ]
+    assert (told[0].member_id, told[0].client_host) == ("orders-app-1", "h")
+    assert history.members_of_groups_with(["nobody"]) == history.members_of_groups_with([]) == []

@@ -12,6 +12,7 @@ from evenkeel.engine.adapters.log import LogNotifier
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.adapters.slack import SlackNotifier
+from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.ports import Cluster, History, Lake, Notifier
 from tests.helpers.memory import MemoryCluster, MemoryHistory, MemoryNotifier
 
@@ -33,6 +34,7 @@ def methods(port: type) -> dict[str, list[tuple[str, Any, Any]]]:
         (Cluster, MemoryCluster),
         (Lake, FileLake),
         (Lake, Recording),
+        (Lake, RackedLake),
         (Notifier, SlackNotifier),
         (Notifier, LogNotifier),
         (Notifier, MemoryNotifier),

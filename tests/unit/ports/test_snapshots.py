@@ -11,7 +11,7 @@ from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from evenkeel.engine.ports import History, WaitingSnapshot
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
-from tests.helpers.history_rows import FIRST, advice, fill, manifest, validation
+from tests.helpers.history_rows import FIRST, advice, checks, fill, manifest, validation
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
@@ -55,8 +55,10 @@ def test_snapshots_wait_for_advice_until_they_have_it_or_are_rejected(history: H
     late, later, rejected, other = manifest(2), manifest(1), manifest(3), manifest(4, "eu")
     for taken in (late, later, rejected, other):
         history.store_snapshot(taken)
-    history.store_validation(late.snapshot_id, "snapshot", [validation("a", success=False)])
-    history.store_validation(rejected.snapshot_id, "snapshot", [validation(None, success=False)])
+    history.store_validation(late.snapshot_id, "snapshot", checks(validation("a", success=False)))
+    history.store_validation(
+        rejected.snapshot_id, "snapshot", checks(validation(None, success=False))
+    )
     assert history.snapshots_without_advice(timedelta(minutes=2)) == [
         WaitingSnapshot(
             snapshot_id=taken.snapshot_id,
@@ -75,7 +77,9 @@ def test_storing_a_snapshot_again_keeps_what_was_noted(history: History) -> None
     advised = fill(history, 0)
     rejected = manifest(1)
     history.store_snapshot(rejected)
-    history.store_validation(rejected.snapshot_id, "snapshot", [validation(None, success=False)])
+    history.store_validation(
+        rejected.snapshot_id, "snapshot", checks(validation(None, success=False))
+    )
     history.store_snapshot(replace(manifest(0), snapshot_id=advised))
     history.store_snapshot(rejected)
     assert history.snapshots_without_advice(timedelta(0)) == []

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import (
@@ -34,6 +35,7 @@ from evenkeel.engine.streams.switch import EQUAL_COSTS
 from evenkeel.engine.streams.tags import kept_apart
 from evenkeel.engine.streams.traffic import cross_rack
 from evenkeel.engine.streams.verify import verify
+from tests.helpers.facts import said, told
 from tests.helpers.streams import Shape, process, sketches, tasks_of
 
 NONE, MIN, BALANCE = RackStrategy
@@ -210,7 +212,7 @@ def test_section_4_d_iii_racks_that_are_not_among_the_tags_are_warned_of(tag):
         application(tasks_of(1), clients, replicas), TaskConfig(num_standby_replicas=1, tags=(tag,))
     )
 
-    assert placed.findings == (CONFLICTS[tag],)
+    assert said(placed.findings) == (CONFLICTS[tag],)
     assert placed.planned.tolist() == [1]
 
 
@@ -222,7 +224,7 @@ def test_section_4_d_iv_racks_are_tags_only_where_asked_for():
 
     assert (shipped.planned.tolist(), shipped.findings) == ([1], ())
     assert promised.planned.tolist() == [2]
-    assert "Kafka itself does not do this" in promised.findings[0]
+    assert "Kafka itself does not do this" in said(promised.findings)[0]
 
 
 def test_section_4_e_stateless_tasks_follow_their_data_at_one_and_nothing():
@@ -264,7 +266,7 @@ def test_section_5_none_disables_racks():
     """Tasks stay where they were dealt, and the answer says why."""
     placed = _placed(_app("ab", "b a"), NONE)
 
-    assert (placed.target.tolist(), placed.racks) == ([0, 1], "the strategy is none")
+    assert (placed.target.tolist(), told(placed.racks)) == ([0, 1], "the strategy is none")
 
 
 @pytest.mark.parametrize(
@@ -286,14 +288,14 @@ def test_section_6_one_missing_rack_disables_racks(app, reason):
     """Error 3: a warning says the KIP; shipped is an error in the log, and brokers without rack count as well."""
     placed, plain = (_placed(app, s, num_standby_replicas=1) for s in (MIN, NONE))
 
-    assert placed.racks == reason
+    assert told(placed.racks) == reason
     assert placed.target.tolist() == plain.target.tolist() == [0, 1]
     assert placed.planned.tolist() == plain.planned.tolist()
 
 
 def test_section_6_equal_costs_on_every_client_disable_racks():
     """Error 2: Kafka never built this rule; the engine keeps it."""
-    assert _placed(_app("ab", "ab c")).racks == EQUAL_COSTS
+    assert _placed(_app("ab", "ab c")).racks == Fact(kind=FactKind.REASON, measure=EQUAL_COSTS)
     assert _placed(_app("ab", "ab b")).racks is None
 
 

@@ -35,20 +35,6 @@ def test_a_query_casts_its_parameters_to_their_types(name: str) -> None:
         assert code.count(f":{parameter.name}") == code.count(cast) > 0
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_what_a_query_says_of_null_is_about_its_columns(name: str) -> None:
-    """Each line below the heading is read as a rule, and its columns are columns of the query."""
-    query = sql.queries()[name]
-    lines = re.findall(
-        r"^-- Null is none, not unknown:\n((?:--   .*\n)*)", query.text, re.MULTILINE
-    )
-    assert len(query.none_rules) == sum(text.count("\n") for text in lines)
-    selected = query.parts[0].rpartition("SELECT\n")[2].partition("\nFROM ")[0]
-    columns = set(re.findall(r"(\w+)(?:,|$)", selected, re.MULTILINE))
-    named = {column for rule in query.none_rules for column in (*rule.columns, rule.other)}
-    assert named - {None} <= columns
-
-
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_says_what_it_does(name: str) -> None:
     """An internal statement begins with a sentence, and what it describes as a parameter it uses."""

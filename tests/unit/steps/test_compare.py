@@ -6,10 +6,12 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import Unread, facts_of
+from evenkeel.engine.datasets import facts_of, problems_of
 from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.facts import finding
 from evenkeel.engine.records import ValidationRow, table_of
 from evenkeel.engine.steps.compare import compare
+from tests.helpers.facts import said
 from tests.helpers.history_rows import validation
 from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 
@@ -20,12 +22,12 @@ def _members(owned=OWNED, **columns):
     return [member(name, ["orders"], own, **columns) for name, own in owned.items()]
 
 
-def _snapshot(number, members, topics=None, unread=(), brokers=None, **columns):
+def _snapshot(number, members, topics=None, problems=(), brokers=None, **columns):
     return make_snapshot(
         number=number,
         topics=topics or [topic("orders", 4)],
         groups=[group("app", members=members, **columns), group("other", members=1)],
-        unread=unread,
+        problems=problems,
         **({} if brokers is None else {"brokers": brokers}),
     )
 
@@ -198,7 +200,7 @@ def test_topics_that_could_not_be_read_did_not_go():
         1,
         _members(),
         [topic("x", 1)],
-        unread=[Unread(what="topics", name=None, cause="no broker answered")],
+        problems=[finding("topics_unread", quote="no broker answered")],
     )
     found = _compared(before, blind)
     assert found.topics == ()
@@ -210,13 +212,28 @@ def test_topics_that_could_not_be_read_did_not_go():
         1,
         _members(),
         [topic("x", 1)],
-        unread=[Unread(what="topic", name="orders", cause="not authorised")],
+        problems=[finding("topic_unread", ["orders"], quote="not authorised")],
     )
     found = _compared(before, one)
     assert found.topics == ()
     assert found.unknown == (
         "topic orders could not be read in the later snapshot: not authorised",
     )
+
+
+def test_what_an_earlier_version_could_not_read_is_known_by_its_own_form():
+    """It kept topics and groups as what, name and cause, and everything else as sentences."""
+    unread = [{"what": "topic", "name": "orders", "cause": "not authorised"}]
+    lines = ["topic orders: not authorised", "broker 3: no answer; the groups there are missing"]
+    stored = {"unread": unread, "problems": lines}
+    before, after = _snapshot(0, _members()), _snapshot(1, _members(), [topic("x", 1)])
+
+    found = _compared(before, after, ({}, stored))
+
+    assert found.unknown == (
+        "topic orders could not be read in the later snapshot: not authorised",
+    )
+    assert said(problems_of(stored)) == tuple(lines)
 
 
 def test_topics_of_a_snapshot_that_does_not_say_what_is_missing_are_not_compared():

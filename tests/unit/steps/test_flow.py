@@ -10,11 +10,11 @@ import pytest
 
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.advice import Previous
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
 from evenkeel.engine.model import Figures
+from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.records import row_of
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.advise import advise_groups
@@ -361,7 +361,7 @@ def test_advice_remembers_what_came_before(lake):
     tables = steps.propose_candidates(lake, settings, snapshot_id(1))
     inputs = tables["candidates"], metrics["group_metrics"], settings, "test"
     first = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, {}, {})], "g")
-    before = {"crossing": Previous(strategy="range", seen=1)}
+    before = {"crossing": PreviousAdvice(group_id="crossing", strategy="range", seen=1)}
     second = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, before, {})], "g")
 
     assert first["crossing"]["a"].verdict == "stay"
@@ -454,9 +454,9 @@ def test_candidates_need_the_metrics_of_their_snapshot_and_no_earlier_one(lake, 
     read: set[str] = set()
     whole = lake.read
 
-    def watched(dataset, ids):
+    def watched(dataset, ids, **chosen):
         read.update(ids)
-        return whole(dataset, ids)
+        return whole(dataset, ids, **chosen)
 
     monkeypatch.setattr(lake, "read", watched)
     assert len(steps.propose_candidates(lake, SETTINGS, snapshot_id(1))["candidates"])

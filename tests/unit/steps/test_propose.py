@@ -10,6 +10,7 @@ from evenkeel.engine.facts import Fact, FactKind, finding
 from evenkeel.engine.model import Assignment, Deployment
 from evenkeel.engine.steps import propose
 from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.wording import how, reasons
 from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
@@ -138,6 +139,30 @@ def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
     assert (rows["proven"]["findings"], rows["proven"]["proof"]) == ([], "exact")
     assert candidate_of(rows["flawed"]).findings == (FLAW,)
     assert candidate_of(rows["proven"]).proof == PROVEN
+
+
+def test_why_and_how_stand_in_the_row_as_facts_beside_their_sentences(monkeypatch):
+    """And are read back as they were."""
+    row = _rows(monkeypatch, Seen("roundrobin"), group_type="classic", assignor="roundrobin")[
+        "roundrobin"
+    ]
+    read = candidate_of(row)
+
+    assert (row["reason"], row["how"]) == (
+        "the strategy it runs",
+        "It runs this strategy already: restart one member, the rebalance brings the assignment.",
+    )
+    assert [one.measure for one in (*read.reason, *read.how)] == ["runs_it", "restart_one"]
+
+
+@pytest.mark.parametrize("facts", [None, []])
+def test_rows_from_before_there_were_such_facts_are_still_told(monkeypatch, facts):
+    """Their sentences are all there is of why and how, and stand as they are."""
+    row = _rows(monkeypatch, Seen("range"))["range"]
+    read = candidate_of(row | {"facts": facts, "reason": "as stored", "how": "As stored."})
+
+    assert (reasons(read.reason), how(read.how)) == ("as stored", "As stored.")
+    assert candidate_of(row | {"facts": facts, "how": None}).how == ()
 
 
 def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):

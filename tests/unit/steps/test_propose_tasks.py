@@ -213,7 +213,10 @@ def test_what_is_taken_for_unknown_stands_in_the_row_of_the_present():
         "rack.aware.assignment.strategy",
         "num.standby.replicas",
     ]
-    assert {(f["kind"], f["measure"]) for f in live["facts"]} >= {("note", "taken_for_unknown")}
+    assert {(f["kind"], f["measure"]) for f in live["facts"]} >= {
+        ("note", "strategy_taken_by_default"),
+        ("note", "standbys_taken"),
+    }
     told = StreamsSettings(rack_aware_assignment_strategy="none", num_standby_replicas=1)
     assert _rows(told=told)["live"]["notes"] == []
 

@@ -16,6 +16,7 @@ from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import STATELESS, RackStrategy
 from evenkeel.engine.streams.simulate import converge
+from tests.helpers.facts import said, told
 from tests.helpers.streams import Shape, sketch, sketches
 from tests.helpers.streams_groups import (
     Sub,
@@ -204,7 +205,7 @@ def test_a_configured_strategy_is_the_one_it_runs(name):
 
     assert found.runs is found.configured is RackStrategy.BALANCE_SUBTOPOLOGY
     assert found.config.strategy is RackStrategy.BALANCE_SUBTOPOLOGY
-    assert not any("assignment.strategy" in line for line in found.remarks)
+    assert not any("assignment.strategy" in line for line in said(found.remarks))
 
 
 def test_a_strategy_is_presumed_where_it_gives_exactly_what_there_is():
@@ -220,7 +221,10 @@ def test_a_strategy_is_presumed_where_it_gives_exactly_what_there_is():
     ]
     assert found.runs is found.config.strategy is RackStrategy.MIN_TRAFFIC
     assert found.configured is None
-    assert "taken to be min_traffic, which gives exactly what the group has now" in found.remarks[0]
+    assert (
+        "taken to be min_traffic, which gives exactly what the group has now"
+        in said(found.remarks)[0]
+    )
 
 
 def test_copies_are_part_of_what_there_is():
@@ -241,7 +245,7 @@ def test_kafkas_default_is_presumed_where_nothing_gives_what_there_is():
 
     assert reproduced(found) == []
     assert found.runs is RackStrategy.NONE
-    assert "taken to be none, Kafka's default" in found.remarks[0]
+    assert "taken to be none, Kafka's default" in said(found.remarks)[0]
 
 
 def test_of_several_that_fit_the_default_is_presume():
@@ -260,7 +264,7 @@ def test_nothing_is_presumed_where_the_broker_assigns():
 
     assert found is live
     assert found.runs is None
-    assert not any("assignment.strategy" in line for line in found.remarks)
+    assert not any("assignment.strategy" in line for line in said(found.remarks))
 
 
 def test_why_racks_play_no_part_is_told():
@@ -268,5 +272,5 @@ def test_why_racks_play_no_part_is_told():
     threads = [Thread(1, "0_0", rack="a"), Thread(2, "0_1")]
     live = running(live_group(threads, {"0": Sub(2)}))
 
-    assert outcome(live, RackStrategy.NONE).racks_off == "the strategy is none"
-    assert "1 client" in (outcome(live, RackStrategy.MIN_TRAFFIC).racks_off or "")
+    assert told(outcome(live, RackStrategy.NONE).racks_off) == "the strategy is none"
+    assert "1 client" in (told(outcome(live, RackStrategy.MIN_TRAFFIC).racks_off) or "")

@@ -13,6 +13,7 @@ from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from tests.helpers.facts import said, told
 from tests.helpers.streams import process
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_snapshot, on
 
@@ -100,7 +101,7 @@ def test_threads_of_a_process_agree_on_its_rack():
     """All of them tell rack a."""
     live = _live([Thread(1, "0_0", rack="a"), Thread(1, "0_1", rack="a")])
 
-    assert (_rack(live), live.remarks) == (["a"], ())
+    assert (_rack(live), said(live.remarks)) == (["a"], ())
 
 
 @pytest.mark.parametrize("other", ["b", None])
@@ -109,7 +110,7 @@ def test_threads_that_disagree_leave_their_client_without_rack(other):
     live = _live([Thread(1, "0_0", rack="a"), Thread(1, "0_1", rack=other)])
 
     assert _rack(live) == [None]
-    assert live.remarks == (f"1 client ({process(1)}) has threads in several racks",)
+    assert said(live.remarks) == (f"1 client ({process(1)}) has threads in several racks",)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_silent_racks_are_said_with_what_helps(kip_1071, how):
     live = _live(threads, kip_1071=kip_1071)
 
     assert _rack(live) == [None, None, "c"]
-    (line,) = live.remarks
+    (line,) = said(live.remarks)
     assert line.startswith(f"2 clients ({process(1)}, {process(2)}) tell no rack; {how}")
 
 
@@ -221,8 +222,8 @@ def test_unknown_ends_are_said():
 
     assert known.app.log_size.tolist() == [5, 5]
     assert silent.app.log_size.tolist() == [12, 7]
-    assert not any("known end" in line for line in known.remarks)
-    (line,) = (line for line in silent.remarks if "known end" in line)
+    assert not any("known end" in line for line in said(known.remarks))
+    (line,) = (line for line in said(silent.remarks) if "known end" in line)
     assert line.startswith(f"1 changelog partition ({MORE}-1) has no known end")
 
 
@@ -238,7 +239,7 @@ def test_a_task_that_runs_nowhere_is_said():
     live = _live([Thread(1, "1_0"), Thread(2, standby="1_1")], STATEFUL)
 
     assert (live.owner.tolist(), live.thread.tolist()) == ([0, NONE], [0, NONE])
-    assert "1 task (1_1) runs nowhere at the moment" in live.remarks
+    assert "1 task (1_1) runs nowhere at the moment" in said(live.remarks)
 
 
 def test_a_task_whose_partitions_are_left_out_is_said():
@@ -249,7 +250,7 @@ def test_a_task_whose_partitions_are_left_out_is_said():
     live = running(replace(group, members=(replace(member, tasks=some),)))
 
     assert live.task_of == {("source-0", 0): 0}
-    assert live.remarks == ("what 1 task (1_0) reads is not known, and left out",)
+    assert said(live.remarks) == ("what 1 task (1_0) reads is not known, and left out",)
 
 
 def test_a_member_that_tells_no_process_is_named():
@@ -294,7 +295,7 @@ def test_without_state_no_setting_of_copies_matters():
     live = _live([Thread(1, "0_0", rack="a", tags={"zone": "x"}), Thread(2, "0_1", rack="b")])
 
     assert (live.config, live.configured) == (TaskConfig(), None)
-    assert (live.runs, live.remarks) == (None, ())
+    assert (live.runs, said(live.remarks)) == (None, ())
 
 
 def test_as_many_standbys_are_presumed_as_every_store_has():
@@ -308,7 +309,7 @@ def test_as_many_standbys_are_presumed_as_every_store_has():
     live = _live(threads, STATEFUL)
 
     assert live.config.num_standby_replicas == 1
-    assert live.remarks == (
+    assert said(live.remarks) == (
         "num.standby.replicas is taken to be 1, as many copies as every store has now"
         " (say it in [rules.streams])",
     )
@@ -331,9 +332,11 @@ def test_all_tags_are_presumed_to_keep_copies_apart():
     without = _live([replace(one, standby="") for one in tagged], STATEFUL)
 
     assert with_copies.config.tags == ("host", "zone")
-    assert any("tags is taken to be host,zone, all tags" in line for line in with_copies.remarks)
+    assert any(
+        "tags is taken to be host,zone, all tags" in line for line in said(with_copies.remarks)
+    )
     assert (without.config.tags, without.config.num_standby_replicas) == ((), 0)
-    assert not any("tags" in line for line in without.remarks)
+    assert not any("tags" in line for line in said(without.remarks))
 
 
 @pytest.mark.parametrize("tags", [("zone",), ()])
@@ -366,7 +369,7 @@ def test_configured_settings_beat_what_would_be_presumed(tags):
         overlap=Overlap.PREVIOUS,
     )
     assert live.configured is RackStrategy.MIN_TRAFFIC
-    assert live.remarks == ()
+    assert said(live.remarks) == ()
 
 
 def test_the_sticky_assignor_is_taken_at_its_costs_only():
@@ -375,7 +378,7 @@ def test_the_sticky_assignor_is_taken_at_its_costs_only():
     live = _live(threads, told=sticky)
 
     assert live.config.costs == Costs(traffic=1, non_overlap=10)
-    assert live.not_emulated == "the sticky task assignor is not emulated"
+    assert told(live.not_emulated) == "the sticky task assignor is not emulated"
     assert _live(threads).not_emulated is None
     assert _live(threads, told=sticky, kip_1071=True).not_emulated is None
 
@@ -393,7 +396,7 @@ def test_kip_1071_and_classic_see_the_same_application():
         assert getattr(one.app, name) == getattr(other.app, name), name
     for name in ("stateful", "log_size", "client_rack", "lag", "changelog", "source"):
         assert getattr(one.app, name).tolist() == getattr(other.app, name).tolist(), name
-    assert (one.remarks, _copies(one)) == (other.remarks, _copies(other))
+    assert (said(one.remarks), _copies(one)) == (said(other.remarks), _copies(other))
 
 
 def test_the_broker_lists_members_in_any_order():

@@ -14,6 +14,7 @@ from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
+from tests.helpers.facts import said
 from tests.helpers.streams import Shape, process, sketch, sketches, tasks_of
 
 MIN = RackStrategy.MIN_TRAFFIC
@@ -116,7 +117,7 @@ def test_too_few_clients_for_the_standbys_are_told():
     """The placement has as many as there can be."""
     app = application(tasks_of(1), _clients(None, None))
 
-    assert place(app, TaskConfig(num_standby_replicas=2)).findings == (
+    assert said(place(app, TaskConfig(num_standby_replicas=2)).findings) == (
         "2 standbys are configured, and with 2 clients a task can have 1",
     )
 
@@ -127,7 +128,7 @@ def test_copies_closer_together_than_need_be_are_told():
     clients = [ClientLine(process_id=process(n), tags=t) for n, t in enumerate(tags)]
     config = TaskConfig(num_standby_replicas=1, tags=("zone", "cluster"))
 
-    assert place(application(tasks_of(1), clients), config).findings == (
+    assert said(place(application(tasks_of(1), clients), config).findings) == (
         "1 task (0_0) has copies on fewer values of zone and cluster than possible",
     )
 
@@ -137,8 +138,8 @@ def test_unknown_offsets_are_told():
     clients = [ClientLine(process_id=process(0), lags={"0_0": -3})]
     app = application(tasks_of(1) + tasks_of(1, 1, stateful=False), clients)
 
-    [said] = place(app, TaskConfig()).findings
-    assert said.startswith("1 task (0_0) has a client whose offsets are unknown")
+    [line] = said(place(app, TaskConfig()).findings)
+    assert line.startswith("1 task (0_0) has a client whose offsets are unknown")
 
 
 def test_unfinished_swaps_are_told(monkeypatch):
@@ -149,7 +150,7 @@ def test_unfinished_swaps_are_told(monkeypatch):
     )
 
     placed = place(app, TaskConfig(strategy=MIN, num_standby_replicas=1))
-    assert placed.findings == (
+    assert said(placed.findings) == (
         "standbys were swapped 4 times around, as in Kafka; more swaps may pay",
     )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from evenkeel.engine.facts import note, reason
 from evenkeel.engine.streams.model import ClientLine, TaskLine, application
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import Overlap, RackStrategy, TaskConfig
 from evenkeel.engine.streams.switch import EQUAL_COSTS, racks_off
+from tests.helpers.facts import told
 from tests.helpers.streams import process
 
 ON = TaskConfig(strategy=RackStrategy.MIN_TRAFFIC)
@@ -34,30 +36,30 @@ def test_with_every_rack_known_racks_play_their_part():
 
 def test_the_strategy_none_switches_racks_off():
     """Whatever is known."""
-    assert racks_off(_app(KNOWN), TaskConfig()) == "the strategy is none"
+    assert told(racks_off(_app(KNOWN), TaskConfig())) == "the strategy is none"
 
 
 @pytest.mark.parametrize("missing", [None, ""])
 def test_a_client_without_rack_switches_racks_off(missing):
     """One is enough, and it is named."""
-    assert racks_off(_app(KNOWN, racks=("a", missing)), ON) == (
+    assert told(racks_off(_app(KNOWN, racks=("a", missing)), ON)) == (
         f"1 client ({process(1)}) has no rack, or one that its members disagree on"
     )
 
 
 def test_a_source_partition_of_unknown_replicas_switches_racks_off():
     """A partition left out and one without replicas are both unknown."""
-    assert racks_off(_app({**KNOWN, ("t", 1): []}), ON) == (
+    assert told(racks_off(_app({**KNOWN, ("t", 1): []}), ON)) == (
         "1 source partition (t-1) has no known replicas"
     )
-    assert racks_off(_app({}), ON) == "2 source partitions (t-0, t-1) have no known replicas"
+    assert told(racks_off(_app({}), ON)) == "2 source partitions (t-0, t-1) have no known replicas"
 
 
 def test_a_broker_without_rack_switches_racks_off():
     """Even beside brokers that have one."""
     replicas = {**KNOWN, ("t", 0): ["a", None], ("t", 1): [None]}
 
-    assert racks_off(_app(replicas), ON) == (
+    assert told(racks_off(_app(replicas), ON)) == (
         "2 source partitions (t-0, t-1) lie on a broker without rack"
     )
 
@@ -68,10 +70,10 @@ def test_changelogs_count_only_where_standbys_are_configured():
     rackless = {**KNOWN, ("log", 0): [None]}
 
     assert racks_off(_app(unknown), ON) is None
-    assert racks_off(_app(unknown), WITH_STANDBYS) == (
+    assert told(racks_off(_app(unknown), WITH_STANDBYS)) == (
         "1 changelog partition (log-0) has no known replicas"
     )
-    assert racks_off(_app(rackless), WITH_STANDBYS) == (
+    assert told(racks_off(_app(rackless), WITH_STANDBYS)) == (
         "1 changelog partition (log-0) lies on a broker without rack"
     )
 
@@ -90,15 +92,15 @@ def test_equal_costs_everywhere_leave_nothing_to_gain():
     """The KIP's rule that Kafka never built: racks are known, and make no difference."""
     everywhere = {pair: ["a", "b"] for pair in KNOWN}
 
-    assert place(_app(everywhere), ON).racks == EQUAL_COSTS
-    assert place(_app({**everywhere, ("t", 1): ["c"]}), ON).racks == EQUAL_COSTS
+    assert place(_app(everywhere), ON).racks == reason(EQUAL_COSTS)
+    assert place(_app({**everywhere, ("t", 1): ["c"]}), ON).racks == reason(EQUAL_COSTS)
 
 
 def test_costs_may_differ_for_copies_alone():
     """Then racks matter once there are standbys."""
     sources = {**KNOWN, ("t", 0): ["a", "b"], ("t", 1): ["a", "b"]}
 
-    assert place(_app(sources), ON).racks == EQUAL_COSTS
+    assert place(_app(sources), ON).racks == reason(EQUAL_COSTS)
     assert place(_app(sources), WITH_STANDBYS).racks is None
 
 
@@ -114,4 +116,4 @@ def test_equal_costs_are_said_where_something_else_still_moves_tasks(config):
     """Sub-topology limits and previous owners count without racks too."""
     placed = place(_app({pair: ["a", "b"] for pair in KNOWN}), config)
 
-    assert (placed.racks, placed.findings) == (None, (EQUAL_COSTS,))
+    assert (placed.racks, placed.findings) == (None, (note(EQUAL_COSTS),))

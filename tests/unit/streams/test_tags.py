@@ -10,6 +10,7 @@ from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.tags import findings, kept_apart
 from evenkeel.engine.text import named
+from tests.helpers.facts import said
 from tests.helpers.streams import process, tasks_of
 
 
@@ -63,16 +64,16 @@ def test_a_client_without_rack_leaves_racks_out():
     app = _app(("a", {}), (None, {}))
 
     assert kept_apart(app, config).keys == ()
-    assert findings(app, config) == [
-        f"racks are not taken for a tag: 1 client ({process(1)}) has no rack"
-    ]
+    assert said(findings(app, config)) == (
+        f"racks are not taken for a tag: 1 client ({process(1)}) has no rack",
+    )
 
 
 def test_racks_as_tags_are_said_to_be_ours():
     """Kafka itself does nothing of the kind, and the answer says what to configure instead."""
-    [said] = findings(ZONED, TaskConfig(rack_as_tag=True, num_standby_replicas=1))
+    [line] = said(findings(ZONED, TaskConfig(rack_as_tag=True, num_standby_replicas=1)))
 
-    assert "Kafka itself does not do this without rack.aware.assignment.tags=rack" in said
+    assert "Kafka itself does not do this without rack.aware.assignment.tags=rack" in line
 
 
 def test_racks_not_taken_for_a_tag_because_of_tags_are_said():
@@ -80,27 +81,27 @@ def test_racks_not_taken_for_a_tag_because_of_tags_are_said():
     app = _app(("a", {"rack": "a"}))
     config = TaskConfig(tags=("rack",), rack_as_tag=True, num_standby_replicas=1)
 
-    assert findings(app, config) == [
-        "standbys follow rack.aware.assignment.tags, so racks are not taken for a tag"
-    ]
+    assert said(findings(app, config)) == (
+        "standbys follow rack.aware.assignment.tags, so racks are not taken for a tag",
+    )
 
 
 def test_tags_that_leave_out_the_rack_are_warned_of():
     """Option III of the KIP: client.rack is set, and `rack` is not among the tags."""
-    assert findings(ZONED, TaskConfig(tags=("zone",))) == [
+    assert said(findings(ZONED, TaskConfig(tags=("zone",)))) == (
         "client.rack is set but 'rack' is not among rack.aware.assignment.tags (zone): "
-        "standbys follow the tags alone"
-    ]
+        "standbys follow the tags alone",
+    )
 
 
 def test_a_tag_that_differs_from_the_rack_is_warned_of():
     """Option III of the KIP: client.tag.rack and client.rack disagree, or the tag is missing."""
     app = _app(("a", {"rack": "a"}), ("b", {"rack": "a"}), ("b", {}), (None, {"rack": "a"}))
 
-    assert findings(app, TaskConfig(tags=("rack", "zone"))) == [
+    assert said(findings(app, TaskConfig(tags=("rack", "zone")))) == (
         f"2 clients ({process(1)}, {process(2)}) have another client.tag.rack than client.rack: "
-        "standbys follow the tag"
-    ]
+        "standbys follow the tag",
+    )
 
 
 @pytest.mark.parametrize(

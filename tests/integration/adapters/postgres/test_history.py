@@ -20,6 +20,7 @@ from tests.helpers.history_rows import (
     FIRST,
     advice,
     candidates,
+    checks,
     fill,
     manifest,
     metrics,
@@ -64,15 +65,15 @@ def test_writing_everything_twice_leaves_the_same_rows(
     """Each step of a snapshot can be repeated, and no row is doubled, lost or changed."""
     taken = manifest()
     snapshot_id = taken.snapshot_id
-    checks = [validation("orders-app", success=True), validation(None, success=True)]
+    found = checks(validation("orders-app", success=True), validation(None, success=True))
     measured = metrics(snapshot_id, {"orders-app": [5, None], "idle": [0]})
     proposed = candidates(snapshot_id, "orders-app")
     seen = []
     for _ in range(2):
         history.store_snapshot(taken, "c0ffee")
-        history.store_validation(snapshot_id, "snapshot", checks)
+        history.store_validation(snapshot_id, "snapshot", found)
         history.store_metrics(snapshot_id, measured)
-        history.store_validation(snapshot_id, "candidates", checks)
+        history.store_validation(snapshot_id, "candidates", found)
         history.store_candidates(snapshot_id, proposed)
         history.store_advice(snapshot_id, [advice(snapshot_id, "orders-app")])
         seen.append(everything(database_url))
@@ -87,7 +88,7 @@ def test_writing_again_replaces_what_an_earlier_try_left(
     other, again = fill(history, 0), fill(history, 1)
     history.store_metrics(again, metrics(again, {"renamed": [1]}))
     history.store_candidates(again, candidates(again, "renamed", ["live"]))
-    history.store_validation(again, "snapshot", [validation("renamed", success=False)])
+    history.store_validation(again, "snapshot", checks(validation("renamed", success=False)))
     by_snapshot = "SELECT group_id FROM {} WHERE snapshot_id = %s ORDER BY group_id"
     for table in ("group_metrics", "member_metrics", "partition_latest", "partition_worst"):
         found = ask(database_url, by_snapshot.format(table), again)
@@ -174,7 +175,7 @@ def test_a_snapshot_stored_again_keeps_what_later_steps_noted(
     """A retry of the first step does not undo the verdicts of the others, nor the configuration it does not know."""
     taken = manifest()
     history.store_snapshot(taken, "c0ffee")
-    history.store_validation(taken.snapshot_id, "snapshot", [validation(None, success=False)])
+    history.store_validation(taken.snapshot_id, "snapshot", checks(validation(None, success=False)))
     history.store_snapshot(taken)
     (row,) = ask(database_url, "SELECT * FROM snapshot")
     assert (row["config_version"], row["rejected"]) == ("c0ffee", True)
@@ -188,10 +189,10 @@ def test_a_failed_critical_check_of_the_whole_rejects_the_snapshot(
     taken = manifest()
     snapshot_id = taken.snapshot_id
     history.store_snapshot(taken)
-    history.store_validation(snapshot_id, "snapshot", [validation("a", success=False)])
+    history.store_validation(snapshot_id, "snapshot", checks(validation("a", success=False)))
     assert history.query("snapshot_health")[0]["rejected"] is False
-    history.store_validation(snapshot_id, "snapshot", [validation(None, success=False)])
-    history.store_validation(snapshot_id, "candidates", [validation("a", success=False)])
+    history.store_validation(snapshot_id, "snapshot", checks(validation(None, success=False)))
+    history.store_validation(snapshot_id, "candidates", checks(validation("a", success=False)))
     (health,) = history.query("snapshot_health")
     assert (health["rejected"], health["withheld_groups"]) == (True, 1)
     assert [(r["group_id"], r["stage"]) for r in history.query("withheld")] == [
@@ -276,7 +277,9 @@ def test_snapshots_whose_advice_never_came_are_found(history: PostgresHistory) -
     late, later, rejected = manifest(2), manifest(1), manifest(3)
     for taken in (late, later, rejected):
         history.store_snapshot(taken)
-    history.store_validation(rejected.snapshot_id, "snapshot", [validation(None, success=False)])
+    history.store_validation(
+        rejected.snapshot_id, "snapshot", checks(validation(None, success=False))
+    )
     waiting = history.snapshots_without_advice(timedelta(seconds=120))
     assert [one.snapshot_id for one in waiting] == [later.snapshot_id, late.snapshot_id]
     assert history.snapshots_without_advice(timedelta(seconds=10**9)) == []
@@ -321,7 +324,7 @@ def test_rows_of_an_unknown_snapshot_are_refused(history: PostgresHistory, write
     """Nothing is written for a snapshot the history does not know; the error names it and what to do."""
     unknown = manifest().snapshot_id
     arguments = {
-        "store_validation": ("snapshot", []),
+        "store_validation": ("snapshot", checks()),
         "store_metrics": (metrics(unknown, {}),),
         "store_candidates": (candidates(unknown, "g"),),
         "store_advice": ([],),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from evenkeel import sql
+from evenkeel.engine.cli.views.columns import head
 from evenkeel.engine.columns import ColumnSpec, columns_of
-from evenkeel.engine.records import TABLES, VIEWS
+from evenkeel.engine.records import ANSWERS, TABLES, VIEWS, columns_of_query
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -89,3 +92,17 @@ def test_every_table_and_view_has_a_record(database_url: str) -> None:
     assert found.keys() - {*TABLES, *VIEWS} == {"schema_migrations"}
     assert all(found.values())
     assert found["latest_advice"].startswith("One row per group of the newest advised snapshot")
+
+
+@pytest.mark.parametrize("query", ANSWERS)
+def test_every_column_of_a_query_is_declared(database_url: str, query: str) -> None:
+    """With the type that Postgres gives it, and no two of a query under one head."""
+    (code,) = sql.queries()[query].parts
+    asked = re.sub(r"(?<![:\w]):\w+", "NULL", code.rstrip().removesuffix(";"))
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"CREATE TEMPORARY VIEW answer AS {asked}".encode())
+        rows = connection.execute(CATALOG.encode(), ("answer",)).fetchall()
+    found = {row[0]: row[1] for row in rows}
+    declared = columns_of_query(query)
+    assert found == {name: type_of(declared[name]) for name in found}
+    assert len({head(declared[name]) for name in found}) == len(found)

@@ -1,0 +1,439 @@
+"""A lake in a folder: where its files lie, in which order they are written, and which of them are read."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evenkeel.engine.adapters.lake.files import Files
+from evenkeel.engine.adapters.lake.tables import ROW_GROUP, Pick, Reader, writing
+from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, split_snapshot_id
+from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.model import check_aware, utc_now
+from evenkeel.engine.ports import LakeFile, Manifest, WrittenPart
+
+MANIFESTS = "_manifests"
+_STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
+_RUN = re.compile(r"[a-z0-9]{1,32}")
+_TRIES = 5
+"""So often a reader begins again when what it reads is replaced meanwhile."""
+
+
+class FileLake:
+    """A lake in a folder (port `Lake`). It can be pickled, for workers that read and write the same folder."""
+
+    def __init__(self, path: str | Path) -> None:
+        """
+        Args:
+            path: A local path, or a URI that pyarrow.fs understands. The folder is made by the
+                first write; of an absolute path only the last part, because a missing parent is
+                rather a mount that is not there.
+
+        Raises:
+            LakeError: It is a URI of an unknown kind.
+        """
+        self.path = str(path)
+        self._files = Files(self.path)
+        self._reader = Reader(self._files.system, remote=self._files.is_store)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """It is opened again where it is sent to: nothing that is open, cached or secret travels."""
+        return (FileLake, (self.path,))
+
+    @classmethod
+    def around(cls, path: str | Path) -> FileLake | None:
+        """The lake a local path lies in: its folder, or a table or manifest in it; else None."""
+        place = Path(path).absolute()
+        inside = place.suffix in (".parquet", ".json")
+        for folder in (place, *place.parents) if inside else (place,):
+            if (folder / MANIFESTS).is_dir():
+                return cls(folder)
+        return None
+
+    def write(
+        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
+    ) -> Manifest:
+        """
+        Replace a step's tables for one snapshot: one part, and `finish`.
+
+        Args:
+            step: A key of `datasets.STEPS`.
+            snapshot_id: Whose tables they are.
+            tables: Exactly the datasets of that step.
+            facts: Small and JSON-able; they go into the manifest.
+
+        Raises:
+            LakeError: The folder cannot be written, or the tables are not those of the step; what was there stays.
+        """
+        run = secrets.token_hex(4)
+        part = self.write_part(step, snapshot_id, run, 0, tables)
+        return self.finish(step, snapshot_id, run, [part], facts)
+
+    def write_part(
+        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
+    ) -> WrittenPart:
+        """
+        Write some rows of a step's tables, which no reader sees before `finish`.
+
+        Each call writes files of its own, so one that is repeated disturbs nobody, however late it ends.
+
+        Raises:
+            LakeError: The folder cannot be written, or the tables are not those of the step.
+        """
+        shaped = _shaped(step, tables)
+        name = f"{_begin(snapshot_id, run)}{part:05}-{secrets.token_hex(3)}.parquet"
+        paths = {dataset: self._place(dataset, snapshot_id, name) for dataset in shaped}
+        with self._files.explained("written"):
+            self._files.check_parent()
+            try:
+                for dataset, table in shaped.items():
+                    self._write_table(table, paths[dataset])
+            except BaseException:
+                self._files.forget(list(paths.values()))
+                raise
+        return WrittenPart(
+            run=run,
+            number=part,
+            rows={dataset: table.num_rows for dataset, table in shaped.items()},
+            files=dict.fromkeys(shaped, name),
+        )
+
+    def _write_table(self, table: pa.Table, path: str) -> None:
+        options = writing(table.schema) | {"row_group_size": ROW_GROUP}
+        if self._files.is_store:
+            sink = pa.BufferOutputStream()
+            pq.write_table(table, sink, **options)
+            self._files.put(path, sink.getvalue())
+            return
+        with self._files.replacing(path) as temporary:
+            pq.write_table(table, temporary, filesystem=self._files.system, **options)
+
+    def finish(
+        self,
+        step: str,
+        snapshot_id: str,
+        run: str,
+        parts: Iterable[WrittenPart],
+        facts: Mapping[str, Any],
+    ) -> Manifest:
+        """
+        Let readers see the parts of a run, instead of what was there of that step and snapshot.
+
+        The files of what was there go when nobody can begin to read them any more. What a run left that never came
+        here stays until the upkeep finds it, because that run may still be at it.
+
+        Raises:
+            LakeError: A part is of another run or gone, or the folder cannot be written; readers see what they saw.
+        """
+        given = list(parts)
+        kept = [part for _, part in sorted({part.number: part for part in given}.items())]
+        datasets = _datasets(step)
+        manifest = Manifest(
+            snapshot_id=snapshot_id,
+            cluster=split_snapshot_id(snapshot_id)[0],
+            step=step,
+            schema_version=SCHEMA_VERSION,
+            written_at=utc_now(),
+            rows={name: sum(part.rows[name] for part in kept) for name in datasets},
+            facts=facts,
+            files={n: tuple(LakeFile(name=part.files[n]) for part in kept) for n in datasets},
+        )
+        named = self._own_files(manifest)
+        with self._files.explained("written"):
+            self._files.check_parent()
+            self._check_parts(manifest, run, given, named)
+            former = self._former(step, snapshot_id)
+            self._put_manifest(manifest)
+        unused = (self._place(n, snapshot_id, p.files[n]) for p in given for n in datasets)
+        self._files.forget([path for path in {*former, *unused} if path not in named])
+        return manifest
+
+    def _check_parts(
+        self, manifest: Manifest, run: str, parts: Sequence[WrittenPart], files: Collection[str]
+    ) -> None:
+        of = f"step {manifest.step!r} of snapshot {manifest.snapshot_id}"
+        begin = _begin(manifest.snapshot_id, run)
+        for part in parts:
+            if part.run != run or any(not n.startswith(begin) for n in part.files.values()):
+                raise LakeError(
+                    f"part {part.number} of {of} was written by run {part.run}, not by run {run}.",
+                    fix="Finish a run with what its own calls of write_part returned.",
+                )
+        if gone := self._files.missing(sorted(files)):
+            raise LakeError(f"{of} cannot be finished: {gone[0]} is gone.", fix="Run it again.")
+
+    def _former(self, step: str, snapshot_id: str) -> set[str]:
+        """The files that only the present manifest of a step names."""
+        with suppress(SnapshotNotFound, LakeError):
+            return self._own_files(self.manifest(step, snapshot_id))
+        return set()
+
+    def _own_files(self, manifest: Manifest) -> set[str]:
+        """The paths of the files that hold rows of this snapshot only."""
+        return {
+            self._place(dataset, manifest.snapshot_id, file.name)
+            for dataset in _datasets(manifest.step)
+            for file in _files_of(manifest, dataset)
+            if file.row_groups is None
+        }
+
+    def _put_manifest(self, manifest: Manifest) -> None:
+        text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False).encode()
+        self._files.put(self._manifest_path(manifest.step, manifest.snapshot_id), text)
+
+    def read(
+        self,
+        dataset: str,
+        snapshot_ids: Sequence[str],
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
+        """
+        The rows of a dataset for some snapshots, in the order of the ids.
+
+        Args:
+            groups: Only rows of these groups.
+            topics: Only rows of these topics.
+            columns: Only these, in this order.
+
+        Raises:
+            SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.
+            LakeError: A column is not there, or a file is damaged or was written by an unknown version.
+        """
+        schema = STEPS[_step_of(dataset)][dataset]
+        try:
+            pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics})
+        except KeyError as problem:
+            raise LakeError(
+                f"dataset {dataset} has no column {problem.args[0]}.",
+                fix=f"Use some of {', '.join(schema.names)}.",
+            ) from problem
+        tables = [pick.schema.empty_table()]
+        for snapshot_id in snapshot_ids:
+            tables += self._tables(dataset, snapshot_id, pick)
+        return pa.concat_tables(tables)
+
+    def _tables(self, dataset: str, snapshot_id: str, pick: Pick) -> list[pa.Table]:
+        """What is wanted of one snapshot, all of it by one run."""
+        seen: Sequence[LakeFile] | None = None
+        for _ in range(_TRIES):
+            manifest = self.manifest(_step_of(dataset), snapshot_id)
+            if (files := _files_of(manifest, dataset)) == seen:
+                break
+            seen = files
+            with self._files.explained("read"), suppress(FileNotFoundError):
+                return [
+                    self._reader.read(
+                        self._place(dataset, snapshot_id, file.name), pick, file.row_groups
+                    )
+                    for file in files
+                ]
+        raise LakeError(
+            f"lake {self.path} cannot be read: a file of {dataset} of snapshot {snapshot_id} is gone.",
+            fix="Run that step again, or restore the file.",
+        )
+
+    def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
+        """
+        Paths of the same, for a reader of its own (Spark): absolute, or URIs like the lake's own.
+
+        Raises:
+            SnapshotNotFound: As `read`.
+        """
+        paths = [
+            self._files.prefix + self._place(dataset, snapshot_id, file.name)
+            for snapshot_id in snapshot_ids
+            for file in _files_of(self.manifest(_step_of(dataset), snapshot_id), dataset)
+        ]
+        return list(dict.fromkeys(paths))
+
+    def manifest(self, step: str, snapshot_id: str) -> Manifest:
+        """
+        What a step left for a snapshot.
+
+        Raises:
+            SnapshotNotFound: The step has not finished for this snapshot.
+            LakeError: The manifest is damaged or of a schema version this program does not know.
+        """
+        path = self._manifest_path(step, snapshot_id)
+        with self._files.explained("read"):
+            try:
+                content = self._files.read(path)
+            except FileNotFoundError as problem:
+                raise SnapshotNotFound(
+                    f"snapshot {snapshot_id} has no finished step {step!r} in lake {self.path}.",
+                    fix="Run that step, or name another snapshot or lake.",
+                ) from problem
+        return _parse(content, path)
+
+    def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
+        """
+        Snapshot ids of a cluster, newest first, not newer than *until*; at most *limit*.
+
+        Only as many day folders are listed as it takes. A lake that does not exist yet is empty.
+
+        Raises:
+            LakeError: The folder cannot be read.
+        """
+        found: list[str] = []
+        last_day = _day(until) if until else "9999"
+        folder = f"{self._files.root}/{MANIFESTS}/snapshot/cluster={cluster}"
+        with self._files.explained("read"):
+            self._files.check_parent()
+            for day in sorted(self._files.folders(folder, "day="), reverse=True):
+                if len(found) >= limit:
+                    break
+                if day <= last_day:
+                    found += sorted(self._ids(f"{folder}/day={day}", until), reverse=True)
+        return found[: max(limit, 0)]
+
+    def clusters(self) -> list[str]:
+        """Names of the clusters that have snapshots."""
+        with self._files.explained("read"):
+            self._files.check_parent()
+            folder = f"{self._files.root}/{MANIFESTS}/snapshot"
+            return sorted(self._files.folders(folder, "cluster="))
+
+    def expire(self, before: datetime) -> int:
+        """
+        Remove what was taken before that moment; the number of snapshots removed.
+
+        Manifests go first, so that an interrupted run leaves nothing half there.
+
+        Args:
+            before: Aware.
+
+        Raises:
+            LakeError: The folder cannot be changed.
+        """
+        check_aware(before, "before")
+        folders = [f"{MANIFESTS}/{step}" for step in STEPS] + list(_STEP_OF)
+        removed = 0
+        with self._files.explained("changed"):
+            self._files.check_parent()
+            for folder in folders:
+                count = sum(self._expire_folder(f"{self._files.root}/{folder}", before))
+                removed += count if folder == f"{MANIFESTS}/snapshot" else 0
+        return removed
+
+    def _expire_folder(self, folder: str, before: datetime) -> Iterator[int]:
+        """Expire one dataset or step; yields of how many snapshots files left each day folder."""
+        limit = before.astimezone(UTC)
+        for cluster in self._files.folders(folder, "cluster="):
+            for day in self._files.folders(f"{folder}/cluster={cluster}", "day="):
+                place = f"{folder}/cluster={cluster}/day={day}"
+                if day < f"{limit:%Y-%m-%d}":
+                    yield len(set(self._ids(place)))
+                    self._files.remove_folder(place)
+                elif day == f"{limit:%Y-%m-%d}":
+                    yield self._expire_day(place, limit)
+
+    def _expire_day(self, place: str, limit: datetime) -> int:
+        of = {name: _id_in(name) for name in self._files.names(place)}
+        old = {name: i for name, i in of.items() if i and split_snapshot_id(i)[1] < limit}
+        for name in old:
+            self._files.remove(f"{place}/{name}")
+        return len(set(old.values()))
+
+    def _place(self, dataset: str, snapshot_id: str, name: str) -> str:
+        return f"{self._files.root}/{dataset}/{_folders(snapshot_id)}/{name}"
+
+    def _manifest_path(self, step: str, snapshot_id: str) -> str:
+        folders = f"{MANIFESTS}/{step}/{_folders(snapshot_id)}"
+        return f"{self._files.root}/{folders}/{snapshot_id}.json"
+
+    def _ids(self, folder: str, until: str | None = None) -> list[str]:
+        """Snapshot ids of the files of a day; temporary and foreign names are not ids."""
+        ids = (_id_in(name) for name in self._files.names(folder))
+        return [i for i in ids if i and (until is None or _age_key(i) <= _age_key(until))]
+
+
+def _step_of(dataset: str) -> str:
+    if dataset not in _STEP_OF:
+        known = ", ".join(_STEP_OF)
+        raise LakeError(f"there is no dataset {dataset!r}.", fix=f"Use one of {known}.")
+    return _STEP_OF[dataset]
+
+
+def _datasets(step: str) -> Mapping[str, pa.Schema]:
+    if step not in STEPS:
+        raise LakeError(f"there is no step {step!r}.", fix=f"Use one of {', '.join(STEPS)}.")
+    return STEPS[step]
+
+
+def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables with exactly the columns of their datasets."""
+    schemas = _datasets(step)
+    if tables.keys() != schemas.keys():
+        got, wanted = ", ".join(sorted(tables)), ", ".join(sorted(schemas))
+        raise LakeError(f"step {step!r} writes {wanted}; got {got}.", fix="Hand in all of them.")
+    try:
+        return {name: tables[name].select(s.names).cast(s) for name, s in schemas.items()}
+    except (KeyError, pa.ArrowException) as problem:
+        raise LakeError(
+            f"a table of step {step!r} does not fit its schema: {problem}.",
+            fix="Build it with evenkeel.engine.datasets.",
+        ) from problem
+
+
+def _begin(snapshot_id: str, run: str) -> str:
+    """How the names of a run's files begin."""
+    if not _RUN.fullmatch(run):
+        raise LakeError(
+            f"{run!r} does not name a run.", fix="Use 1 to 32 lower-case letters and digits."
+        )
+    return f"{snapshot_id}.{run}-"
+
+
+def _files_of(manifest: Manifest, dataset: str) -> Sequence[LakeFile]:
+    if manifest.files is None:
+        return (LakeFile(name=f"{manifest.snapshot_id}.parquet"),)
+    return manifest.files.get(dataset, ())
+
+
+def _parse(content: bytes, path: str) -> Manifest:
+    try:
+        manifest = Manifest.from_json(json.loads(content))
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        fix = "Expire that snapshot, or restore the file."
+        raise LakeError(f"manifest {path} is damaged: {problem!r}.", fix=fix) from problem
+    if manifest.schema_version != SCHEMA_VERSION:
+        raise LakeError(
+            f"manifest {path} has schema version {manifest.schema_version}; "
+            f"this evenkeel reads version {SCHEMA_VERSION}.",
+            fix="Use the evenkeel version that wrote it, or another lake folder.",
+        )
+    return manifest
+
+
+def _id_in(name: str) -> str | None:
+    """The snapshot id that a file is named by; None for temporary and foreign files, and those of a day."""
+    snapshot_id = name.partition(".")[0]
+    with suppress(InputError):
+        split_snapshot_id(snapshot_id)
+        return snapshot_id
+    return None
+
+
+def _day(snapshot_id: str) -> str:
+    return f"{split_snapshot_id(snapshot_id)[1]:%Y-%m-%d}"
+
+
+def _folders(snapshot_id: str) -> str:
+    return f"cluster={split_snapshot_id(snapshot_id)[0]}/day={_day(snapshot_id)}"
+
+
+def _age_key(snapshot_id: str) -> str:
+    """The second and the random part: ids of one cluster sort by it."""
+    return snapshot_id[-23:]

@@ -1,0 +1,130 @@
+"""
+Arrow columns as the text that COPY reads, a column at a time: no value becomes a Python object.
+
+A list of texts is an array literal; a struct and a list of structs are JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+_NUL, _INSTEAD = "\x00", "\ufffd"
+"""A client may call itself anything, but Postgres stores no NUL."""
+
+_BLANK, _BACKSLASH = ord(" "), ord("\\")
+
+
+def as_text(table: pa.Table) -> memoryview:
+    r"""
+    Rows in the text format of COPY: tabs between values, `\N` for null.
+
+    The text of all of them must stay under 2 GiB.
+
+    >>> bytes(as_text(pa.table({"a": ["x", "", None], "b": [["y,"], [], None], "c": [1.5, 2, 3]}))).decode().split("\n")
+    ['x\t{"y,"}\t1.5', '\t{}\t2', '\\N\t\\N\t3', '']
+    """
+    values = [_escaped(_value(column.combine_chunks())) for column in table.columns]
+    lines = _joined(*values, "\t", null_handling="replace", null_replacement="\\N")
+    return memoryview(_bytes(_joined(lines, "", "\n")))
+
+
+def as_json(column: pa.Array) -> pa.Array:
+    """
+    Each value of a column as JSON, null among them; what JSON has no word for as `records.to_json` writes it.
+
+    >>> as_json(pa.array([{"a": "é", "b": [1, None]}, None])).to_pylist()
+    ['{"a":"é","b":[1,null]}', 'null']
+    """
+    kind = column.type
+    if pa.types.is_struct(kind):
+        keys = [f"{',' if i else '{'}{json.dumps(field.name)}:" for i, field in enumerate(kind)]
+        texts = [as_json(field) for field in column.flatten()]
+        pairs = [each for pair in zip(keys, texts, strict=True) for each in pair]
+        text = _joined(*pairs, "}", "")
+    elif pa.types.is_list(kind):
+        text = _joined("[", _listed(column, as_json(column.flatten())), "]", "")
+    elif pa.types.is_string(kind):
+        text = _quoted(column)
+    elif pa.types.is_floating(kind):
+        text = _number(column)
+    else:
+        text = column.cast(pa.string())
+        if pa.types.is_temporal(kind):
+            text = _joined('"', text, '"', "")
+    return pc.if_else(column.is_valid(), text, "null") if column.null_count else text
+
+
+def _value(column: pa.Array) -> pa.Array:
+    """A column as plain texts, null where it is."""
+    kind = column.type
+    if pa.types.is_string(kind):
+        return column
+    if pa.types.is_list(kind) and not pa.types.is_struct(kind.value_type):
+        text = _joined("{", _listed(column, _elements(column.flatten())), "}", "")
+    elif pa.types.is_nested(kind):
+        text = as_json(column)
+    else:
+        return column.cast(pa.string())
+    return pc.if_else(column.is_valid(), text, None) if column.null_count else text
+
+
+def _listed(column: pa.Array, texts: pa.Array) -> pa.Array:
+    """For each list the texts of its values, with commas between them; a null list is empty."""
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), ",")
+
+
+def _elements(values: pa.Array) -> pa.Array:
+    """The values of array literals."""
+    texts = values.cast(pa.string())
+    for mark in ("\\", '"'):
+        texts = pc.replace_substring(texts, mark, "\\" + mark)
+    return pc.fill_null(_joined('"', texts, '"', ""), "NULL")
+
+
+def _quoted(texts: pa.Array) -> pa.Array:
+    """Texts in quotes; names come again and again, so each is written once."""
+    names = texts.dictionary_encode()
+    written = [
+        json.dumps(name.replace(_NUL, _INSTEAD), ensure_ascii=False)
+        for name in names.dictionary.to_pylist()
+    ]
+    return pa.array(written, pa.string()).take(names.indices)
+
+
+def _number(numbers: pa.Array) -> pa.Array:
+    text = numbers.cast(pa.string())
+    if pc.all(pc.is_finite(numbers)).as_py() is not False:
+        return text
+    signed = pc.if_else(pc.greater(numbers, 0), '"Infinity"', '"-Infinity"')
+    text = pc.if_else(pc.is_inf(numbers), signed, text)
+    return pc.if_else(pc.is_nan(numbers), "null", text)
+
+
+def _escaped(texts: pa.Array) -> pa.Array:
+    data = np.frombuffer(_bytes(texts), np.uint8)
+    if (data < _BLANK).any() or (data == _BACKSLASH).any():
+        for mark, written in ((_NUL, _INSTEAD), *_ESCAPES):
+            texts = pc.replace_substring(texts, mark, written)
+    return texts
+
+
+def _bytes(texts: pa.Array) -> Any:
+    """The bytes of a column of texts, one after the other."""
+    _, places, data = texts.buffers()
+    if data is None or not len(texts):
+        return pa.py_buffer(b"")
+    ends = np.frombuffer(places, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return data.slice(int(ends[0]), int(ends[-1] - ends[0]))
+
+
+def _joined(*texts: Any, **options: Any) -> Any:
+    """The texts of each row in one; the last of *texts* stands between them."""
+    return pc.binary_join_element_wise(*texts, **options)

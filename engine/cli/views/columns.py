@@ -1,0 +1,158 @@
+"""
+What stands above a column in a table, and in its cells: both follow from the column's declaration (`records`).
+
+Every verb that shows what is stored or measured takes heads and cells from here, so a number reads the same in all.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from evenkeel.engine.cli.views.layout import wrap
+from evenkeel.engine.cli.views.tables import (
+    NOTHING,
+    UNKNOWN,
+    duration,
+    number,
+    ratio,
+    share,
+    text,
+    to_json,
+)
+from evenkeel.engine.columns import ColumnSpec, Unit, columns_of
+from evenkeel.engine.wording import byte_rate
+
+_SAID: Mapping[Unit | None, Callable[[Any], str]] = {
+    None: str,
+    Unit.SECONDS: duration,
+    Unit.SHARE: share,
+    Unit.RATIO: ratio,
+    Unit.OFFSETS_PER_SECOND: ratio,
+    Unit.BYTES_PER_SECOND: byte_rate,
+    Unit.BYTES_PER_RECORD: ratio,
+    Unit.MONEY_PER_MONTH: ratio,
+}
+"""How a number of a unit is said; of all others with separators. What has no unit is a name, as that of a partition."""
+
+_SAYS_ITSELF = {None, Unit.SECONDS, Unit.SHARE, Unit.RATIO, Unit.BYTES_PER_SECOND}
+"""Units that need not stand in the head: the cell has them, or there is none."""
+
+_DROPPED = {
+    Unit.SECONDS: "seconds",
+    Unit.MILLISECONDS: "ms",
+    Unit.OFFSETS_PER_SECOND: "per_second",
+    Unit.BYTES_PER_SECOND: "per_second",
+    Unit.MONEY_PER_MONTH: "per_month",
+}
+"""What of a column's name is its unit."""
+
+_WIDTH = 12
+"""A head is broken between words where it is longer."""
+
+
+def pick(record: type, *names: str) -> list[ColumnSpec]:
+    """
+    Columns of a record, in the order of their names here.
+
+    Raises:
+        KeyError: It has no such column.
+    """
+    declared = {spec.name: spec for spec in columns_of(record)}
+    return [declared[name] for name in names]
+
+
+def head(spec: ColumnSpec, currency: str | None = None) -> str:
+    """
+    The head of a column: its own or its name in words, with the unit; `>` before it aligns numbers to the right.
+
+    >>> from evenkeel.engine.records import GroupMetrics
+    >>> [head(spec) for spec in pick(GroupMetrics, "total_lag", "time_lag_seconds", "production_per_second")]
+    ['>Lag\\n(offsets)', '>Time lag', '>Production\\n(offsets/s)']
+
+    Args:
+        spec: The column.
+        currency: What an amount of money is in, where all rows have the same.
+    """
+    right = ">" if spec.kind in (int, float) else ""
+    if currency and spec.meaning.unit is Unit.MONEY_PER_MONTH:
+        return f"{right}{currency}\na month"
+    return right + (spec.meaning.head or _derived(spec))
+
+
+def cell(
+    spec: ColumnSpec,
+    value: Any,
+    row: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> str:
+    """
+    A value of a column, as people read it.
+
+    Args:
+        spec: The column.
+        value: The value; enumerations may be their texts, moments are aware.
+        row: The row it stands in, by columns' names: null may mean another thing beside another value.
+        names: Short names of members, by id.
+
+    >>> from evenkeel.engine.records import GroupMetrics
+    >>> skew, = pick(GroupMetrics, "lag_skew")
+    >>> cell(skew, 1.5), cell(skew, None, {"total_lag": 7}), cell(skew, None, {"total_lag": 0})
+    ('1.50', '?', '-')
+    """
+    if value is None:
+        return NOTHING if spec.null_is_none(row or {}) else UNKNOWN
+    if spec.meaning.names_member:
+        return text((names or {}).get(value, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | Decimal):
+        return _SAID.get(spec.meaning.unit, number)(value)
+    return _text(value, NOTHING if spec.meaning.none else UNKNOWN)
+
+
+def heads(specs: Sequence[ColumnSpec], currency: str | None = None) -> list[str]:
+    """The head of each column."""
+    return [head(spec, currency) for spec in specs]
+
+
+def cells(
+    specs: Sequence[ColumnSpec], row: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> list[str]:
+    """The cells of a row, by columns' names."""
+    return [cell(spec, row[spec.name], row, names) for spec in specs]
+
+
+def _text(value: Any, empty: str) -> str:
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        return text("; ".join(value))
+    if isinstance(value, list | dict):
+        return text(to_json({"": value})[5:-1])
+    return text(f"{value}", empty)
+
+
+@functools.cache
+def _derived(spec: ColumnSpec) -> str:
+    """The name of a column in words, broken into lines, and its unit below."""
+    unit = spec.meaning.unit
+    name = _without_unit(spec)
+    words = " ".join(name.replace("cross_rack_", "cross-rack_").split("_"))
+    lines = wrap(words[:1].upper() + words[1:], _WIDTH)
+    if unit not in _SAYS_ITSELF and str(unit).removesuffix("s") not in words:
+        lines.append(f"({unit})")
+    return "\n".join(lines)
+
+
+def _without_unit(spec: ColumnSpec) -> str:
+    """The name of a column without what its type or unit says."""
+    if spec.kind is bool:
+        return spec.name.removeprefix("is_")
+    if spec.kind is datetime:
+        return spec.name.removesuffix("_at")
+    unit = _DROPPED.get(spec.meaning.unit) if spec.meaning.unit else None
+    return spec.name.removesuffix(f"_{unit}").removeprefix(f"{unit}_")

@@ -1,0 +1,175 @@
+"""
+What the named queries of the history answer: columns of tables and views, and what a query makes of them itself.
+
+The columns of a query are looked up here by their names (`columns_of_query`), so one that it selects as it is stored
+needs no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+
+from evenkeel.engine.columns import ColumnSpec, Unit, Where, as_in, column, columns_of
+from evenkeel.engine.records.advice import MoveRow
+from evenkeel.engine.records.incident import IncidentRow
+from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
+from evenkeel.engine.records.step_run import StepRun
+from evenkeel.engine.records.validation import ValidationRow
+from evenkeel.engine.records.views import (
+    TAKEN_AT,
+    LatestAdvice,
+    LatestLag,
+    SnapshotHealth,
+    StrategyScoreboard,
+)
+
+_NO_STRATEGY = Where("cheapest_strategy", None)
+_NO_PRICE = Where("currency", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """When the snapshot was taken that a row is of."""
+
+    taken_at: datetime = field(metadata=TAKEN_AT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Churn:
+    """How restless a group was; members are compared between snapshots in which it was at rest."""
+
+    group_id: str = field(metadata=as_in(GroupMetrics, "group_id"))
+    cluster: str = field(metadata=as_in(GroupMetrics, "cluster"))
+    snapshots: int = field(
+        metadata=column("Number of snapshots looked at.", unit=Unit.SNAPSHOTS, at_least=0)
+    )
+    unreadable: int = field(
+        metadata=column("Number of those that could not read it.", unit=Unit.SNAPSHOTS, at_least=0)
+    )
+    rebalancing: int = field(
+        metadata=column(
+            "Number of those in which it was rebalancing.", unit=Unit.SNAPSHOTS, at_least=0
+        )
+    )
+    rebalancing_share: float | None = field(
+        metadata=column("Share of those that could read it.", unit=Unit.SHARE, at_least=0)
+    )
+    compared: int = field(
+        metadata=column(
+            "Number of snapshots compared with the one before.", unit=Unit.SNAPSHOTS, at_least=0
+        )
+    )
+    changed: int | None = field(
+        metadata=column("Number of those that differ.", unit=Unit.SNAPSHOTS, at_least=0)
+    )
+    joins: int | None = field(
+        metadata=column("Number of members that joined.", unit=Unit.MEMBERS, at_least=0)
+    )
+    leaves: int | None = field(
+        metadata=column("Number of members that left.", unit=Unit.MEMBERS, at_least=0)
+    )
+    restarts: int | None = field(
+        metadata=column("Number of members that restarted.", unit=Unit.MEMBERS, at_least=0)
+    )
+    who_joined: tuple[str, ...] | None = field(metadata=column("Identities that joined."))
+    who_left: tuple[str, ...] | None = field(metadata=column("Identities that left."))
+    who_restarted: tuple[str, ...] | None = field(metadata=column("Identities that restarted."))
+    since: datetime = field(metadata=column("When the first of the snapshots began."))
+    until: datetime = field(metadata=column("When the last of them began."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheapestStrategy:
+    """The strategy that a group could run and that costs least across racks, if one costs less."""
+
+    cheapest_strategy: str | None = field(metadata=column("Its name.", none=True))
+    cheapest_share: float | None = field(
+        metadata=column(
+            "Its cross-rack share.", unit=Unit.SHARE, at_least=0, none_where=(_NO_STRATEGY,)
+        )
+    )
+    cheapest_bytes_per_second: float | None = field(
+        metadata=column(
+            "Bytes per second across racks under it.",
+            unit=Unit.BYTES_PER_SECOND,
+            at_least=0,
+            none_where=(_NO_STRATEGY,),
+        )
+    )
+    cheapest_cost_per_month: float | None = field(
+        metadata=column(
+            "What those cost in 30 days.",
+            unit=Unit.MONEY_PER_MONTH,
+            at_least=0,
+            none_where=(_NO_STRATEGY, _NO_PRICE),
+        )
+    )
+    saved_per_month: float | None = field(
+        metadata=column(
+            "What it would save in 30 days.",
+            unit=Unit.MONEY_PER_MONTH,
+            none_where=(_NO_STRATEGY, _NO_PRICE),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedStep:
+    """How long a run of a step took that failed."""
+
+    duration_seconds: float = field(metadata=column("Seconds it took.", unit=Unit.SECONDS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvisedGroup:
+    """Which advice stands beside the metrics of a group."""
+
+    advised_on: datetime | None = field(
+        metadata=column("When the reading of the snapshot began that its advice is of.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenIncident:
+    """How long an incident is open."""
+
+    open_seconds: float = field(
+        metadata=column("Seconds since it was first seen.", unit=Unit.SECONDS)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstPartition:
+    """When a partition was read."""
+
+    read_at: datetime | None = field(metadata=as_in(PartitionMetrics, "end_at"))
+
+
+ANSWERS: Mapping[str, tuple[type, ...]] = {
+    "advice_history": (LatestAdvice,),
+    "advised_moves": (MoveRow, LatestAdvice),
+    "churn": (Churn,),
+    "cross_rack_cost": (CheapestStrategy, StrategyScoreboard),
+    "failed_steps": (FailedStep, StepRun),
+    "groups": (AdvisedGroup, LatestLag, LatestAdvice),
+    "lag_history": (Taken, GroupMetrics),
+    "members": (MemberMetrics,),
+    "open_incidents": (OpenIncident, IncidentRow),
+    "scoreboard": (StrategyScoreboard,),
+    "snapshot_health": (SnapshotHealth,),
+    "withheld": (Taken, ValidationRow),
+    "worst_partitions": (WorstPartition, PartitionMetrics),
+}
+"""Where the columns of each named query are declared; of a name that two have, the first."""
+
+
+@cache
+def columns_of_query(name: str) -> Mapping[str, ColumnSpec]:
+    """All columns that a named query can have, by name."""
+    declared: dict[str, ColumnSpec] = {}
+    for record in ANSWERS[name]:
+        declared = {spec.name: spec for spec in columns_of(record)} | declared
+    return declared

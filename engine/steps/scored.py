@@ -1,0 +1,78 @@
+"""The candidates of many groups as far as deciding needs them: scores and flaws of all, the rest of a few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenkeel.engine.columns import columns_of
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Score
+from evenkeel.engine.records import CandidateRow, arrow_schema, record_of
+from evenkeel.engine.steps.candidate_rows import candidate_of
+
+_SCORE = tuple(spec.name for spec in columns_of(Score))
+NEEDED = tuple(name for name in arrow_schema(CandidateRow).names if name != "moved")
+"""The columns that are looked at: all but the largest by far."""
+
+
+def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
+    """
+    The candidates of each group, in order of their position.
+
+    What a reader is told of a candidate (reason, how, notes, proof, replay) is left out, but for a live assignment
+    without a score, whose reason is the group's.
+    """
+    table = candidates.select(NEEDED).sort_by("position").combine_chunks()
+    flaws = _findings(table)
+    whole = _in_full(table)
+    found: dict[str, list[Candidate]] = {}
+    for row, (group, candidate) in enumerate(_plain(table, flaws)):
+        found.setdefault(group, []).append(whole.get(row, candidate))
+    return found
+
+
+def _plain(
+    table: pa.Table, flaws: Mapping[int, tuple[Fact, ...]]
+) -> Iterator[tuple[str, Candidate]]:
+    names = ("group_id", "strategy", "deployment", "feasibility")
+    texts = zip(*(table[name].to_pylist() for name in names), strict=True)
+    figures = zip(*(table[name].to_pylist() for name in _SCORE), strict=True)
+    unowned = _SCORE.index("unowned")
+    for row, ((group, strategy, deployment, feasible), numbers) in enumerate(
+        zip(texts, figures, strict=True)
+    ):
+        known = numbers[unowned] is not None
+        yield (
+            group,
+            Candidate(
+                strategy=strategy,
+                deployment=Deployment(deployment),
+                feasibility=Feasibility(feasible),
+                reason=(),
+                score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
+                findings=flaws.get(row, ()),
+            ),
+        )
+
+
+def _findings(table: pa.Table) -> dict[int, tuple[Fact, ...]]:
+    """The findings among the facts of each row that has some."""
+    facts = table["facts"].combine_chunks()
+    flat = facts.flatten()
+    own = pc.equal(pc.struct_field(flat, "kind"), FactKind.FINDING.value)
+    rows = pc.list_parent_indices(facts).filter(own).to_pylist()
+    found: dict[int, tuple[Fact, ...]] = {}
+    for row, fact in zip(rows, flat.filter(own).to_pylist(), strict=True):
+        found[row] = (*found.get(row, ()), record_of(Fact, fact))
+    return found
+
+
+def _in_full(table: pa.Table) -> dict[int, Candidate]:
+    """Live assignments without a score, and rows from before there were facts."""
+    silent = pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
+    rows = pc.indices_nonzero(pc.or_(silent, table["facts"].is_null()))
+    whole = (candidate_of(row | {"moved": ()}) for row in table.take(rows).to_pylist())
+    return dict(zip(rows.to_pylist(), whole, strict=True))

@@ -1,0 +1,298 @@
+"""Whether a group could run a strategy, why or why not, and what its owner has to do for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.kit.election import REFUSED
+from evenkeel.engine.kit.protocol_names import (
+    CLIENT_SETTING,
+    SERVER_SETTING,
+    cooperative,
+    java_class,
+    setting,
+)
+from evenkeel.engine.wording.clauses import Clause, count, subjects, whole
+
+_TASK_SETTING = "rack.aware.assignment.strategy"
+
+_ALREADY = "It runs this strategy already"
+
+
+def _of(fact: Fact) -> str:
+    """How many of how many."""
+    return f"{whole(fact.after)} of {whole(fact.bound)}"
+
+
+def _members(fact: Fact) -> str:
+    return f"{_of(fact)} members"
+
+
+def _class(fact: Fact) -> str:
+    return java_class(fact.subjects[0])
+
+
+# Why it can or cannot run
+
+
+def _live(fact: Fact) -> str:
+    told = "what the group has now"
+    return f"{told}, by {fact.subjects[0]}: not emulated" if fact.subjects else told
+
+
+def _no_members(fact: Fact) -> str:
+    return f"no members ({subjects(fact)})"
+
+
+def _only_commits(fact: Fact) -> str:
+    only = "it only commits, as consumers that call assign() do; those take no strategy"
+    return f"{_no_members(fact)}: {only}"
+
+
+def _some_eager(fact: Fact) -> str:
+    number = count(fact)
+    return (
+        f"{number} of {whole(fact.bound)} members ({subjects(fact)}) {'lists' if number == 1 else 'list'} an eager one"
+        " beside it: what they own starts afresh at every rebalance"
+    )
+
+
+def _some_without(fact: Fact) -> str:
+    number = count(fact)
+    verb = "does" if number == 1 else "do"
+    return f"{number} of {whole(fact.bound)} members {verb} not list it ({subjects(fact)})"
+
+
+def _not_elected(fact: Fact) -> str:
+    votes = f"{whole(fact.after)} of {whole(fact.bound)} votes"
+    return f"all {whole(fact.bound)} members list it, but {fact.subjects[0]} is elected ({votes})"
+
+
+def _left_out(fact: Fact) -> str:
+    return (
+        f"it runs {fact.subjects[0]}, which the lists of {subjects(fact, 1)} leave out: check them"
+    )
+
+
+def _other_elected(fact: Fact) -> str:
+    runs, elected = fact.subjects if len(fact.subjects) == 2 else (*fact.subjects, "nothing")
+    return f"it runs {runs}, but the lists elect {elected}: check them"
+
+
+_REASONS: Mapping[str, Clause] = {
+    "unreadable": lambda f: f"could not be read: {f.quote}",
+    "in_rebalance": lambda f: f"rebalancing ({subjects(f)})",
+    "share_group": lambda _: (
+        "a share group: its members share partitions, there is no assignment to compare"
+    ),
+    "other_protocol": lambda f: f"protocol type {subjects(f)}: not a consumer group",
+    "no_members": _no_members,
+    "only_commits": _only_commits,
+    "broker_assigns_tasks": lambda _: (
+        "a KIP-1071 Streams group: the broker assigns tasks, it takes no partition strategy"
+    ),
+    "assigns_tasks": lambda _: (
+        "a Kafka Streams application: it assigns tasks, partition strategies would tear them apart"
+    ),
+    "unresolved_regex": lambda f: (
+        f"regex: {_members(f)} subscribe by a pattern that is not resolved"
+    ),
+    "subscription_unknown": lambda f: f"the subscription of {_members(f)} is not known",
+    "no_existing_topic": lambda _: "no member subscribes to a topic that exists",
+    "partition_rows_missing": lambda f: f"partition rows of {subjects(f)} are missing",
+    "not_measured": lambda _: "its metrics have not been computed",
+    "failed": lambda f: f"failed: {f.quote}",
+    "live_assignment": _live,
+    "for_comparison": lambda _: "shown for comparison, never advised",
+    "not_for_consumers": lambda _: "no setting or class brings it to a consumer group",
+    "broker_assigns": lambda _: (
+        "KIP-848 group: the broker assigns, a client-side strategy cannot be deployed"
+    ),
+    "leader_assigns": lambda _: (
+        "classic group: its leader assigns, a server-side strategy cannot be deployed"
+    ),
+    "no_plan_follower": lambda _: "a stored plan, and nothing follows plans yet",
+    "runs_it": lambda _: "the strategy it runs",
+    "runs_it_as_configured": lambda _: "the strategy it runs, as configured",
+    "runs_it_as_seen": lambda _: "the strategy it runs, as far as can be seen",
+    "members_may_ask": lambda _: "members may ask for it",
+    "classic_members": lambda f: f"{_of(f)} still use the classic protocol and cannot",
+    "listed_beside_eager": lambda _: (
+        "listed beside eager ones, it starts afresh at every rebalance"
+    ),
+    "listed_beside_eager_by": _some_eager,
+    "after_double_bounce": lambda _: "after a double bounce that adds it",
+    "after_restart_adding": lambda _: "after one rolling restart that adds it",
+    "after_restart_alone": lambda _: "after one rolling restart that lists it alone",
+    "after_restart_first": lambda _: "after one rolling restart that puts it first",
+    "shipping_class": lambda _: "and ships its class with every member",
+    "listed_not_elected": _not_elected,
+    "nobody_lists_it": lambda _: "no member lists it",
+    "not_listed_by": _some_without,
+    "lists_unknown": lambda f: f"what {_members(f)} list is not known",
+    "running_not_listed": _left_out,
+    "running_not_elected": _other_elected,
+    "racks_play_no_part": lambda _: "racks play no part",
+    "no_such_setting": lambda _: (
+        "a KIP-1071 group: the broker assigns tasks, it has no such setting"
+    ),
+    "after_restart_setting": lambda f: (
+        f"after one rolling restart that sets {_TASK_SETTING}={subjects(f)}"
+    ),
+}
+
+
+# What to do for it
+
+
+def _put_first(fact: Fact) -> str:
+    enough = f"; {_members(fact)} are enough" if fact.after is not None else ""
+    return f"Put {_class(fact)} first in {CLIENT_SETTING}, one rolling restart{enough}."
+
+
+def _one_restart(fact: Fact) -> str:
+    drops = f"a second with {_class(fact)} alone drops {fact.subjects[1]}"
+    return f"One rolling restart with {setting(fact.subjects)} on every member; {drops}."
+
+
+def _two_restarts(fact: Fact) -> str:
+    already = " (that elects it already)" if cooperative(fact.subjects[:1]) is False else ""
+    first = f"{setting(fact.subjects)} on every member{already}"
+    return f"Two rolling restarts: first {first}, then {_class(fact)} alone."
+
+
+def _refusing(fact: Fact) -> str:
+    new, present = fact.subjects
+    return (
+        f"librdkafka and kafka-python refuse a list of {new} and {present}: stop all their members, then start all with"
+        f" {new}."
+    )
+
+
+def _tell_racks(fact: Fact) -> str:
+    verb = "does" if fact.after == 1 else "do"
+    return f"It looks at the racks only of members that set client.rack; {_of(fact)} {verb} not."
+
+
+def _needs(fact: Fact) -> str:
+    told = f": {_members(fact)} do not tell theirs" if fact.after else ", which all tell"
+    return f"Every instance needs Kafka Streams 3.6 or newer, and client.rack{told}."
+
+
+_HOW: Mapping[str, Clause] = {
+    "already_running": lambda _: f"Nothing has to be done: {_ALREADY[0].lower()}{_ALREADY[1:]}.",
+    "restart_one": lambda _: (
+        f"{_ALREADY}: restart one member, the rebalance brings the assignment."
+    ),
+    "next_rebalance_brings_it": lambda _: f"{_ALREADY}: the next rebalance brings the assignment.",
+    "needs_plan_follower": lambda _: (
+        "It needs members whose assignor follows a stored plan; evenkeel does not ship that assignor yet."
+    ),
+    "ship_class": lambda f: f"Ship {_class(f)} with every member.",
+    "list_alone": lambda f: f"List {_class(f)} alone in {CLIENT_SETTING}, one rolling restart.",
+    "put_first": _put_first,
+    "one_restart": _one_restart,
+    "two_restarts": _two_restarts,
+    "enough_if_listed": lambda f: (
+        f"If all list both already, as Java's default does, {subjects(f)} alone is enough."
+    ),
+    "java_clients_only": lambda _: "Only Java clients can load such a class.",
+    "not_in_librdkafka": lambda f: f"librdkafka has no {subjects(f)}.",
+    "refused_by_other_clients": _refusing,
+    "ask_broker": lambda f: (
+        f"Set {SERVER_SETTING}={subjects(f)} on every member (the broker must list it in group.consumer.assignors)."
+    ),
+    "tell_racks": _tell_racks,
+    "set_racks": lambda _: "Set client.rack on every instance and broker.rack on every broker.",
+    "configure_racks": lambda _: (
+        "Configure racks by client id or host, and set broker.rack on every broker."
+    ),
+    "set_task_strategy": lambda f: (
+        f"Set {_TASK_SETTING}={subjects(f)} on every instance, one rolling restart."
+    ),
+    "task_strategy_needs": _needs,
+}
+
+
+# The way to it, restart by restart
+
+
+def _assigns_by(fact: Fact) -> str:
+    told = "the broker assigns by what most members ask for"
+    return f"{told}; it uses {fact.subjects[0]} now" if fact.subjects else told
+
+
+def _refused(fact: Fact) -> str:
+    new, refused, members = fact.subjects[0], whole(fact.after), whole(fact.bound)
+    out = f"{refused} of {members} stay" if refused < members else "all stay"
+    return (
+        f"With {new} alone at once, the first restarted member is refused ({REFUSED}), because not all others list it."
+        f" In the end {out} out. The same meets whoever lists {new} alone before the first restart is through."
+    )
+
+
+def _assumed(fact: Fact) -> str:
+    return f"the elections take it that each member lists {fact.subjects[0]} alone"
+
+
+def _elect_other(fact: Fact) -> str:
+    present, elected = fact.subjects if len(fact.subjects) == 2 else (*fact.subjects, "nothing")
+    return (
+        f"the lists that are said elect {elected}, but the group runs {present}; {_assumed(fact)}"
+    )
+
+
+_BOUNCE: Mapping[str, Clause] = {
+    "let_in_meanwhile": lambda f: (
+        f"all list {f.subjects[0]} then, and {f.subjects[1]} lets them in until they do"
+    ),
+    "drop_to_keep_owned": lambda f: (
+        f"without {f.subjects[1]}, members keep what they own while the group rebalances"
+    ),
+    "drop_only": lambda f: f"it drops {f.subjects[1]}; nothing else changes",
+    "drop_unknown": lambda f: f"without {f.subjects[1]}, members rebalance as {f.subjects[0]} does",
+    "alone_to_keep_owned": lambda f: (
+        f"all list {subjects(f)}; alone, members keep what they own while the group rebalances"
+    ),
+    "first_gets_votes": lambda f: f"all list {subjects(f)}; first, it gets the votes",
+    "broker_assigns_by": _assigns_by,
+    "some_lists_unknown": lambda f: f"the lists of {_members(f)} are not known; {_assumed(f)}",
+    "said_lists_elect_other": _elect_other,
+    "refused_at_once": _refused,
+    "better_refused": lambda _: (
+        "Being refused is the better end: an eager strategy would give away partitions that a cooperative member goes"
+        " on reading."
+    ),
+    "wire_names": lambda f: f"librdkafka writes wire names: {', then '.join(f.subjects)}.",
+    "not_part_of_kafka": lambda f: (
+        f"{_class(f)} is not part of Kafka's client: ship it with every member."
+    ),
+    "class_unknown": lambda f: f"Only its owner knows the class of {subjects(f)}.",
+    "stop_and_start": lambda f: (
+        f"Instead, all members can be stopped and then started with {subjects(f)} alone: an empty group lets any list"
+        " in. Nothing is read in between."
+    ),
+    "static_members": lambda f: (
+        f"{_members(f)} are static: one that is back within session.timeout.ms brings no rebalance unless it changes"
+        " what is elected; one that is stopped leaves only after that time."
+    ),
+    "lists_differ": lambda _: (
+        "Members list different things; they are restarted in the order shown."
+    ),
+    "asked_for_unknown": lambda _: (
+        "Which one members ask for now is not on the wire. Most asking members decide: if none asks yet, the first"
+        " restarted one does; at the latest it is more than half of them."
+    ),
+    "broker_must_list": lambda f: (
+        f"A broker that does not list {subjects(f)} in group.consumer.assignors refuses such a member"
+        " (UNSUPPORTED_ASSIGNOR)."
+    ),
+    "classic_have_no_say": lambda f: (
+        f"{_members(f)} still use the classic protocol: they take what the broker assigns and have no say; their"
+        f" {CLIENT_SETTING} counts for nothing here."
+    ),
+}
+
+CLAUSES: Mapping[str, Clause] = {**_REASONS, **_HOW, **_BOUNCE}
+"""Each measure in words."""

@@ -1,0 +1,13 @@
+-- Notes the verdict on a snapshot: it is rejected when a critical expectation without a group failed, at any stage.
+--
+-- Parameters:
+--   :snapshot_id text  The snapshot.
+UPDATE snapshot SET
+    validated_at = coalesce(validated_at, now()),
+    rejected = EXISTS (
+        SELECT FROM validation
+        WHERE
+            validation.snapshot_id = snapshot.snapshot_id
+            AND group_id IS NULL AND NOT success AND severity = 'critical'
+    )
+WHERE snapshot_id = :snapshot_id;

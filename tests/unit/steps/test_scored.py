@@ -1,0 +1,95 @@
+"""The candidates of many groups as far as deciding needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import Policy, Rule, Settings
+from evenkeel.engine.datasets import CANDIDATES, rows_to_table
+from evenkeel.engine.facts import FactKind, finding
+from evenkeel.engine.model import Candidate, Verdict
+from evenkeel.engine.records import row_of
+from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.scored import scored
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+
+SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, Any]:
+    """Metrics and candidates of a group that crosses racks, one without members and one in a rebalance."""
+    crossed = [
+        member("a", ["orders"], {"orders": [0, 1]}, rack="rack-a"),
+        member("b", ["orders"], {"orders": [2, 3]}, rack="rack-b"),
+    ]
+    snapshot = make_snapshot(
+        topics=[topic("orders", 4, replicas=[[1], [0], [1], [0]]), topic("old", 1)],
+        groups=[
+            group("crossing", members=crossed, lag={"orders": 5}),
+            group("empty", lag={"old": 7}),
+            group("moving", members=1, topics=["orders"], state="PreparingRebalance"),
+        ],
+    )
+    lake = Recording()
+    [name] = store(lake, snapshot)
+    metrics = steps.compute_metrics(lake, SETTINGS, name)
+    steps.record_metrics(lake, name, metrics)
+    return metrics | steps.propose_candidates(lake, SETTINGS, name)
+
+
+def decided_by(candidate: Candidate) -> tuple[Any, ...]:
+    """What deciding looks at."""
+    reason = candidate.reason if candidate.score is None and candidate.strategy == "live" else ()
+    known = (candidate.strategy, candidate.deployment, candidate.feasibility)
+    return (*known, reason, candidate.score, candidate.findings)
+
+
+def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
+    """Scores, flaws and the reason of a group without a score are those of each row read by itself."""
+    rows = tables["candidates"].sort_by("position").to_pylist()
+    for row in rows[::2]:
+        flaws = [row_of(finding("flaw", quote=quote)) for quote in (row["strategy"], "another")]
+        row["facts"] = [flaws[0], *row["facts"], flaws[1]]
+    found = scored(rows_to_table(rows, CANDIDATES["candidates"]))
+    assert {*found} == {"crossing", "empty", "moving"}
+    for name, candidates in found.items():
+        own = [candidate_of(row) for row in rows if row["group_id"] == name]
+        assert [decided_by(one) for one in candidates] == [decided_by(one) for one in own]
+    assert any(one.reason for one in found["moving"])
+    assert any(one.findings for one in found["crossing"])
+
+
+def test_rows_from_before_there_were_facts_keep_their_flaws(tables: dict[str, Any]) -> None:
+    """Their sentences stand for what is wrong with the assignment."""
+    rows = [
+        row | {"facts": None, "findings": ["it has a flaw"]}
+        for row in tables["candidates"].to_pylist()
+        if row["group_id"] == "crossing"
+    ]
+    found = scored(rows_to_table(rows, CANDIDATES["candidates"]))["crossing"]
+    assert {flaw.quote for one in found for flaw in one.findings} == {"it has a flaw"}
+
+
+def test_a_switch_says_what_to_do_and_what_moves(tables: dict[str, Any]) -> None:
+    """The reader of a switch learns what changes hands and what to do; who stays has nothing to do."""
+    advice = advise_groups(tables["candidates"], tables["group_metrics"], SETTINGS, "test", {}, {})
+    told = {one.group: one for one in advice}
+    switch = told.pop("crossing")
+    (row,) = (
+        row
+        for row in tables["candidates"].to_pylist()
+        if (row["group_id"], row["strategy"]) == ("crossing", switch.strategy)
+    )
+    assert switch.verdict is Verdict.SWITCH
+    assert [(m.topic, m.partition, m.from_member, m.to_member) for m in switch.moves] == [
+        (m["topic"], m["partition"], m["from_member"], m["to_member"]) for m in row["moved"]
+    ]
+    assert len(switch.moves) == row["moves"] > 0
+    assert {fact.kind for fact in switch.how} == {FactKind.HOW}
+    assert not any(one.moves or one.how for one in told.values())
