@@ -141,6 +141,19 @@ class StandaloneCluster:
             check=False,
         )
 
+    def run_code(
+        self, code: str, *words: str | Path, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a piece of code likewise; the last word is the folder that it runs in."""
+        return subprocess.run(
+            [sys.executable, "-c", code, *map(str, words[:-1])],
+            cwd=words[-1],
+            env=self.driver_environment(more),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
     def start(self, module: str, *words: str, **more: str) -> subprocess.Popen[str]:
         """The same, without waiting for its end."""
         return subprocess.Popen(

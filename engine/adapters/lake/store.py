@@ -46,8 +46,12 @@ class FileLake:
         self._reader = Reader(self._files.system, remote=self._files.is_store)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """It is opened again where it is sent to: nothing that is open, cached or secret travels."""
-        return (FileLake, (self.path,))
+        """
+        It is opened again where it is sent to: nothing that is open, cached or secret travels.
+
+        A relative path goes as an absolute one, for a worker that runs in another folder.
+        """
+        return (FileLake, (self.path if "://" in self.path else self._files.root,))
 
     @classmethod
     def around(cls, path: str | Path) -> FileLake | None:

@@ -7,9 +7,8 @@ What a cluster lacks is one line before any work.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tarfile
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from evenkeel.engine.datasets import METRICS
 from tests.helpers.s3_server import SECRET, s3_server
 from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
-from tests.stage.process import checkout_home, free_ports, wait_until
+from tests.stage.process import free_ports, wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -54,11 +53,6 @@ class Site:
         """Run a step on the newest snapshot, to its end."""
         words = ["--snapshot-id", NEWEST]
         return self.cluster.run(f"{STEP}.{name}", *words, **self.settings | more)
-
-    def asked(self, **more: str):
-        """Run the questions that precede a step; an empty value takes a setting away."""
-        given = {k: v for k, v in (self.settings | more).items() if v}
-        return self.cluster.run(f"{STEP}.preflight", **given)
 
 
 @pytest.fixture(scope="module")
@@ -119,94 +113,118 @@ def probes(site):
 
 def test_a_killed_worker_loses_nothing(site, flow):
     """A worker that dies while its executor computes is missed by nobody: the rows are the same."""
-    before = {name: site.lake.read(name, [NEWEST]).to_pylist() for name in METRICS}
-    module, words = f"{STEP}.compute_metrics", ["--snapshot-id", NEWEST]
-    step = site.cluster.start(module, *words, **site.settings)
+    before = site.lake.read("candidates", [NEWEST]).to_pylist()
+    words = ["--snapshot-id", NEWEST]
+    step = site.cluster.start(f"{STEP}.propose_candidates", *words, **site.settings)
     try:
         victim = wait_until(
-            site.cluster.executor_at_work, 300, "an executor at work", interval=0.01
+            site.cluster.executor_at_work, 500, "an executor at work", interval=0.01
         )
         site.cluster.kill(victim)
-        said, _ = step.communicate(timeout=300)
+        said, _ = step.communicate(timeout=500)
     finally:
         step.kill()
         site.cluster.start_worker()
     assert 0 == step.returncode, said
-    application = re.search(r"app-\S+", said)[0]
-    happened = site.cluster.events(application)
-    removed = [e for e in happened if e["Event"] == "SparkListenerExecutorRemoved"]
-    assert removed, said
-    lost = [e for e in happened if e["Event"] == "SparkListenerTaskEnd"]
-    assert "ExecutorLostFailure" in {e["Task End Reason"]["Reason"] for e in lost}
-    assert before == {name: site.lake.read(name, [NEWEST]).to_pylist() for name in METRICS}
+    happened = site.cluster.events(re.search(r"app-\S+", said)[0])
+    ends = [
+        e["Task End Reason"]["Reason"] for e in happened if e["Event"] == "SparkListenerTaskEnd"
+    ]
+    assert "ExecutorLostFailure" in ends
+    assert before == site.lake.read("candidates", [NEWEST]).to_pylist()
     site.cluster.await_workers(2)
 
 
-def only_line(done):
-    """The one line of ours that a refusal is."""
-    assert done.returncode != 0, done.stdout
-    return done.stderr.splitlines()[-1]
+ASK = """
+import json, sys
+from evenkeel.engine.errors import EvenkeelError
+from evenkeel.spark_tasks.preflight import preflight
+from evenkeel.spark_tasks.session import session
+
+with session("evenkeel questions", sys.argv[1]) as spark:
+    packed = spark.sparkContext.pythonExec
+    for name, (python, lake) in json.loads(sys.argv[2]).items():
+        spark.sparkContext.pythonExec = python or packed
+        try:
+            answer = str(preflight(spark, lake))
+        except EvenkeelError as problem:
+            answer = type(problem).__name__ + ": " + str(problem)
+        print(json.dumps([name, answer]))
+"""
+ELSEWHERE = "/proc/self/cwd/lake"
+"""A path under which each process has a folder of its own."""
 
 
-def test_workers_without_our_code_are_named(site):
-    """Without an archive the workers' own Python lacks evenkeel: one line, with the way to it."""
-    line = only_line(site.asked(EVENKEEL_SPARK_ARCHIVE="", PYSPARK_PYTHON="python3"))
-    assert "a Spark worker" in line
-    assert "No module named 'evenkeel'" in line
-    assert "`evenkeel pack`" in line
+@pytest.fixture(scope="module")
+def refusals(site, tmp_path_factory):
+    """What is said of workers that lack something, by what they lack; asked in one application."""
+    folder = tmp_path_factory.mktemp("driver")
+    (folder / "lake").mkdir()
+    lake = site.lake.path
+    asked = {
+        "nothing": ("", lake),
+        "code": ("python3", lake),
+        "version": (str(disguised(folder / "python", "3.99")), lake),
+        "python": ("/no/such/python", lake),
+        "lake": ("", ELSEWHERE),
+    }
+    done = site.cluster.run_code(ASK, lake, json.dumps(asked), folder, **site.settings)
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert [] == list((folder / "lake").iterdir())
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
 
 
-def test_another_python_is_named(site, tmp_path):
-    """Workers with another minor version are refused by both versions."""
-    line = only_line(site.asked(EVENKEEL_SPARK_ARCHIVE=str(disguised(tmp_path, "3.99"))))
-    assert "runs Python 3.99, this process 3.1" in line
-
-
-def disguised(folder: Path, version: str) -> Path:
-    """An archive whose interpreter takes itself for another version."""
-    major, minor = version.split(".")
-    inside = folder / "inside"
-    (inside / "bin").mkdir(parents=True)
-    (inside / "lib").mkdir()
-    mask = f"import sys; sys.version_info = ({major}, {minor}, 0, 'final', 0)"
-    (inside / "lib" / "sitecustomize.py").write_text(mask)
-    launcher = inside / "bin" / "python"
-    launcher.write_text(archive.launcher())
+def disguised(place: Path, version: str) -> Path:
+    """An interpreter that takes itself for another version."""
+    place.mkdir()
+    mask = f"import sys; sys.version_info = ({version.replace('.', ', ')}, 0, 'final', 0)"
+    (place / "sitecustomize.py").write_text(mask)
+    launcher = place / "python"
+    launcher.write_text(f'#!/bin/sh\nPYTHONPATH={place} exec {sys.executable} "$@"\n')
     launcher.chmod(0o755)
-    packed = folder / "other.tar.gz"
-    with tarfile.open(packed, "w:gz") as made:
-        made.add(inside, ".")
-    return packed
+    return launcher
 
 
-def test_workers_without_python_are_named(site):
+def test_workers_that_lack_nothing_are_not_refused(refusals):
+    """The same question that finds what is missing finds nothing where nothing is."""
+    assert refusals["nothing"].startswith("2 executors on 1 hosts have Python 3.")
+
+
+def test_workers_without_our_code_are_named(refusals):
+    """A worker's own Python lacks evenkeel: one line, with the way to it."""
+    line = refusals["code"]
+    assert line.startswith("ConfigError: a Spark worker (")
+    assert (
+        "lacks a module: No module named 'evenkeel'. Make an archive with `evenkeel pack`" in line
+    )
+
+
+def test_workers_with_another_python_are_named(refusals):
+    """Workers with another minor version are refused by both versions."""
+    ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert f"runs Python 3.99, this process {ours}; they must be the same" in refusals["version"]
+
+
+def test_workers_without_python_are_named(refusals):
     """An interpreter that is not there is named with what the worker's shell says."""
-    line = only_line(site.asked(EVENKEEL_SPARK_ARCHIVE="", PYSPARK_PYTHON="/no/such/python"))
-    assert "cannot start Python as /no/such/python" in line
+    line = refusals["python"]
+    assert line.startswith("ConfigError: Spark's workers cannot start Python as /no/such/python: ")
     assert "not found" in line
 
 
-def test_a_lake_that_workers_cannot_see_is_named(site, tmp_path, monkeypatch):
+def test_a_lake_that_workers_cannot_see_is_named(refusals):
     """A path that leads elsewhere on a worker is said before any work."""
-    (tmp_path / "lake").mkdir()
-    monkeypatch.chdir(tmp_path)
-    # each process has a folder of its own under this name
-    own = "/proc/self/cwd/lake"
-    done = site.asked(
-        EVENKEEL_LAKE=own, PYTHONPATH=os.pathsep.join([str(checkout_home().parent / ".src")])
-    )
-    line = only_line(done)
-    assert 4 == done.returncode
-    assert f"cannot read lake {own} as this process does: No such file or directory" in line
-    assert [] == list((tmp_path / "lake").iterdir())
+    line = refusals["lake"]
+    assert line.startswith("LakeError: a Spark worker (")
+    assert f"cannot read lake {ELSEWHERE} as this process does: " in line
 
 
 def test_a_master_that_is_not_there_is_named_before_java_starts(site):
-    """Nobody waits for a JVM to find out that there is no master."""
+    """Nobody waits for a JVM to find out that there is no master: one line is all that is printed."""
     (port,) = free_ports(1)
     nobody = f"spark://127.0.0.1:{port}"
-    done = site.asked(EVENKEEL_SPARK_MASTER=nobody)
-    assert [only_line(done)] == done.stderr.splitlines()
-    assert (
-        f"no Spark master answers at {nobody} (127.0.0.1:{port}: Connection refused)" in done.stderr
-    )
+    done = site.step("compute_metrics", EVENKEEL_SPARK_MASTER=nobody)
+    assert 2 == done.returncode
+    assert "" == done.stdout
+    (line,) = done.stderr.splitlines()
+    assert f"no Spark master answers at {nobody} (127.0.0.1:{port}: Connection refused)" in line
