@@ -35,6 +35,7 @@ spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.sql.shuffle.partitions 4
 spark.ui.enabled false
 spark.eventLog.enabled true
+spark.eventLog.rolling.enabled false
 spark.eventLog.compress false
 spark.eventLog.dir file://{events}
 """
@@ -127,9 +128,8 @@ class StandaloneCluster:
 
     def events(self, application: str) -> list[dict[str, Any]]:
         """Spark's own record of an application that has ended."""
-        (log,) = (self.folder / "events").rglob(f"*{application}*")
-        files = sorted(log.glob("events_*")) if log.is_dir() else [log]
-        return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        log = self.folder / "events" / application
+        return [json.loads(line) for line in log.read_text().splitlines()]
 
     def run(self, module: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run a module of ours as a driver of this cluster, to its end."""
