@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from evenkeel.engine.alerting.policy import News, NewsKind
 from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.figures import Score
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
-from evenkeel.engine.model import Move, Score, Verdict
+from evenkeel.engine.model import Move, Verdict
 from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
 from evenkeel.engine.wording import (
     and_more,

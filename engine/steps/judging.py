@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule
+from evenkeel.engine.figures import Figures
 from evenkeel.engine.metrics.money import tariff
-from evenkeel.engine.model import Figures, Flags, Floats, GroupSnapshot
+from evenkeel.engine.model import Flags, Floats, GroupSnapshot
 from evenkeel.engine.scoring import Judge
 
 

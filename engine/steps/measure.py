@@ -22,6 +22,7 @@ from evenkeel.engine.datasets.arrays import (
     numbers_to,
 )
 from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.figures import Figures
 from evenkeel.engine.metrics.balance import member_counts, member_sums
 from evenkeel.engine.metrics.observe import Known, Observation, observe
 from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
@@ -29,7 +30,6 @@ from evenkeel.engine.metrics.status import worst_by
 from evenkeel.engine.model import (
     NONE,
     Column,
-    Figures,
     Flags,
     Floats,
     GroupHeader,

@@ -20,7 +20,9 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS, rows_by_group
 from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_of
 from evenkeel.engine.errors import LakeError
-from evenkeel.engine.model import Column, Figures, Flags, Floats, GroupSnapshot, Ints
+from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.figures import Figures
+from evenkeel.engine.model import Column, Flags, Floats, GroupSnapshot, Ints
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
@@ -30,7 +32,7 @@ from evenkeel.engine.steps.measure import measure_batch
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.validation import withheld_groups
 
-NOT_MEASURED = "its metrics have not been computed"
+NOT_MEASURED = reason("not_measured")
 """Why a group cannot be judged that is in the snapshot but not in its metrics."""
 
 
@@ -62,7 +64,7 @@ class MeasuredGroup:
 
     group: GroupSnapshot
     measured: Measured | None
-    withheld: str | None
+    withheld: Fact | None
 
 
 def measured_groups(
@@ -121,12 +123,12 @@ def measured_of(
     fits = _fits(batch, partitions, start)
     found = []
     for number, header in enumerate(batch.headers):
-        why = withheld.get(header.group)
+        why = _quoted(withheld.get(header.group))
         if why is None and start_of_group[number] == start_of_group[number + 1]:
             why = NOT_MEASURED
         row = None if why else record_of(GroupMetrics, records[int(start_of_group[number])])
         if why is None and row is not None and header.error is None and row.error is not None:
-            why = row.error
+            why = _quoted(row.error)
         if why is not None or header.error is not None or row is None:
             found.append(MeasuredGroup(group=batch.groups[number], measured=None, withheld=why))
             continue
@@ -140,6 +142,10 @@ def measured_of(
         measured = numbers.of(rows, capacity, row.live)
         found.append(MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None))
     return found
+
+
+def _quoted(said: str | None) -> Fact | None:
+    return None if said is None else reason("withheld", quote=said)
 
 
 class _Arrays:

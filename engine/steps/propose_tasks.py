@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.figures import Score
 from evenkeel.engine.model import (
     NONE,
     Assignment,
@@ -28,26 +28,22 @@ from evenkeel.engine.model import (
     Feasibility,
     GroupSnapshot,
     Indices,
-    Move,
-    Score,
 )
 from evenkeel.engine.records import keys_of
-from evenkeel.engine.scoring import Judge, moves
-from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible, refusal
+from evenkeel.engine.scoring import Judge, Moves, moves
+from evenkeel.engine.steps.candidate_rows import Proposal, infeasible, proposal, refusal
 from evenkeel.engine.steps.measured import Measured, judge_of_measured
 from evenkeel.engine.streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.streams.threads import thread_of
 
-_Row = tuple[Candidate, Sequence[Move]]
+_Row = tuple[Candidate, Moves | None]
 
 
-def task_rows(
-    settings: Settings, group: GroupSnapshot, measured: Measured
-) -> Iterator[dict[str, Any]]:
+def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> Iterator[Proposal]:
     """
-    One row per strategy of an application: what it has, the rack strategies, then those for partitions.
+    One per strategy of an application: what it has, the rack strategies, then those for partitions.
 
     Args:
         settings: The configuration.
@@ -70,7 +66,7 @@ def task_rows(
         placed = [one for one in found.values() if isinstance(one, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
-    rows: list[_Row] = [(replace(_live(present, shown, judge), notes=assumed), [])]
+    rows: list[_Row] = [(replace(_live(present, shown, judge), notes=assumed), None)]
     for strategy, one in found.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(one, PlacementOutcome):
@@ -79,18 +75,18 @@ def task_rows(
         else:
             reach = task_reach(group)
             refused = infeasible(strategy.value, reach, refusal(one), is_running=is_running)
-            rows.append((refused, []))
+            rows.append((refused, None))
     done = {candidate.strategy for candidate, _ in rows}
     unfitting = unfit(group)
     why = [unfitting] if unfitting else []
     rows += [
-        (infeasible(one.name, one.deployment, *why, is_running=runs(group, one.name)), [])
+        (infeasible(one.name, one.deployment, *why, is_running=runs(group, one.name)), None)
         for one in every().values()
         if one.name not in done
     ]
     keys = keys_of(group, settings.version)
     for position, (candidate, changed) in enumerate(rows):
-        yield candidate_row(keys, position, candidate, changed)
+        yield proposal(keys, position, candidate, changed)
 
 
 def _live(told: Sequence[Fact], shown: GroupSpec, judge: Judge) -> Candidate:
@@ -125,14 +121,14 @@ def _replayed_row(
     judgement = task_feasibility(group, application, found)
     if judgement.feasibility is Feasibility.INFEASIBLE:
         never = infeasible(name, deployment, *judgement.reason)
-        return replace(never, how=judgement.how), []
+        return replace(never, how=judgement.how), None
     assignment = Assignment(owner=_members(application, found, shown))
     process = {m.id: m.process_id for m in group.members}
-    changed = [
-        move
-        for move in moves(shown, assignment)
-        if process.get(move.from_member or "") != process.get(move.to_member or "")
-    ]
+    of_member = np.array([*(process.get(name) for name in shown.members), None], dtype=object)
+    changed = moves(shown, assignment)
+    changed = changed.take(
+        of_member[shown.owner[changed.partition]] != of_member[changed.new_owner]
+    )
     candidate = Candidate(
         strategy=name,
         deployment=deployment,
