@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
-from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.adapters.lake import store as lake_module
 from evenkeel.engine.adapters.lake import tables as tables_module
+from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.adapters.lake.tables import Reader
 from evenkeel.engine.datasets import (
     CANDIDATES,
