@@ -36,7 +36,7 @@ from evenkeel.engine.datasets import (
 )
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Lake, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, Lake, Manifest, WrittenPart
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -294,6 +294,10 @@ class Recording:
         old = [i for i in self.snapshot_ids if split_snapshot_id(i)[1] < before]
         self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
         return len(old)
+
+    def compact(self, before: datetime) -> Compacted:
+        """Nothing to do in memory."""
+        return Compacted()
 
     def _step(self, step: str, snapshot_id: str) -> _Step:
         found = self._steps.get((step, snapshot_id))

@@ -66,7 +66,7 @@ class GroupWithPast:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Past:
+class Lookback:
     """
     Which snapshots are read for a step that looks back, and what of them cannot be trusted.
 
@@ -95,7 +95,7 @@ def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     return [ids[0], *(one for one in ids[1:] if not rejected_as_a_whole(lake, one, "snapshot"))]
 
 
-def past_of(lake: Lake, settings: Settings, snapshot_id: str) -> Past:
+def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
     """
     What a step reads that looks back.
 
@@ -103,7 +103,7 @@ def past_of(lake: Lake, settings: Settings, snapshot_id: str) -> Past:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     ids = lookback_ids(lake, settings, snapshot_id)
-    return Past(
+    return Lookback(
         ids=tuple(ids),
         withheld=dict(withheld_groups(lake, snapshot_id)),
         distrusted=distrusted(lake, ids[1:]),
@@ -167,18 +167,18 @@ def _changelogs(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
 
 
 def read_with_past(
-    lake: Lake, settings: Settings, past: Past, names: Sequence[str]
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
 ) -> BatchWithPast:
     """Some groups of a snapshot, with their earlier ones."""
-    newest, *before = past.ids
+    newest, *before = lookback.ids
     earlier = []
     for one in before:
-        trusted = [name for name in names if (one, name) not in past.distrusted]
+        trusted = [name for name in names if (one, name) not in lookback.distrusted]
         earlier.append(read_batch(lake, settings, one, trusted, whole=False))
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
-        withheld={name: past.withheld[name] for name in names if name in past.withheld},
+        withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
     )
 
 
@@ -199,9 +199,9 @@ def batches_with_past(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    past = past_of(lake, settings, snapshot_id)
+    lookback = lookback_of(lake, settings, snapshot_id)
     for chunk in chunks_of(lake, snapshot_id, pattern):
-        yield read_with_past(lake, settings, past, chunk.groups)
+        yield read_with_past(lake, settings, lookback, chunk.groups)
 
 
 def groups_at(

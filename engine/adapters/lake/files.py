@@ -6,8 +6,9 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,6 +75,31 @@ class Files:
             stream.write(content)
 
     @contextmanager
+    def writing(self, path: str) -> Iterator[pa.NativeFile]:
+        """A stream for a large file of a name that no other ever has: it is there when all went well."""
+        if self.is_store:
+            stream = self.system.open_output_stream(path)
+            try:
+                yield stream
+                stream.close()
+            except BaseException:
+                # the half that a store may keep is never named by anybody
+                with suppress(OSError):
+                    stream.close()
+                self.forget([path])
+                raise
+            return
+        with self.replacing(path) as temporary, self.system.open_output_stream(temporary) as stream:
+            yield stream
+
+    def settle(self, paths: Collection[str]) -> None:
+        """Return when these files survive a power cut; an object store keeps them anyway."""
+        if self.system.type_name == "local":
+            for path in (*paths, *sorted({path.rpartition("/")[0] for path in paths})):
+                with suppress(FileNotFoundError):
+                    _sync(path)
+
+    @contextmanager
     def replacing(self, path: str) -> Iterator[str]:
         """A name to write under that becomes *path* at the end, in one step; not for an object store."""
         folder, _, name = path.rpartition("/")
@@ -106,6 +132,11 @@ class Files:
         """Which of these files are not there."""
         found = self.system.get_file_info(list(paths))
         return [one.path for one in found if one.type != fs.FileType.File]
+
+    def ages(self, folder: str) -> dict[str, datetime]:
+        """When each file in a folder was written, by name."""
+        found = (one for one in self._list(folder) if one.type == fs.FileType.File)
+        return {one.base_name: one.mtime for one in found}
 
     def names(self, folder: str) -> list[str]:
         """The names of the files in a folder; none if there is no folder."""
@@ -141,6 +172,14 @@ class Files:
             raise LakeError(
                 f"lake {self.path} cannot be {what}: {reason}.", fix=_fix(problem, what)
             ) from problem
+
+
+def _sync(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _check_no_secret(path: str) -> None:

@@ -12,7 +12,7 @@ from evenkeel.engine.cli.running import complain
 EPILOG = epilog(
     [
         "evenkeel pack                                  # evenkeel-environment.tar.gz, once per release",
-        "evenkeel pack --out /shared/evenkeel.tar.gz && export EVENKEEL_SPARK_ARCHIVE=/shared/evenkeel.tar.gz",
+        "evenkeel pack --out /opt/evenkeel.tar.gz       # and EVENKEEL_SPARK_ARCHIVE names it",
     ],
     [0, 2],
     "It holds evenkeel, what its steps import, and every installed package with strategies of your own. The workers "
