@@ -82,14 +82,14 @@ def every(bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
 
 def python() -> Check:
     """The interpreter and the libraries that matter."""
-    found = f"Python {sys.version.split()[0]}; {', '.join(map(_version, PACKAGES))}"
+    versions = f"Python {sys.version.split()[0]}; {', '.join(map(_version, PACKAGES))}"
     missing = [name for name in PACKAGES if not _installed(name)]
     if sys.version_info < PYTHON:
-        return Check(name="python", outcome=FAIL, found=found, fix="Use Python 3.11 or newer.")
+        return Check(name="python", outcome=FAIL, found=versions, fix="Use Python 3.11 or newer.")
     if missing:
         fix = "Install evenkeel again, with its dependencies."
-        return Check(name="python", outcome=FAIL, found=found, fix=fix)
-    return Check(name="python", outcome=OK, found=found)
+        return Check(name="python", outcome=FAIL, found=versions, fix=fix)
+    return Check(name="python", outcome=OK, found=versions)
 
 
 def _installed(package: str) -> str | None:
@@ -111,12 +111,12 @@ def java() -> Check:
     if shutil.which(program) is None:
         return Check(name="java", outcome=WARN, found=f"{program} is not there.", fix=fix)
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20)
+        answer = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return Check(
             name="java", outcome=WARN, found=f"{program} does not run: {problem}.", fix=fix
         )
-    match = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)[^"]*"', answer.stderr + answer.stdout)
     if match is None or int(match[1]) < JAVA:
         found = f"{program} is {match[0] if match else 'of an unknown version'}."
         return Check(name="java", outcome=WARN, found=found, fix=fix)
@@ -186,12 +186,12 @@ def _cluster(settings: Settings, name: str) -> Iterator[Check]:
         return
     found = f"{settings.clusters[name].bootstrap}, cluster id {health.kafka_cluster_id}"
     yield Check(name="kafka", outcome=OK, found=found, cluster=name)
-    for one in health.findings:
-        wrong = FAIL if one.what in NEEDED else WARN
-        outcome = OK if one.ok else wrong
-        first = f"; {words(one.problem)}" if one.problem else ""
-        seen = f"{one.seen}{first}"
-        yield Check(name=one.what, outcome=outcome, found=seen, fix=one.fix, cluster=name)
+    for finding in health.findings:
+        wrong = FAIL if finding.what in NEEDED else WARN
+        outcome = OK if finding.ok else wrong
+        first = f"; {words(finding.problem)}" if finding.problem else ""
+        seen = f"{finding.seen}{first}"
+        yield Check(name=finding.what, outcome=outcome, found=seen, fix=finding.fix, cluster=name)
 
 
 def lake(settings: Settings) -> Check:
