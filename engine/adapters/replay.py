@@ -300,13 +300,13 @@ class Recording:
         return Compacted()
 
     def _step(self, step: str, snapshot_id: str) -> _Step:
-        found = self._steps.get((step, snapshot_id))
-        if found is None:
+        recorded = self._steps.get((step, snapshot_id))
+        if recorded is None:
             raise SnapshotNotFound(
                 f"snapshot {snapshot_id} has no finished step {step!r} in this recording.",
                 fix=f"It holds {', '.join(self.snapshot_ids) or 'nothing'}.",
             )
-        return found
+        return recorded
 
 
 class ReplayCluster:
