@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 .PHONY: install
 install: $(INSTALLED) ## Make .venv with everything the demo and the tests need
@@ -85,6 +85,10 @@ bench: $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minute
 	@$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.actives
 	$(BIN)/python -m tests.benchmarks.reading
+
+.PHONY: bench-fleet
+bench-fleet: java $(INSTALLED) ## Measure whole runs over fleets; GROUPS="300 1000" JSON=FILE, or PLAIN=1
+	@$(BIN)/python -m tests.benchmarks.fleet $(GROUPS) $(if $(JSON),--json '$(JSON)') $(if $(PLAIN),--plain)
 
 .PHONY: kafka
 kafka: java $(INSTALLED) ## Run three brokers and a dozen groups in the foreground; Ctrl-C stops them

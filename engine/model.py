@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.columns import Int32, Unit, Where, column
+from evenkeel.engine.columns import Int32, column
 from evenkeel.engine.facts import Fact
+from evenkeel.engine.figures import Score
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
@@ -304,14 +305,13 @@ class PartitionTable:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GroupSnapshot:
+class GroupHeader:
     """
-    One group as one snapshot saw it.
+    What one snapshot says of a group beside its members and partitions.
 
     *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
-    be read; then members and partitions are what little is known. *stores* are the changelog partitions of a Kafka
-    Streams application, None elsewhere. *follower_fetching* is whether brokers let consumers read from the nearest
-    replica (KIP-392), None unknown.
+    be read; then members and partitions are what little is known. *follower_fetching* is whether brokers let consumers
+    read from the nearest replica (KIP-392), None unknown.
     """
 
     snapshot_id: str
@@ -325,18 +325,10 @@ class GroupSnapshot:
     epoch: int | None = None
     error: str | None = None
     topology: str | None = None
-    members: tuple[Member, ...]
-    partitions: PartitionTable
-    stores: PartitionTable | None = None
     follower_fetching: bool | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")
-
-    @cached_property
-    def topics(self) -> frozenset[str]:
-        """The topics that a member subscribes to, existing or not."""
-        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
     @property
     def places_tasks(self) -> bool:
@@ -347,6 +339,24 @@ class GroupSnapshot:
     def rebalancing(self) -> bool:
         """Whether ownership was in motion when the snapshot was taken."""
         return self.state in REBALANCING
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupSnapshot(GroupHeader):
+    """
+    One group as one snapshot saw it.
+
+    *stores* are the changelog partitions of a Kafka Streams application, None elsewhere.
+    """
+
+    members: tuple[Member, ...]
+    partitions: PartitionTable
+    stores: PartitionTable | None = None
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that a member subscribes to, existing or not."""
+        return frozenset(topic for m in self.members for topic in m.subscription or ())
 
 
 def places_tasks(group_type: GroupType | str, assignor: str | None) -> bool:
@@ -395,187 +405,6 @@ class Assignment:
     raw_assignment: Lists | None = None
     findings: tuple[Fact, ...] = ()
     proof: tuple[Fact, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """What the judge says of an assignment by itself. Shares are fractions of 1; None is unknown or undefined."""
-
-    partition_spread: Int32 | None = field(
-        metadata=column(
-            "Most minus fewest partitions among members of equal subscription.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            head="Spread\n(partitions)",
-        )
-    )
-    balanced: bool | None = field(
-        metadata=column(
-            "KIP-54: nobody with two partitions fewer could take one of somebody else's.",
-            added=True,
-        )
-    )
-    most_partitions: Int32 = field(
-        metadata=column(
-            "Number of partitions of the member that has most.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            added=True,
-        )
-    )
-    fewest_partitions: Int32 = field(
-        metadata=column(
-            "Number of partitions of the member that has fewest.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            added=True,
-        )
-    )
-    largest_member_lag: int | None = field(
-        metadata=column(
-            "Largest lag of a member, in offsets; null when a lag is unknown.",
-            unit=Unit.OFFSETS,
-            at_least=0,
-            head="Largest\nmember lag",
-            none_where=(Where("members", 0),),
-        )
-    )
-    lag_skew: float | None = field(
-        metadata=column(
-            "Largest member lag over mean member lag; null when the total is 0 or unknown.",
-            unit=Unit.RATIO,
-            at_least=1 - 1e-9,  # the mean of equal numbers may come out a little above them
-            head="Skew",
-            none_where=(Where("total_lag", 0), Where("members", 0), Where("largest_member_lag", 0)),
-        )
-    )
-    lag_floor: int | None = field(
-        metadata=column(
-            "No assignment has a smaller largest member lag than this, in offsets.",
-            unit=Unit.OFFSETS,
-            at_least=0,
-            none_where=(Where("members", 0),),
-        )
-    )
-    lag_floor_equal_counts: int | None = field(
-        metadata=column(
-            "No assignment with equal partition counts has a smaller largest member lag than this, in offsets.",
-            unit=Unit.OFFSETS,
-            at_least=0,
-            added=True,
-        )
-    )
-    cross_rack_share: float | None = field(
-        metadata=column(
-            "Partitions whose owner's rack holds no replica, over those where both are known; a fraction of 1.",
-            unit=Unit.SHARE,
-            at_least=0,
-            at_most=1,
-            head="Cross\nrack",
-            none_where=(Where("members", 0),),
-        )
-    )
-    cross_rack_rate_share: float | None = field(
-        metadata=column(
-            "Cross-rack share weighted by offsets per second; null when a rate is unknown or all are 0.",
-            unit=Unit.SHARE,
-            at_least=0,
-            at_most=1,
-            added=True,
-        )
-    )
-    cross_rack_in_sync_share: float | None = field(
-        metadata=column(
-            "Cross-rack share over in-sync replicas only.",
-            unit=Unit.SHARE,
-            at_least=0,
-            at_most=1,
-            added=True,
-        )
-    )
-    cross_leader_share: float | None = field(
-        metadata=column(
-            "Cross-rack share against the leader's rack alone; a fraction of 1.",
-            unit=Unit.SHARE,
-            at_least=0,
-            at_most=1,
-        )
-    )
-    racks_left_out: Int32 = field(
-        metadata=column(
-            "Number of owned partitions left out of the shares because a rack is unknown.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-        )
-    )
-    drain_seconds: float | None = field(
-        metadata=column(
-            "Seconds until the slowest member has caught up; Infinity: never.",
-            unit=Unit.SECONDS,
-            at_least=0,
-            head="Drain\ntime",
-        )
-    )
-    cross_rack_bytes_per_second: float | None = field(
-        default=None,
-        metadata=column(
-            "Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.",
-            unit=Unit.BYTES_PER_SECOND,
-            at_least=0,
-            added=True,
-        ),
-    )
-    cross_rack_cost_per_month: float | None = field(
-        default=None,
-        metadata=column(
-            "What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.",
-            unit=Unit.MONEY_PER_MONTH,
-            at_least=0,
-            added=True,
-            none_where=(Where("currency", None),),
-        ),
-    )
-    currency: str | None = field(
-        default=None,
-        metadata=column(
-            "Currency of the cost, ISO 4217; null without a price.", added=True, none=True
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score(Figures):
-    """What the judge says of an assignment: its figures, and what it changes for those who own partitions now."""
-
-    @classmethod
-    def of(cls, figures: Figures, *, moves: int, newly_owned: int, unowned: int) -> Score:
-        """The figures of an assignment, and its changes beside them."""
-        known = {one.name: getattr(figures, one.name) for one in fields(Figures)}
-        return cls(**known, moves=moves, newly_owned=newly_owned, unowned=unowned)
-
-    moves: Int32 = field(
-        metadata=column(
-            "Number of partitions whose owner changes.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            head="Moves",
-        )
-    )
-    newly_owned: Int32 = field(
-        metadata=column(
-            "Number of unowned partitions that get an owner.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            head="Newly\nowned",
-        )
-    )
-    unowned: Int32 = field(
-        metadata=column(
-            "Number of partitions that nobody owns; null when there is no assignment to score.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-        )
-    )
 
 
 class Deployment(enum.StrEnum):

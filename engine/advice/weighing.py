@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, finding
-from evenkeel.engine.model import Score
+from evenkeel.engine.figures import Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ from evenkeel.engine.assignor import GroupSpec, build_spec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config.rules import known_reset
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.metrics.lag import measure_lag
+from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model import NONE, Column, Flags
 
 _ERRORS_SHOWN = 3
@@ -239,7 +239,7 @@ def _lag(topics: Sequence[TopicCase], auto_offset_reset: str | None) -> Column:
     begin, end, committed = (Column.of(_per_partition(topics, name)) for name in _OFFSETS)
     unread = np.zeros(len(begin.values), np.bool_)
     offsets = _Offsets(begin=begin, end=end, committed=committed, commit_unread=unread)
-    derived = measure_lag(offsets, auto_offset_reset).for_strategies.tolist()
+    derived = measure_lag(offsets, OffsetReset.of(auto_offset_reset)).for_strategies.tolist()
     stated = [topic.lags is not None for topic in topics for _ in topic.partitions]
     given = _per_partition(topics, "lags")
     return Column.of(

@@ -8,20 +8,21 @@ that of going through all snapshots from the oldest, at a fraction of the work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
 from evenkeel.engine.model import Advice, GroupSnapshot, Member
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.candidate_rows import candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
-from evenkeel.engine.steps.reading import groups_at
+from evenkeel.engine.steps.reading import BatchWithPast, groups_at
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
 from evenkeel.engine.wording import because, how
 
@@ -143,27 +144,28 @@ class _Walk:
         """Measure and replay some groups of a snapshot, each with its past."""
         source, own = self.source, self.groups(position)
         withheld = withheld_groups(source.lake, self._ids[position])
-        metrics = [METRICS["group_metrics"].empty_table()]
-        candidates: list[dict[str, Any]] = []
-        for name in names:
-            if name not in own:
-                continue
-            tables, measured = measured_at_once(
-                source.settings, own[name], self._past(position, name), withheld.get(name)
-            )
-            metrics.append(tables["group_metrics"])
-            candidates += propose_group(source.settings, measured)
+        tables, measured = measured_at_once(
+            source.settings,
+            BatchWithPast(
+                batch=batch_of([own[name] for name in names if name in own]),
+                earlier=self._past(position, names),
+                withheld=withheld,
+            ),
+        )
+        proposals = [row for each in measured for row in propose_group(source.settings, each)]
         return _JudgedSnapshot(
             source=source,
-            metrics=pa.concat_tables(metrics),
-            candidates=rows_to_table(candidates, CANDIDATES["candidates"]),
+            metrics=tables["group_metrics"],
+            candidates=candidate_table(proposals),
             withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
         )
 
-    def _past(self, position: int, name: str) -> list[GroupSnapshot]:
+    def _past(self, position: int, names: Iterable[str]) -> tuple[GroupBatch, ...]:
         earlier = range(position + 1, min(position + 1 + self._lookback, len(self._ids)))
-        found = (self.groups(older).get(name) for older in earlier)
-        return [group for group in found if group is not None]
+        return tuple(
+            batch_of([own[name] for name in names if name in own])
+            for own in (self.groups(older) for older in earlier)
+        )
 
 
 def _own(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,18 +5,18 @@ A snapshot is five tables: brokers, groups, members, partitions (of the cluster'
 Everything derived from it has a table of its own. One reader serves the command line and Spark, because both
 hand it Arrow tables: the whole snapshot, or the rows of a single group.
 
-`schemas` (the tables), `reading` (one reading of a cluster, its name and manifest), `assemble` (rows -> groups).
+`schemas` (the tables), `reading` (one reading of a cluster, its name and manifest), `arrays` (Arrow <-> numpy),
+`cluster` (its partitions, indexed), `assemble` (rows -> a batch of groups), `members` (rows -> members).
 """
 
 from evenkeel.engine.datasets.assemble import (
     CHANGELOG,
-    ClusterTables,
-    assemble,
+    batch_of_tables,
     groups_of,
     is_store_of,
-    numbers_of,
     rows_by_group,
 )
+from evenkeel.engine.datasets.cluster import OF_THE_PAST, ClusterTables
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
     facts_of,
@@ -42,6 +42,7 @@ __all__ = [
     "CANDIDATES",
     "CHANGELOG",
     "METRICS",
+    "OF_THE_PAST",
     "RECORDS",
     "SCHEMA_VERSION",
     "SNAPSHOT",
@@ -49,12 +50,11 @@ __all__ = [
     "VALIDATION",
     "ClusterSnapshot",
     "ClusterTables",
-    "assemble",
+    "batch_of_tables",
     "facts_of",
     "groups_of",
     "is_store_of",
     "new_snapshot_id",
-    "numbers_of",
     "picked",
     "problems_of",
     "rows_by_group",

@@ -7,63 +7,25 @@ A partition is the same while its topic id is: a recreated topic starts afresh. 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Column, Flags, Floats, Ints, PartitionTable, TimeLagBasis
+from evenkeel.engine.labels import Labels
+from evenkeel.engine.metrics.past import Past
+from evenkeel.engine.model import (
+    Column,
+    Floats,
+    PartitionTable,
+    TimeLagBasis,
+)
 
 EVEN = 0.01
 """
 Log start and commit move equally fast when their speeds differ by no more than this share: they are read at different
 moments, and a few minutes of history then give either of them a little too much.
 """
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Past:
-    """Earlier tables of the same group, newest first, each with the row of every present partition (or NONE)."""
-
-    tables: tuple[PartitionTable, ...]
-    rows: tuple[Ints, ...]
-
-    def column(self, name: str, sample: int) -> Column:
-        """A column of an earlier table, in the order of the present partitions; unknown where it had none."""
-        return self.pick(getattr(self.tables[sample], name), sample)
-
-    def pick(self, column: Column, sample: int) -> Column:
-        """Any numbers beside an earlier table, in the order of the present partitions."""
-        row = self.rows[sample]
-        if not len(column):
-            return Column.unknown(len(row))
-        return Column(column.values[row], column.known[row] & (row != NONE))
-
-
-def align(table: PartitionTable, earlier: Sequence[PartitionTable]) -> Past:
-    """Find the present partitions in earlier tables (newest first) by topic id, or by name where no id is known."""
-    return Past(tables=tuple(earlier), rows=tuple(_rows_in(table, old) for old in earlier))
-
-
-def _rows_in(table: PartitionTable, old: PartitionTable) -> Ints:
-    now = {name: i for i, name in enumerate(table.topics)}
-    same = [
-        now.get(name, NONE)
-        if name in now and table.topic_ids[now[name]] in (None, old_id)
-        else NONE
-        for name, old_id in zip(old.topics, old.topic_ids, strict=True)
-    ]
-    topic = np.array([*same, NONE], np.int64)[old.topic]
-    kept = np.flatnonzero(topic != NONE)
-    old_code = topic[kept] * (1 << 32) + old.partition[kept]
-    code = table.topic.astype(np.int64) * (1 << 32) + table.partition
-    place = np.searchsorted(old_code, code)
-    inside = place < len(old_code)
-    rows = np.full(len(code), NONE, np.int64)
-    if len(kept):
-        same_code = inside & (old_code[np.minimum(place, len(old_code) - 1)] == code)
-        rows[same_code] = kept[place[same_code]]
-    return rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,7 +50,7 @@ def rate(table: PartitionTable, past: Past, what: str, read_at: str) -> Rate:
     moment: Column = getattr(table, read_at)
     first_value, first_at = value.values.copy(), moment.values.copy()
     rising = value.known & moment.known
-    for sample in range(len(past.tables)):
+    for sample in range(past.samples):
         old, old_at = past.column(what, sample), past.column(read_at, sample)
         present = old.known & old_at.known
         rising &= ~present | (old.values <= first_value)
@@ -113,7 +75,7 @@ def deviation(table: PartitionTable, past: Past, what: str, read_at: str) -> Flo
     value: Column = getattr(table, what)
     moment: Column = getattr(table, read_at)
     spans = []
-    for sample in range(len(past.tables)):
+    for sample in range(past.samples):
         old, old_at = past.column(what, sample), past.column(read_at, sample)
         seconds = (moment.values - old_at.values) / 1000
         known = value.known & moment.known & old.known & old_at.known & (seconds > 0)
@@ -133,7 +95,7 @@ class TimeLag:
     """Age in seconds of the record at the committed offset (nan unknown), and how it was found."""
 
     seconds: Floats
-    basis: list[TimeLagBasis]
+    basis: Labels[TimeLagBasis]
 
 
 def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
@@ -149,7 +111,7 @@ def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
     at = np.where(caught_up, end_at.values, np.nan).astype(np.float64)
     newer_end, newer_at = end.values, end_at.values
     open_rows = usable & ~caught_up
-    for sample in range(len(past.tables)):
+    for sample in range(past.samples):
         old, old_at = past.column("end", sample), past.column("end_at_ms", sample)
         present = old.known & old_at.known & (old.values <= newer_end) & (old_at.values < newer_at)
         inside = open_rows & present & (committed.values >= old.values) & (newer_end > old.values)
@@ -165,7 +127,8 @@ def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
     at = np.where(can, newer_at - np.minimum(back, span), at)
     seconds = np.where(np.isnan(at), np.nan, (end_at.values - at) / 1000)
     capped = can & (back > span)
-    chosen = np.select(
+    basis = Labels.choose(
+        TimeLagBasis,
         [caught_up, capped, can, ~np.isnan(at)],
         [
             TimeLagBasis.CAUGHT_UP,
@@ -175,7 +138,7 @@ def time_lag(table: PartitionTable, past: Past, production: Rate) -> TimeLag:
         ],
         TimeLagBasis.UNKNOWN,
     )
-    return TimeLag(seconds=seconds, basis=[TimeLagBasis(str(b)) for b in chosen.tolist()])
+    return TimeLag(seconds=seconds, basis=basis)
 
 
 def time_to_loss(
@@ -236,9 +199,3 @@ def _kept_seconds(policy: str | None, retention_ms: int | None) -> float:
     if policy is None or retention_ms is None or retention_ms < 0 or "delete" not in policy:
         return math.nan
     return retention_ms / 1000
-
-
-def any_sum(values: Floats, mask: Flags) -> float | None:
-    """The sum over *mask*; None when one of them is unknown, or there is none."""
-    chosen = values[mask]
-    return None if not len(chosen) or bool(np.isnan(chosen).any()) else float(chosen.sum())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from evenkeel.engine.model import Column, Flags, LagBasis
+from evenkeel.engine.labels import Labels
+from evenkeel.engine.model import Column, Flags, Ints, LagBasis
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,13 +20,13 @@ class Lag:
     Attributes:
         shown: Offsets; unknown stays unknown.
         for_strategies: The same, but a partition without commit counts as the client's default reset, latest: 0.
-        basis: One `LagBasis` per partition.
+        basis: Why each is that number.
         lost: Offsets that retention removed before the group read them: max(0, begin - committed).
     """
 
     shown: Column
     for_strategies: Column
-    basis: list[LagBasis]
+    basis: Labels[LagBasis]
     lost: Column
 
 
@@ -48,14 +50,40 @@ class Offsets(Protocol):
         """Where a commit could not be read, which is not the same as none."""
 
 
-def measure_lag(table: Offsets, auto_offset_reset: str | None) -> Lag:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OffsetReset:
+    """
+    Where a group begins that has no commit: its own `auto.offset.reset`, per partition, or one for all.
+
+    Attributes:
+        configured: Whether it is known.
+        latest: Whether that is the end of the log.
+    """
+
+    configured: Flags | np.bool_
+    latest: Flags | np.bool_
+
+    @classmethod
+    def of(cls, setting: str | None) -> OffsetReset:
+        """Of one group; None when it is not configured."""
+        return cls(configured=np.bool_(setting is not None), latest=np.bool_(setting == "latest"))
+
+    @classmethod
+    def of_groups(cls, settings: Sequence[str | None], group: Ints) -> OffsetReset:
+        """Of many: *settings* per group, and (n) the group of each partition."""
+        configured = np.array([each is not None for each in settings], np.bool_)
+        latest = np.array([each == "latest" for each in settings], np.bool_)
+        return cls(configured=configured[group], latest=latest[group])
+
+
+def measure_lag(table: Offsets, reset: OffsetReset) -> Lag:
     """
     How far behind a group is.
 
     Args:
-        table: The group's partitions, or only their offsets.
-        auto_offset_reset: The group's own setting (KIP-169 uses it where nothing is committed);
-            None when not configured. Where there is nothing to read either, the lag is 0 whatever it is.
+        table: The group's partitions, or only their offsets; those of many groups, too.
+        reset: The group's own setting (KIP-169 uses it where nothing is committed). Where there is nothing to read
+            either, the lag is 0 whatever it is.
 
     Source: `engine/metrics/README.md` has every case; KIP-169 for the one without a commit.
     """
@@ -69,46 +97,34 @@ def measure_lag(table: Offsets, auto_offset_reset: str | None) -> Lag:
     values = np.select([beyond, below], [0, backlog], end.values - committed.values)
     known = np.where(below, since_begin, committed.known) & end.known
     without = ~committed.known & ~table.commit_unread
-    latest, resets = auto_offset_reset == "latest", auto_offset_reset is not None
-    values = np.where(without, 0 if latest or not resets else backlog, values)
+    at_end = reset.latest | ~reset.configured
+    values = np.where(without, np.where(at_end, 0, backlog), values)
     # Wherever the group would begin in an empty log, it is at the end.
     empty = without & since_begin & (backlog == 0)
-    known_without = empty | (end.known & latest if latest or not resets else since_begin)
+    known_without = empty | np.where(at_end, end.known & reset.latest, since_begin)
     shown = Column(values, np.where(without, known_without, known))
-    by_default = without & end.known & (not resets)
+    by_default = without & end.known & ~reset.configured
+    places = {basis: np.int8(code) for code, basis in enumerate(LagBasis)}
+    otherwise = np.where(
+        reset.configured,
+        np.where(reset.latest, places[LagBasis.RESET_LATEST], places[LagBasis.RESET_BEGIN]),
+        places[LagBasis.NO_COMMIT],
+    )
     return Lag(
         shown=shown,
         for_strategies=Column(np.where(by_default, 0, values), shown.known | by_default),
-        basis=_bases(
-            end.known, table.commit_unread, within, below, beyond, empty, auto_offset_reset
+        basis=Labels.choose(
+            LagBasis,
+            [~end.known, table.commit_unread, within, below, beyond, empty],
+            [
+                LagBasis.NO_END,
+                LagBasis.UNREAD,
+                LagBasis.COMMITTED,
+                LagBasis.BELOW_BEGIN,
+                LagBasis.BEYOND_END,
+                LagBasis.NOTHING_TO_READ,
+            ],
+            np.broadcast_to(otherwise, len(end)),
         ),
         lost=Column(np.maximum(begin.values - committed.values, 0), committed.known & begin.known),
     )
-
-
-def _bases(
-    end_known: Flags,
-    unread: Flags,
-    within: Flags,
-    below: Flags,
-    beyond: Flags,
-    empty: Flags,
-    reset: str | None,
-) -> list[LagBasis]:
-    if reset is None:
-        otherwise = LagBasis.NO_COMMIT
-    else:
-        otherwise = LagBasis.RESET_LATEST if reset == "latest" else LagBasis.RESET_BEGIN
-    chosen = np.select(
-        [~end_known, unread, within, below, beyond, empty],
-        [
-            LagBasis.NO_END,
-            LagBasis.UNREAD,
-            LagBasis.COMMITTED,
-            LagBasis.BELOW_BEGIN,
-            LagBasis.BEYOND_END,
-            LagBasis.NOTHING_TO_READ,
-        ],
-        otherwise,
-    )
-    return [LagBasis(str(b)) for b in chosen.tolist()]

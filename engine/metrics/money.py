@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.racks import Crossing
 from evenkeel.engine.model import Flags, Floats, PartitionTable, SizeBasis
 
@@ -25,10 +26,10 @@ class RecordSize:
     """(n) bytes per record of each partition, nan where unknown, and how it is known."""
 
     bytes: Floats
-    basis: list[SizeBasis]
+    basis: Labels[SizeBasis]
 
 
-def record_size(table: PartitionTable, configured: float | None = None) -> RecordSize:
+def record_size(table: PartitionTable, configured: Floats | float = np.nan) -> RecordSize:
     """
     The average size of a record in each partition of a table.
 
@@ -36,7 +37,7 @@ def record_size(table: PartitionTable, configured: float | None = None) -> Recor
 
     Args:
         table: The partitions.
-        configured: Bytes per record where logs do not tell; None when not configured.
+        configured: Bytes per record where logs do not tell, for all partitions or for each; nan when not configured.
     """
     offsets = np.where(
         table.end.known & table.begin.known, table.end.values - table.begin.values, 0
@@ -45,12 +46,18 @@ def record_size(table: PartitionTable, configured: float | None = None) -> Recor
     held = np.where(told, table.log_bytes.values, 0).astype(np.float64)
     count = np.where(told, offsets, 0).astype(np.float64)
     of_topic = _ratio(_by_topic(table, held), _by_topic(table, count))[table.topic]
-    sizes, basis = _ratio(held, count), np.where(told, SizeBasis.LOG, SizeBasis.UNKNOWN)
-    for kind, other in ((SizeBasis.TOPIC, of_topic), (SizeBasis.CONFIGURED, configured or np.nan)):
-        filled = np.isnan(sizes) & table.exists & ~np.isnan(other)
-        sizes = np.where(filled, other, sizes)
-        basis = np.where(filled, kind, basis)
-    return RecordSize(bytes=sizes, basis=[SizeBasis(one) for one in basis.tolist()])
+    sizes, of_rule = _ratio(held, count), np.broadcast_to(configured, len(table))
+    from_topic = ~told & table.exists & ~np.isnan(of_topic)
+    from_rule = ~told & table.exists & ~from_topic & ~np.isnan(of_rule)
+    return RecordSize(
+        bytes=np.select([from_topic, from_rule], [of_topic, of_rule], sizes),
+        basis=Labels.choose(
+            SizeBasis,
+            [told, from_topic, from_rule],
+            [SizeBasis.LOG, SizeBasis.TOPIC, SizeBasis.CONFIGURED],
+            SizeBasis.UNKNOWN,
+        ),
+    )
 
 
 def _tells(table: PartitionTable) -> Flags:

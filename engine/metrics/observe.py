@@ -1,4 +1,4 @@
-"""Everything the metrics say of one group, worked out once for whoever needs it."""
+"""Everything the metrics say of a batch of groups, worked out once for whoever needs it."""
 
 from __future__ import annotations
 
@@ -8,45 +8,73 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenkeel.engine.batch import GroupBatch, count_by, sum_by
 from evenkeel.engine.facts import Fact, finding
+from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.capacity import seen_capacity
 from evenkeel.engine.metrics.history import (
     Rate,
     TimeLag,
-    align,
     deviation,
     rate,
     time_lag,
     time_to_loss,
 )
-from evenkeel.engine.metrics.lag import Lag, measure_lag
+from evenkeel.engine.metrics.lag import Lag, OffsetReset, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
-from evenkeel.engine.metrics.status import statuses
-from evenkeel.engine.model import Flags, Floats, GroupSnapshot, LagBasis, Status
+from evenkeel.engine.metrics.past import Past
+from evenkeel.engine.metrics.status import WINDOW, statuses
+from evenkeel.engine.model import NONE, Column, Flags, Floats, GroupHeader, LagBasis, Status
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Observation:
+class Known:
     """
-    A group and what its numbers say; arrays follow the group's partition table, nan is unknown.
+    What the configuration knows of the groups of a batch.
 
     Attributes:
-        counted: Partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
-            (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
-            last known to subscribe to counts.
-        subscribed_topics: The topics that decide *counted*, by name; none where no subscription is known.
-        production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
-        capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
-        findings: What is odd, each with its numbers.
+        auto_offset_reset: (G) a group's own setting, None when not configured.
+        capacity_per_second: (G) capacity of a member, nan when not configured.
+        bytes_per_record: (G) size of a record, nan when not configured.
     """
 
-    group: GroupSnapshot
+    auto_offset_reset: Sequence[str | None]
+    capacity_per_second: Floats
+    bytes_per_record: Floats
+
+    @classmethod
+    def nothing(cls, groups: int) -> Known:
+        """Nothing is configured."""
+        unknown = np.full(groups, np.nan)
+        return cls(
+            auto_offset_reset=[None] * groups,
+            capacity_per_second=unknown,
+            bytes_per_record=unknown,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Observation:
+    """
+    Groups and what their numbers say; arrays follow the batch's partition table or its members, nan is unknown.
+
+    Attributes:
+        counted: (n) partitions inside the totals: existing ones of subscribed topics; all existing ones where no member
+            (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
+            last known to subscribe to counts.
+        subscribed_topics: (G) the topics that decide *counted*, by name; none where no subscription is known.
+        production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
+        capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
+        findings: (G) what is odd, each with its numbers.
+    """
+
+    batch: GroupBatch
     counted: Flags
-    subscribed_topics: frozenset[str]
+    subscribed_topics: tuple[frozenset[str], ...]
     lag: Lag
     production: Rate
     consumption: Rate
@@ -54,50 +82,37 @@ class Observation:
     consumption_deviation: Floats
     time_lag: TimeLag
     time_to_loss: Floats
-    statuses: list[Status]
+    statuses: Labels[Status]
     capacity: Floats
     capacity_basis: list[str | None]
     sizes: RecordSize
-    findings: tuple[Fact, ...]
+    findings: tuple[tuple[Fact, ...], ...]
 
 
-def observe(
-    group: GroupSnapshot,
-    earlier: Sequence[GroupSnapshot],
-    *,
-    auto_offset_reset: str | None = None,
-    capacity_per_second: float | None = None,
-    bytes_per_record: float | None = None,
-) -> Observation:
+def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> Observation:
     """
     Args:
-        group: The group as it is.
-        earlier: Its earlier snapshots, newest first; unreadable ones are passed over.
-        auto_offset_reset: The group's own setting, None when not configured.
-        capacity_per_second: Configured capacity of a member, None when not configured.
-        bytes_per_record: Configured size of a record, None when not configured.
+        batch: The groups as they are.
+        earlier: Earlier snapshots of them, newest first; of a group those in which it could not be read are passed
+            over.
+        known: What the configuration knows of each.
     """
-    table = group.partitions
-    before = [old for old in earlier if old.error is None]
-    past = align(table, [old.partitions for old in before])
-    lag = measure_lag(table, auto_offset_reset)
-    lags = [lag.shown]
-    for sample, old in enumerate(before):
-        lags.append(past.pick(measure_lag(old.partitions, auto_offset_reset).shown, sample))
-    commits = [table.committed, *(past.column("committed", s) for s in range(len(before)))]
+    table, past = batch.partitions, Past(batch, earlier)
+    reset = OffsetReset.of_groups(known.auto_offset_reset, batch.group)
+    lag = measure_lag(table, reset)
+    samples = range(past.samples)
+    lags = [lag.shown, *(measure_lag(past.offsets(sample), reset).shown for sample in samples)]
+    commits = [table.committed, *(past.column("committed", sample) for sample in samples)]
     production = rate(table, past, "end", "end_at_ms")
     consumption = rate(table, past, "committed", "committed_at_ms")
-    log_start = _by_retention(group, rate(table, past, "begin", "begin_at_ms"))
+    log_start = _by_retention(batch, rate(table, past, "begin", "begin_at_ms"))
     age = time_lag(table, past, production)
-    subscribed_topics = _last_subscription(group, before)
-    counted = _counted(group, subscribed_topics)
-    capacity = seen_capacity(group, before, past, lags)
-    basis: list[str | None] = [None if np.isnan(c) else "seen" for c in capacity.tolist()]
-    if capacity_per_second is not None:
-        capacity = np.full(len(group.members), capacity_per_second)
-        basis = ["configured"] * len(group.members)
+    subscribed_topics = _last_subscriptions(past)
+    counted = _counted(batch, subscribed_topics)
+    capacity, basis = _capacity(past, lags, known)
+    moving = [batch.flags(_rebalancing), *past.flags(_rebalancing)]
     return Observation(
-        group=group,
+        batch=batch,
         counted=counted,
         subscribed_topics=subscribed_topics,
         lag=lag,
@@ -108,79 +123,124 @@ def observe(
         time_lag=age,
         time_to_loss=time_to_loss(table, log_start, consumption, production, age),
         statuses=statuses(
-            table, lags, commits, rebalancing=[one.rebalancing for one in (group, *before)]
+            table.owner != NONE,
+            lags,
+            commits,
+            rebalancing=[flags[batch.group] for flags in moving[:WINDOW]],
         ),
         capacity=capacity,
         capacity_basis=basis,
-        sizes=record_size(table, bytes_per_record),
-        findings=_findings(group, lag, counted),
+        sizes=record_size(table, known.bytes_per_record[batch.group]),
+        findings=_findings(batch, lag, counted),
     )
 
 
-def _by_retention(group: GroupSnapshot, log_start: Rate) -> Rate:
+def _rebalancing(header: GroupHeader) -> bool:
+    return header.rebalancing
+
+
+def _capacity(past: Past, lags: Sequence[Column], known: Known) -> tuple[Floats, list[str | None]]:
+    """(M) what each member can consume, and how that is known."""
+    configured = known.capacity_per_second[past.now.members.group]
+    stated = ~np.isnan(configured)
+    capacity = np.where(stated, configured, seen_capacity(past, lags))
+    basis = [
+        "configured" if said else None if missing else "seen"
+        for said, missing in zip(stated.tolist(), np.isnan(capacity).tolist(), strict=True)
+    ]
+    return capacity, basis
+
+
+def _by_retention(batch: GroupBatch, log_start: Rate) -> Rate:
     """
     How fast retention moves the log starts: not at all where the group does so itself.
 
     A Kafka Streams application removes what it has read from its repartition topics, which keep the rest for ever.
     """
-    if not group.places_tasks:
-        return log_start
-    table, prefix = group.partitions, f"{group.group}-"
-    own = [name.startswith(prefix) and name.endswith("-repartition") for name in table.topics]
-    speeds = np.where(np.array(own, np.bool_)[table.topic], 0.0, log_start.per_second)
+    table = batch.partitions
+    own = np.zeros(len(table.topics), np.bool_)
+    for number, (group, name) in enumerate(
+        zip(batch.topic_group.tolist(), table.topics, strict=True)
+    ):
+        if name.endswith("-repartition"):
+            header = batch.headers[group]
+            own[number] = header.places_tasks and name.startswith(f"{header.group}-")
+    speeds = np.where(own[table.topic], 0.0, log_start.per_second)
     return replace(log_start, per_second=speeds)
 
 
-def _last_subscription(group: GroupSnapshot, before: Sequence[GroupSnapshot]) -> frozenset[str]:
-    """What its members subscribe to; while they rebalance and tell nothing, what they last did."""
-    if group.topics or not (group.members and group.rebalancing):
-        return group.topics
-    with_members = itertools.takewhile(lambda old: old.members, before)
-    return next((old.topics for old in with_members if old.topics), frozenset())
+def _last_subscriptions(past: Past) -> tuple[frozenset[str], ...]:
+    """(G) what members subscribe to; while they rebalance and tell nothing, what they last did."""
+    return tuple(
+        topics
+        if topics or not (members and header.rebalancing)
+        else _last_subscription(past, number)
+        for number, (header, topics, members) in enumerate(
+            zip(past.now.headers, past.now.topics, past.now.members.counts.tolist(), strict=True)
+        )
+    )
 
 
-def _counted(group: GroupSnapshot, subscribed_topics: frozenset[str]) -> Flags:
-    table = group.partitions
-    if group.topics:
-        return table.assignable
-    known = np.array([topic in subscribed_topics for topic in table.topics], np.bool_)[table.topic]
-    return table.exists & known if bool((table.exists & known).any()) else table.exists
+def _last_subscription(past: Past, group: int) -> frozenset[str]:
+    with_members = itertools.takewhile(
+        lambda at: at[0].members.counts[at[1]], past.snapshots_of(group)
+    )
+    return next(
+        (old.topics[number] for old, number in with_members if old.topics[number]), frozenset()
+    )
 
 
-def _findings(group: GroupSnapshot, lag: Lag, counted: Flags) -> tuple[Fact, ...]:
-    return (*_of_members(group, counted), *_of_offsets(group, lag, counted))
+def _counted(batch: GroupBatch, subscribed_topics: Sequence[frozenset[str]]) -> Flags:
+    table = batch.partitions
+    subscribe = np.array([bool(topics) for topics in batch.topics], np.bool_)
+    counted = np.where(subscribe[batch.group], table.assignable, table.exists)
+    for group, topics in enumerate(subscribed_topics):
+        if topics and not subscribe[group]:
+            rows = batch.rows(group)
+            last = np.array([name in topics for name in table.topics], np.bool_)[table.topic[rows]]
+            last &= table.exists[rows]
+            counted[rows] = last if bool(last.any()) else table.exists[rows]
+    return counted
 
 
-def _of_members(group: GroupSnapshot, counted: Flags) -> Iterator[Fact]:
-    if group.rebalancing:
-        yield finding("rebalancing", [group.state])
-    elif group.topics:
-        members = len(group.members)
-        idle = int((member_counts(group.partitions.owner, members) == 0).sum())
-        if idle:
-            partitions = int(counted.sum())
-            yield finding("idle_members", after=idle, bound=members, partitions=partitions)
+def _findings(batch: GroupBatch, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], ...]:
+    """(G) what is odd about each group."""
+    found: list[list[Fact]] = [[] for _ in batch.headers]
+    owned = member_counts(batch.partitions.owner, len(batch.members))
+    idle = count_by(owned == 0, batch.members.start).tolist()
+    partitions = count_by(counted, batch.start).tolist()
+    for group, header in enumerate(batch.headers):
+        if header.rebalancing:
+            found[group].append(finding("rebalancing", [header.state]))
+        elif batch.topics[group] and idle[group]:
+            known = {"bound": int(batch.members.counts[group]), "partitions": partitions[group]}
+            found[group].append(finding("idle_members", after=idle[group], **known))
+    for group, fact in _of_offsets(batch, lag, counted):
+        found[group].append(fact)
+    return tuple(tuple(facts) for facts in found)
 
 
-def _of_offsets(group: GroupSnapshot, lag: Lag, counted: Flags) -> Iterator[Fact]:
-    table = group.partitions
+def _of_offsets(batch: GroupBatch, lag: Lag, counted: Flags) -> Iterator[tuple[int, Fact]]:
+    """The group and the finding, for whatever is odd about offsets."""
+    table = batch.partitions
 
-    def about(measure: str, rows: Flags, names: bool = False, **known: float) -> Iterator[Fact]:
-        if bool(rows.any()):
-            topics = sorted({table.topics[t] for t in table.topic[rows].tolist()}) if names else ()
-            yield finding(measure, topics, partitions=int(rows.sum()), **known)
+    def about(measure: str, rows: Flags, names: bool = False) -> Iterator[tuple[int, Fact]]:
+        counts = count_by(rows, batch.start)
+        for group in np.flatnonzero(counts).tolist():
+            own = batch.rows(group)
+            chosen = table.topic[own][rows[own]].tolist() if names else []
+            topics = sorted({table.topics[topic] for topic in chosen})
+            yield group, finding(measure, topics, partitions=int(counts[group]))
 
     lost = lag.lost.known & (lag.lost.values > 0)
+    gone = sum_by(np.where(lost, lag.lost.values, 0), batch.start).tolist()
     squeezed = table.compacted & counted & lag.shown.known & (lag.shown.values > 0)
-    stray = table.exists & ~table.subscribed & table.committed.known
-    yield from about("lost_records", lost, after=int(lag.lost.values[lost].sum()))
-    yield from about("commits_beyond_end", _based(lag, LagBasis.BEYOND_END))
-    yield from about(NO_OFFSET_RESET, _based(lag, LagBasis.NO_COMMIT) & counted)
+    subscribe = np.array([bool(topics) for topics in batch.topics], np.bool_)[batch.group]
+    stray = subscribe & table.exists & ~table.subscribed & table.committed.known
+    for group, fact in about("lost_records", lost):
+        yield group, replace(fact, after=gone[group])
+    yield from about("commits_beyond_end", lag.basis.equal(LagBasis.BEYOND_END))
+    yield from about(NO_OFFSET_RESET, lag.basis.equal(LagBasis.NO_COMMIT) & counted)
     yield from about("compacted_lag", squeezed, names=True)
     yield from about("commits_of_no_partition", ~table.exists & table.committed.known, names=True)
-    if group.topics:
-        yield from about("unsubscribed_commits", stray)
-
-
-def _based(lag: Lag, basis: LagBasis) -> Flags:
-    return np.array([each is basis for each in lag.basis], np.bool_)
+    yield from about("unsubscribed_commits", stray)

@@ -29,55 +29,55 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Column, PartitionTable, Status
+from evenkeel.engine.batch import max_by
+from evenkeel.engine.labels import Labels
+from evenkeel.engine.model import Column, Flags, Ints, Status
 
 WINDOW = 4
 """Samples looked at, the present one included."""
 
 
 def statuses(
-    table: PartitionTable,
+    owned: Flags,
     lags: Sequence[Column],
     commits: Sequence[Column],
     *,
-    rebalancing: Sequence[bool] = (),
-) -> list[Status]:
+    rebalancing: Sequence[Flags | bool] = (),
+) -> Labels[Status]:
     """
     The status of each partition.
 
     Args:
-        table: The present partitions.
+        owned: (n) whether somebody owns each of the present partitions.
         lags: Their lag, newest first: now, then the earlier samples (unknown where there was none).
         commits: Their committed offsets, in the same order.
-        rebalancing: Whether ownership was in motion at each of these samples, so that nobody could be said to own
-            anything; without it at none.
+        rebalancing: Whether ownership was in motion at each of these samples, for all partitions or for each, so that
+            nobody could be said to own anything; without it at none.
     """
     lags, commits = lags[:WINDOW], commits[:WINDOW]
-    count = len(table)
+    count = len(owned)
     seen = sum((lag.known.astype(np.int64) for lag in lags), np.zeros(count, np.int64))
     highest = np.max([c.filled(-1) for c in commits], axis=0)
     lowest = np.min([c.filled(np.iinfo(np.int64).max) for c in commits], axis=0)
     rewound = commits[0].known & (commits[0].values < highest)
     never_zero = np.all([~lag.known | (lag.values > 0) for lag in lags], axis=0)
-    begun = commits[0].known & np.any(
-        [lag.known & ~c.known for lag, c in zip(lags[1:], commits[1:], strict=True)], axis=0
-    )
+    begun = np.zeros(count, np.bool_)
+    for lag, commit in zip(lags[1:], commits[1:], strict=True):
+        begun |= commits[0].known & lag.known & ~commit.known
     moved = (lowest < highest) | begun
     rising = np.ones(count, np.bool_)
     last, last_known = lags[0].values, lags[0].known
     for lag in lags[1:]:  # a sample without lag is stepped over: its neighbours are compared
         rising &= ~(last_known & lag.known) | (last > lag.values)
         last, last_known = np.where(lag.known, lag.values, last), last_known | lag.known
-    owned = table.owner != NONE
-    window = rebalancing[:WINDOW]
-    excused = any(window[:1]) and not (len(window) == WINDOW and all(window))
-    chosen = np.select(
+    return Labels.choose(
+        Status,
         [
             rewound,
             ~lags[0].known,
             ~never_zero,
             seen < 3,
-            ~moved & excused,
+            ~moved & _excused(rebalancing[:WINDOW], count),
             ~moved & ~owned,
             ~moved & owned,
             rising,
@@ -94,9 +94,27 @@ def statuses(
         ],
         Status.OK,
     )
-    return [Status(str(s)) for s in chosen.tolist()]
 
 
-def worst(statuses: Sequence[Status]) -> Status:
-    """The group's status: its worst partition's; UNKNOWN without partitions."""
-    return max(statuses, key=lambda s: s.severity, default=Status.UNKNOWN)
+def _excused(rebalancing: Sequence[Flags | bool], count: int) -> Flags:
+    """(n) rebalancing now, though not all through the window."""
+    if not rebalancing:
+        return np.zeros(count, np.bool_)
+    samples = [np.broadcast_to(np.asarray(each, np.bool_), count) for each in rebalancing]
+    all_through = len(samples) == WINDOW and np.logical_and.reduce(samples)
+    excused: Flags = samples[0] & ~np.broadcast_to(all_through, count)
+    return excused
+
+
+def worst_by(statuses: Labels[Status], counted: Flags, start: Ints) -> list[Status]:
+    """
+    (G) each group's status: that of its worst partition; UNKNOWN without partitions.
+
+    Args:
+        statuses: (n) of the partitions of a batch.
+        counted: (n) which of them count.
+        start: (G + 1) where the partitions of each group begin.
+    """
+    severities = np.where(counted, statuses.codes, -1).astype(np.int64)
+    worst = max_by(severities, start, -1).tolist()
+    return [statuses.words[code] if code >= 0 else Status.UNKNOWN for code in worst]

@@ -15,7 +15,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from evenkeel.engine.model import Member, Move, Score
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports.lake import Manifest
 from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics
 

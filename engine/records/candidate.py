@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, column, missing_where
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Deployment, Feasibility, Move, Score
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Deployment, Feasibility, Move
 from evenkeel.engine.records.keys import OfGroup
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import column
-from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.model import GroupHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class OfGroup(OfSnapshot):
     config_version: str = field(metadata=column("Hash of the configuration it was computed with."))
 
 
-def keys_of(group: GroupSnapshot, config_version: str) -> dict[str, str]:
+def keys_of(group: GroupHeader, config_version: str) -> dict[str, str]:
     """The columns of `OfGroup` for what is computed of a group with a configuration."""
     return {
         "snapshot_id": group.snapshot_id,

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from evenkeel.engine.columns import Int32, Unit, Where, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Figures, GroupType, LagBasis, SizeBasis, Status, TimeLagBasis
+from evenkeel.engine.figures import Figures
+from evenkeel.engine.model import GroupType, LagBasis, SizeBasis, Status, TimeLagBasis
 from evenkeel.engine.records.keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")

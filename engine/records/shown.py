@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, Unit, as_in, column
-from evenkeel.engine.model import Score
+from evenkeel.engine.figures import Score
 from evenkeel.engine.records.candidate import CandidateRow
 from evenkeel.engine.records.snapshot import SnapshotRow
 from evenkeel.engine.records.views import SnapshotHealth

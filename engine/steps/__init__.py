@@ -8,9 +8,14 @@ everything after it can.
 
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.alert import alert, watch
-from evenkeel.engine.steps.measure import compute_metrics, measure_group, record_metrics
-from evenkeel.engine.steps.propose import propose_candidates, propose_group, record_candidates
-from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past
+from evenkeel.engine.steps.measure import compute_metrics, measure_chunk, record_metrics
+from evenkeel.engine.steps.propose import (
+    propose_candidates,
+    propose_chunk,
+    propose_group,
+    record_candidates,
+)
+from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past, lookback_of
 from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_scheduled_snapshot
 from evenkeel.engine.steps.snapshot import take_snapshot
 from evenkeel.engine.steps.upkeep import upkeep
@@ -24,8 +29,10 @@ __all__ = [
     "distrusted",
     "groups_with_past",
     "late_for_advice",
-    "measure_group",
+    "lookback_of",
+    "measure_chunk",
     "propose_candidates",
+    "propose_chunk",
     "propose_group",
     "record_candidates",
     "record_metrics",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Rule
+from evenkeel.engine.figures import Figures
 from evenkeel.engine.metrics.money import tariff
-from evenkeel.engine.model import Figures, Flags, Floats, GroupSnapshot
+from evenkeel.engine.model import Flags, Floats, GroupSnapshot
 from evenkeel.engine.scoring import Judge
 
 
 def judge_of(
     group: GroupSnapshot,
-    shown: GroupSpec,
+    spec: GroupSpec,
     rule: Rule,
     *,
     production: Floats,
@@ -24,7 +25,7 @@ def judge_of(
 
     Args:
         group: The group.
-        shown: Its spec, lags as they are shown.
+        spec: Its spec, lags as they are shown.
         rule: What the configuration knows of it.
         production: (n) offsets/s produced to each row of its partition table, nan unknown.
         bytes_per_record: (n) the same rows; nan unknown.
@@ -33,7 +34,7 @@ def judge_of(
     """
     rows = group.partitions.assignable
     return Judge(
-        group=shown,
+        group=spec,
         capacity=capacity,
         live=live,
         in_sync=_in_sync(group),

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.datasets import METRICS, numbers_of, rows_by_group, rows_to_table
+from evenkeel.engine.datasets import METRICS, rows_by_group
+from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_of
 from evenkeel.engine.errors import LakeError
-from evenkeel.engine.model import Column, Figures, Floats, GroupSnapshot
+from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.figures import Figures
+from evenkeel.engine.model import Column, Flags, Floats, GroupSnapshot, Ints
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
+from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.judging import judge_of
-from evenkeel.engine.steps.measure import measure_group
-from evenkeel.engine.steps.reading import groups_at
+from evenkeel.engine.steps.measure import measure_batch
+from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.validation import withheld_groups
 
-NOT_MEASURED = "its metrics have not been computed"
+NOT_MEASURED = reason("not_measured")
 """Why a group cannot be judged that is in the snapshot but not in its metrics."""
 
 
@@ -60,7 +64,7 @@ class MeasuredGroup:
 
     group: GroupSnapshot
     measured: Measured | None
-    withheld: str | None
+    withheld: Fact | None
 
 
 def measured_groups(
@@ -73,74 +77,133 @@ def measured_groups(
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
         LakeError: The metrics are not those of the snapshot.
     """
-    metrics = {name: rows_by_group(lake.read(name, [snapshot_id])) for name in METRICS}
     withheld = withheld_groups(lake, snapshot_id)
-    for group in groups_at(lake, settings, snapshot_id, pattern):
-        own = {name: rows[group.group] for name, rows in metrics.items() if group.group in rows}
-        yield measured_group(group, own, withheld.get(group.group))
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield from measured_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
 
 
-def measured_group(
-    group: GroupSnapshot, metrics: Mapping[str, pa.Table], withheld: str | None = None
-) -> MeasuredGroup:
+def measured_chunk(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    withheld: Mapping[str, str],
+) -> list[MeasuredGroup]:
     """
+    Some groups of a snapshot in the order of *names*, each with its metrics.
+
     Args:
-        group: The group.
-        metrics: Its rows of the datasets of `compute_metrics`; a dataset without rows of the group may be missing.
-        withheld: Why its data cannot be trusted, if so.
+        withheld: Why the data of a group cannot be trusted, by group id.
 
     Raises:
-        LakeError: The metrics are not those of this snapshot of the group.
+        SnapshotNotFound, LakeError: As for `measured_groups`.
     """
-    if withheld is None and not len(metrics.get("group_metrics", ())):
-        withheld = NOT_MEASURED
-    if withheld is not None or group.error is not None:
-        return MeasuredGroup(group=group, measured=None, withheld=withheld)
-    empty = {name: schema.empty_table() for name, schema in METRICS.items()}
-    return MeasuredGroup(
-        group=group, measured=_measured(group, empty | dict(metrics)), withheld=None
-    )
+    metrics = {name: lake.read(name, [snapshot_id], groups=names) for name in METRICS}
+    return measured_of(read_batch(lake, settings, snapshot_id, names), metrics, withheld)
+
+
+def measured_of(
+    batch: GroupBatch, metrics: Mapping[str, pa.Table], withheld: Mapping[str, str]
+) -> list[MeasuredGroup]:
+    """
+    Groups of a batch beside their rows of the datasets of `compute_metrics`.
+
+    Args:
+        withheld: As for `measured_chunk`.
+
+    Raises:
+        LakeError: The metrics are not those of this snapshot of a group.
+    """
+    names = [header.group for header in batch.headers]
+    of_group, start_of_group = rows_by_group(metrics["group_metrics"], names)
+    partitions, start = rows_by_group(metrics["partition_metrics"], names)
+    numbers = _Arrays(partitions)
+    records = of_group.to_pylist()
+    capacities = _capacities(batch, metrics["member_metrics"])
+    fits = _fits(batch, partitions, start)
+    found = []
+    for number, header in enumerate(batch.headers):
+        why = _quoted(withheld.get(header.group))
+        if why is None and start_of_group[number] == start_of_group[number + 1]:
+            why = NOT_MEASURED
+        row = None if why else record_of(GroupMetrics, records[int(start_of_group[number])])
+        if why is None and row is not None and header.error is None and row.error is not None:
+            why = _quoted(row.error)
+        if why is not None or header.error is not None or row is None:
+            found.append(MeasuredGroup(group=batch.groups[number], measured=None, withheld=why))
+            continue
+        if not fits[number]:
+            raise LakeError(
+                f"the metrics of group {header.group} are not those of snapshot {header.snapshot_id}.",
+                fix="Run compute_metrics on that snapshot again.",
+            )
+        rows = slice(int(start[number]), int(start[number + 1]))
+        capacity = capacities[batch.members_of(number)]
+        measured = numbers.of(rows, capacity, row.live)
+        found.append(MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None))
+    return found
+
+
+def _quoted(said: str | None) -> Fact | None:
+    return None if said is None else reason("withheld", quote=said)
+
+
+class _Arrays:
+    """The columns of `partition_metrics` that later steps need, of many groups."""
+
+    def __init__(self, partitions: pa.Table) -> None:
+        self.lag = numbers_of(partitions["lag"])
+        self.lag_for_strategies = numbers_of(partitions["lag_for_strategies"])
+        self.production = floats_of(partitions["production_per_second"])
+        self.bytes_per_record = floats_of(partitions["bytes_per_record"])
+
+    def of(self, rows: slice, capacity: Floats, live: Figures | None) -> Measured:
+        return Measured(
+            lag=self.lag.take(rows),
+            lag_for_strategies=self.lag_for_strategies.take(rows),
+            production=self.production[rows],
+            bytes_per_record=self.bytes_per_record[rows],
+            capacity=capacity,
+            live=live,
+        )
+
+
+def _capacities(batch: GroupBatch, members: pa.Table) -> Floats:
+    """(M) offsets/s of each member of the batch, nan unknown."""
+    columns = (members["group_id"], members["member_id"])
+    keys = zip(*(column.to_pylist() for column in columns), strict=True)
+    capacity = dict(zip(keys, floats_of(members["capacity_per_second"]).tolist(), strict=True))
+    names = [header.group for header in batch.headers]
+    of_members = zip(batch.members.group.tolist(), batch.members.ids, strict=True)
+    found = (capacity.get((names[group], member), np.nan) for group, member in of_members)
+    return np.fromiter(found, np.float64, len(batch.members))
+
+
+def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
+    """(G) whether the metric rows of a group are those of its partitions, in their order."""
+    same: Flags = np.diff(start) == np.diff(batch.start)
+    table = batch.partitions
+    kept = np.flatnonzero(same[batch.group]) if len(batch) else np.zeros(0, np.int64)
+    mine = np.flatnonzero(np.repeat(same, np.diff(start)))
+    topics = pc.equal(partitions["topic"].take(mine), named(table.topic[kept], table.topics))
+    numbers = ints_of(partitions["partition"].take(mine)) == table.partition[kept]
+    wrong = ~(pc.fill_null(topics, False).to_numpy() & numbers)
+    same[batch.group[kept][wrong]] = False
+    return same
 
 
 def measured_at_once(
-    settings: Settings,
-    group: GroupSnapshot,
-    earlier: Sequence[GroupSnapshot],
-    withheld: str | None = None,
-) -> tuple[dict[str, pa.Table], MeasuredGroup]:
+    settings: Settings, found: BatchWithPast
+) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
     """
-    A group's metrics, and the group beside them, for whoever has no lake in between.
+    The metrics of some groups, and the groups beside them, for whoever has no lake in between.
 
     Args:
-        settings, group, earlier, withheld: As for `measure.measure_group`.
+        settings: The configuration.
+        found: The groups and their past.
     """
-    rows = measure_group(settings, group, earlier, withheld)
-    tables = {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
-    return tables, measured_group(group, tables, withheld)
-
-
-def _measured(group: GroupSnapshot, metrics: Mapping[str, pa.Table]) -> Measured:
-    order = [("topic", "ascending"), ("partition", "ascending")]
-    partitions, table = metrics["partition_metrics"].sort_by(order), group.partitions
-    same = partitions["topic"].to_pylist() == table.names
-    if not same or partitions["partition"].to_pylist() != table.partition.tolist():
-        raise LakeError(
-            f"the metrics of group {group.group} are not those of snapshot {group.snapshot_id}.",
-            fix="Run compute_metrics on that snapshot again.",
-        )
-    (of_group,) = metrics["group_metrics"].to_pylist()
-    members = metrics["member_metrics"]
-    capacity = dict(
-        zip(members["member_id"].to_pylist(), _floats(members["capacity_per_second"]), strict=True)
-    )
-    return Measured(
-        lag=numbers_of(partitions["lag"]),
-        lag_for_strategies=numbers_of(partitions["lag_for_strategies"]),
-        production=_floats(partitions["production_per_second"]),
-        bytes_per_record=_floats(partitions["bytes_per_record"]),
-        capacity=np.array([capacity.get(m.id, np.nan) for m in group.members], np.float64),
-        live=record_of(GroupMetrics, of_group).live,
-    )
+    tables = measure_batch(settings, found)
+    return tables, measured_of(found.batch, tables, found.withheld)
 
 
 def judge_of_measured(
@@ -156,9 +219,3 @@ def judge_of_measured(
         capacity=measured.capacity,
         live=measured.live,
     )
-
-
-def _floats(column: Any) -> Floats:
-    """nan where null."""
-    values: Floats = pc.fill_null(column, np.nan).to_numpy()
-    return values

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
@@ -14,7 +14,7 @@ from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec
 from evenkeel.engine.assignors import ASSIGNORS, every
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.conformance.asking import NoAnswer, ask
-from evenkeel.engine.datasets import CANDIDATES, rows_to_table
+from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.kit.settle import Settled, settle
@@ -24,20 +24,30 @@ from evenkeel.engine.model import (
     Deployment,
     GroupSnapshot,
     GroupType,
-    Move,
 )
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
-from evenkeel.engine.scoring import Judge, moves
-from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible, refusal
+from evenkeel.engine.scoring import Judge, Moves, moves
+from evenkeel.engine.steps.candidate_rows import (
+    Proposal,
+    candidate_table,
+    infeasible,
+    proposal,
+    refusal,
+)
+from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.measured import (
+    NOT_MEASURED,
     MeasuredGroup,
     judge_of_measured,
-    measured_groups,
+    measured_chunk,
 )
 from evenkeel.engine.steps.member_data import settings_of, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
+from evenkeel.engine.steps.validation import withheld_groups
+
+_log = logging.getLogger(__name__)
 
 OF_OURS = frozenset({Deployment.YARDSTICK, Deployment.PLAN})
 """Strategies that go by what crossing racks costs; Kafka's look at the racks of all replicas, whoever serves reads."""
@@ -52,12 +62,43 @@ def propose_candidates(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
     """
-    rows = [
-        row
-        for found in measured_groups(lake, settings, snapshot_id, pattern)
-        for row in propose_group(settings, found)
+    withheld = withheld_groups(lake, snapshot_id)
+    tables = [
+        propose_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
+        for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
-    return {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
+    empty = CANDIDATES["candidates"].empty_table()
+    return {"candidates": pa.concat_tables([empty, *(each["candidates"] for each in tables)])}
+
+
+def propose_chunk(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    withheld: Mapping[str, str],
+) -> dict[str, pa.Table]:
+    """
+    The candidates of some groups, from the lake, in the order of *names*.
+
+    A group that cannot be worked on costs the others nothing: every strategy is infeasible for that reason.
+
+    Args:
+        withheld: Why the data of a group cannot be trusted, by group id.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
+        LakeError: The metrics are not those of the snapshot.
+    """
+    proposals: list[Proposal] = []
+    for found in measured_chunk(lake, settings, snapshot_id, names, withheld):
+        try:
+            proposals += propose_group(settings, found)
+        except Exception as problem:  # noqa: BLE001
+            _log.exception("group %s cannot be replayed", found.group.group)
+            why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
+            proposals += propose_group(settings, replace(found, measured=None, withheld=why))
+    return {"candidates": candidate_table(proposals)}
 
 
 def record_candidates(
@@ -68,12 +109,14 @@ def record_candidates(
 
     Proposed for the groups of a pattern only, they replace only those groups' rows.
     """
-    lake.write("candidates", snapshot_id, with_others(lake, snapshot_id, tables, pattern), {})
+    lake.write(
+        "candidates", snapshot_id, with_others(lake, snapshot_id, "candidates", tables, pattern), {}
+    )
 
 
-def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, Any]]:
+def propose_group(settings: Settings, found: MeasuredGroup) -> list[Proposal]:
     """
-    One row per strategy, in the order of the strategy table.
+    One per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
@@ -81,10 +124,10 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     """
     group, measured = found.group, found.measured
     keys = keys_of(group, settings.version)
-    why = _why_not(found)
+    why = found.withheld or blocked(group)
     if why is not None or measured is None:
         return [
-            candidate_row(keys, position, _never(group, strategy, why or _NOT_MEASURED), [])
+            proposal(keys, position, _never(group, strategy, why or NOT_MEASURED), None)
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
@@ -98,30 +141,20 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     )
     judge = judge_of_measured(group, measured, shown, rule)
     assignors = rule.assignors
-    replayed: list[tuple[Candidate, list[Move]]] = []
+    replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
         judgement = feasibility(group, strategy.name, strategy.deployment, assignors)
         costly = judge.leaders_only and strategy.deployment in OF_OURS
         asked = by_leader(judged) if costly else judged
         candidate = _replay(strategy, group, rule, asked, judge, judgement)
-        changed = moves(shown, candidate.assignment) if candidate.assignment else []
+        changed = moves(shown, candidate.assignment) if candidate.assignment else None
         replayed.append((candidate, changed))
     answers = {candidate.strategy: candidate.assignment for candidate, _ in replayed}
     racks = _about_racks(found, shown, rule, answers.get("min_traffic"))
     return [
-        candidate_row(keys, position, _with_findings(candidate, racks), changed)
+        proposal(keys, position, _with_findings(candidate, racks), changed)
         for position, (candidate, changed) in enumerate(replayed)
     ]
-
-
-_NOT_MEASURED = reason("not_measured")
-
-
-def _why_not(found: MeasuredGroup) -> Fact | None:
-    """Why no strategy can be replayed on a group; None when one can."""
-    if found.withheld is not None:
-        return reason("withheld", quote=found.withheld)
-    return blocked(found.group)
 
 
 def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:

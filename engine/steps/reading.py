@@ -1,20 +1,59 @@
-"""From the lake to groups with their past: what every computing step reads."""
+"""From the lake to groups with their past, a chunk of groups at a time: what every computing step reads."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import SNAPSHOT, groups_of, split_snapshot_id
+from evenkeel.engine.datasets import (
+    CHANGELOG,
+    OF_THE_PAST,
+    STEPS,
+    batch_of_tables,
+    split_snapshot_id,
+)
 from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.model import GroupSnapshot, places_tasks
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.validation import distrusted, rejected_as_a_whole, withheld_groups
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BatchWithPast:
+    """
+    Groups of a snapshot and what is known of them from before.
+
+    Attributes:
+        batch: The groups.
+        earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
+        withheld: Why a group is withheld from judgement, by group id.
+    """
+
+    batch: GroupBatch
+    earlier: tuple[GroupBatch, ...]
+    withheld: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        group: GroupSnapshot,
+        earlier: Sequence[GroupSnapshot] = (),
+        withheld: str | None = None,
+    ) -> BatchWithPast:
+        """A single group, its earlier snapshots (newest first), and why it is withheld, if it is."""
+        return cls(
+            batch=batch_of([group]),
+            earlier=tuple(batch_of([old]) for old in earlier),
+            withheld={} if withheld is None else {group.group: withheld},
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,6 +63,22 @@ class GroupWithPast:
     group: GroupSnapshot
     earlier: tuple[GroupSnapshot, ...]
     withheld: str | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lookback:
+    """
+    Which snapshots are read for a step that looks back, and what of them cannot be trusted.
+
+    Attributes:
+        ids: The snapshot and the earlier ones it looks back on, newest first.
+        withheld: Groups of the snapshot that validation withholds, and why.
+        distrusted: (snapshot id, group) of earlier ones that it withheld.
+    """
+
+    ids: tuple[str, ...]
+    withheld: Mapping[str, str]
+    distrusted: frozenset[tuple[str, str]]
 
 
 def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
@@ -40,59 +95,144 @@ def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     return [ids[0], *(one for one in ids[1:] if not rejected_as_a_whole(lake, one, "snapshot"))]
 
 
+def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
+    """
+    What a step reads that looks back.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    ids = lookback_ids(lake, settings, snapshot_id)
+    return Lookback(
+        ids=tuple(ids),
+        withheld=dict(withheld_groups(lake, snapshot_id)),
+        distrusted=distrusted(lake, ids[1:]),
+    )
+
+
 def taken_at(lake: Lake, snapshot_id: str) -> datetime:
     """When the reading of a snapshot began."""
     return datetime.fromisoformat(lake.manifest("snapshot", snapshot_id).facts["started_at"])
 
 
-def groups_at(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
-) -> Iterator[GroupSnapshot]:
-    """The groups of one snapshot whose id matches a shell pattern."""
+def read_batch(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    names: Sequence[str],
+    *,
+    whole: bool = True,
+) -> GroupBatch:
+    """
+    Some groups of one snapshot; those that it does not have are left out.
+
+    Args:
+        names: Their ids, which decide their order.
+        whole: Whether all of it is read. What moved between two snapshots is told without sizes, replicas and leaders
+            of partitions and without the changelogs of Kafka Streams applications.
+    """
     cluster, _ = split_snapshot_id(snapshot_id)
-    tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
+    tables = {
+        name: lake.read(name, [snapshot_id], groups=names)
+        for name in ("groups", "members", "commits")
+    }
+    topics = _topics(tables)
+    if whole:
+        topics |= _changelogs(lake, snapshot_id, tables["groups"])
+    columns = None if whole else OF_THE_PAST
+    tables["partitions"] = lake.read("partitions", [snapshot_id], topics=topics, columns=columns)
+    tables["brokers"] = lake.read("brokers", [snapshot_id])
 
     def read_committed(group: str) -> bool:
         return settings.rule(cluster, group).isolation == "read_committed"
 
-    if pattern != "*":
-        names = [
-            g for g in tables["groups"]["group_id"].to_pylist() if fnmatch.fnmatchcase(g, pattern)
-        ]
-        wanted = pa.array(names, pa.string())
-        for name in ("groups", "members", "commits"):
-            keep = pa.compute.is_in(tables[name]["group_id"], value_set=wanted)
-            tables[name] = tables[name].filter(keep)
-    return groups_of(tables, taken_at(lake, snapshot_id), read_committed)
+    return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names)
+
+
+def _topics(tables: Mapping[str, pa.Table]) -> set[str]:
+    """The topics that some groups subscribe to, own, aim at or have committed."""
+    lists = ("subscription", "assigned_topics", "target_topics")
+    named = [pc.list_flatten(tables["members"][name]) for name in lists]
+    named.append(tables["commits"]["topic"])
+    return {name for one in named for name in pc.unique(one).to_pylist() if name is not None}
+
+
+def _changelogs(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
+    """The topics that keep stores, where one of the groups is a Kafka Streams application."""
+    kinds = zip(groups["group_type"].to_pylist(), groups["assignor"].to_pylist(), strict=True)
+    if not any(places_tasks(*kind) for kind in kinds):
+        return set()
+    topics = pc.unique(lake.read("partitions", [snapshot_id], columns=["topic"])["topic"])
+    return set(topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist())
+
+
+def read_with_past(
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
+) -> BatchWithPast:
+    """Some groups of a snapshot, with their earlier ones."""
+    newest, *before = lookback.ids
+    earlier = []
+    for one in before:
+        trusted = [name for name in names if (one, name) not in lookback.distrusted]
+        earlier.append(read_batch(lake, settings, one, trusted, whole=False))
+    return BatchWithPast(
+        batch=read_batch(lake, settings, newest, names),
+        earlier=tuple(earlier),
+        withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
+    )
+
+
+def batches_at(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupBatch]:
+    """The groups of one snapshot whose id matches a shell pattern, in listing order."""
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield read_batch(lake, settings, snapshot_id, chunk.groups)
+
+
+def batches_with_past(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[BatchWithPast]:
+    """
+    The groups of a snapshot in listing order, with their earlier snapshots and their verdict from validation.
+
+    Raises:
+        SnapshotNotFound: The lake does not hold the snapshot.
+    """
+    lookback = lookback_of(lake, settings, snapshot_id)
+    for chunk in chunks_of(lake, snapshot_id, pattern):
+        yield read_with_past(lake, settings, lookback, chunk.groups)
+
+
+def groups_at(
+    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+) -> Iterator[GroupSnapshot]:
+    """The groups of one snapshot whose id matches a shell pattern, one by one."""
+    for batch in batches_at(lake, settings, snapshot_id, pattern):
+        yield from batch.groups
 
 
 def groups_with_past(
     lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
 ) -> Iterator[GroupWithPast]:
     """
-    The groups of a snapshot in listing order, each with its earlier snapshots and its verdict from validation.
+    The groups of a snapshot in listing order one by one, each with its earlier snapshots and its verdict.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    ids = lookback_ids(lake, settings, snapshot_id)
-    past: dict[str, list[GroupSnapshot]] = {}
-    bad = distrusted(lake, ids[1:])
-    for earlier in ids[1:]:
-        for group in groups_at(lake, settings, earlier, pattern):
-            if (earlier, group.group) not in bad:
-                past.setdefault(group.group, []).append(group)
-    withheld = withheld_groups(lake, snapshot_id)
-    for group in groups_at(lake, settings, snapshot_id, pattern):
-        yield GroupWithPast(
-            group=group,
-            earlier=tuple(past.get(group.group, ())),
-            withheld=withheld.get(group.group),
-        )
+    for each in batches_with_past(lake, settings, snapshot_id, pattern):
+        for group in each.batch.groups:
+            found = ((old, old.place.get(group.group)) for old in each.earlier)
+            yield GroupWithPast(
+                group=group,
+                earlier=tuple(old.groups[at] for old, at in found if at is not None),
+                withheld=each.withheld.get(group.group),
+            )
 
 
 def with_others(
-    lake: Lake, snapshot_id: str, tables: Mapping[str, pa.Table], pattern: str
+    lake: Lake, snapshot_id: str, step: str, tables: Mapping[str, pa.Table], pattern: str
 ) -> dict[str, pa.Table]:
     """
     Tables computed for the groups of a pattern, and below them the rows the lake has of all other groups.
@@ -101,14 +241,18 @@ def with_others(
     """
     if pattern == "*":
         return dict(tables)
-    joined = {}
-    for name, table in tables.items():
+    others = rows_of_others(lake, snapshot_id, step, pattern)
+    return {name: pa.concat_tables([table, others[name]]) for name, table in tables.items()}
+
+
+def rows_of_others(lake: Lake, snapshot_id: str, step: str, pattern: str) -> dict[str, pa.Table]:
+    """The rows that the lake has from a step of all groups but those of a shell pattern."""
+    kept = {}
+    for name, schema in STEPS[step].items():
         try:
-            kept = lake.read(name, [snapshot_id])
+            names = pc.unique(lake.read(name, [snapshot_id], columns=["group_id"])["group_id"])
+            other = [one for one in names.to_pylist() if not fnmatch.fnmatchcase(one, pattern)]
+            kept[name] = lake.read(name, [snapshot_id], groups=other)
         except SnapshotNotFound:
-            joined[name] = table
-            continue
-        names = kept["group_id"].to_pylist()
-        other = [not fnmatch.fnmatchcase(group, pattern) for group in names]
-        joined[name] = pa.concat_tables([table, kept.filter(pa.array(other, pa.bool_()))])
-    return joined
+            kept[name] = schema.empty_table()
+    return kept

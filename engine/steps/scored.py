@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Score
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Candidate, Deployment, Feasibility
 from evenkeel.engine.records import CandidateRow, arrow_schema, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 

@@ -2,7 +2,7 @@
 The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
 
 `numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
-words, `advice` the facts that explain a verdict.
+words with the clauses of `deploying`, `streams` and `reading`; `advice` explains a verdict or a candidate by its facts.
 """
 
 from evenkeel.engine.text import and_more, does, listed, named, several, shortened

@@ -16,7 +16,7 @@ from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
 from evenkeel.engine.datasets import groups_of, new_snapshot_id
 from evenkeel.engine.model import GroupSnapshot, utc_now
-from evenkeel.engine.steps.measure import measure_group
+from tests.helpers.measuring import metric_rows
 from tests.stage.process import wait_until
 
 
@@ -118,7 +118,7 @@ class Watch:
             taken = reader.take_snapshot(new_snapshot_id("test", utc_now()))
         found = groups_of(taken.tables, taken.started_at, lambda group: self.committed_only)
         (group,) = (one for one in found if one.group == self.group)
-        rows = measure_group(self.settings, group, self.earlier)
+        rows = metric_rows(self.settings, group, self.earlier)
         self.earlier.insert(0, group)
         return Seen(self.stage.prefix, group, rows)
 

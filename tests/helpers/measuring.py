@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.steps.candidate_rows import candidate_table
+from evenkeel.engine.steps.measure import measure_batch, observe_group
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
+from evenkeel.engine.steps.reading import BatchWithPast
 
 
 def proposed(
@@ -18,5 +22,24 @@ def proposed(
     withheld: str | None = None,
 ) -> list[dict[str, Any]]:
     """The candidate rows of a group, made from the metrics it has with its past."""
-    _, measured = measured_at_once(settings, group, earlier, withheld)
-    return propose_group(settings, measured)
+    _, [measured] = measured_at_once(settings, BatchWithPast.of(group, earlier, withheld))
+    rows: list[dict[str, Any]] = candidate_table(propose_group(settings, measured)).to_pylist()
+    return rows
+
+
+def metric_rows(
+    settings: Settings,
+    group: GroupSnapshot,
+    earlier: Sequence[GroupSnapshot] = (),
+    withheld: str | None = None,
+) -> dict[str, list[dict[str, Any]]]:
+    """The metric rows of a group, by dataset."""
+    tables = measure_batch(settings, BatchWithPast.of(group, earlier, withheld))
+    return {name: table.to_pylist() for name, table in tables.items()}
+
+
+def observed(
+    group: GroupSnapshot, earlier: Sequence[GroupSnapshot] = (), **rule: Any
+) -> Observation:
+    """What the numbers say of a group, with what a rule says of it."""
+    return observe_group(Settings(rules=(Rule(**rule),)), group, earlier)

@@ -12,7 +12,8 @@ from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Score, Status, Verdict
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Status, Verdict
 from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,

@@ -10,8 +10,7 @@ from evenkeel.engine.datasets import (
     METRICS,
     SNAPSHOT,
     STEPS,
-    ClusterTables,
-    assemble,
+    groups_of,
     is_store_of,
     shaped,
 )
@@ -136,13 +135,7 @@ def test_one_groups_own_rows_make_the_same_group():
         for n in ("groups", "members", "commits")
     }
     topics = tables["partitions"].filter(pa.compute.equal(tables["partitions"]["topic"], "a"))
-    alone = assemble(
-        own["groups"].to_pylist()[0],
-        own["members"],
-        own["commits"],
-        ClusterTables(topics, tables["brokers"]),
-        FIRST,
-    )
+    (alone,) = groups_of(own | {"partitions": topics, "brokers": tables["brokers"]}, FIRST)
 
     assert _rows(whole) == _rows(alone)
     assert whole.partitions.owner.tolist() == alone.partitions.owner.tolist()

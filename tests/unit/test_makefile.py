@@ -21,6 +21,7 @@ TARGETS = [
     "lint",
     "oracle",
     "bench",
+    "bench-fleet",
     "kafka",
     "clean",
 ]

@@ -13,7 +13,8 @@ from evenkeel.engine.adapters.postgres.loading import load
 from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.model import Member, Move, Score
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,

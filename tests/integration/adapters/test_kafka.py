@@ -19,7 +19,6 @@ from evenkeel.engine.adapters.replay import Recording, write_recording
 from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings
 from evenkeel.engine.datasets import ClusterSnapshot, facts_of, groups_of, new_snapshot_id
 from evenkeel.engine.model import REBALANCING, GroupSnapshot, utc_now
-from evenkeel.engine.steps.measure import measure_group
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.settings import RackStrategy
@@ -27,6 +26,7 @@ from tests.helpers.facts import said
 from tests.helpers.group_tool import described
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.helpers.kafka_stage import Stage
+from tests.helpers.measuring import metric_rows
 from tests.helpers.streams_groups import presume
 from tests.stage.kafka.jars import classpath, resolve_jars
 from tests.stage.process import find_java, spawn, stop, wait_until
@@ -221,7 +221,7 @@ def test_the_size_of_logs_tells_what_a_record_weighs(
     assert 500 < sizes["weighed", 0] < 500 * 200
     settings = Settings(rules=(Rule(bytes_per_record=7),))
     [group] = groups_of(found.tables, found.started_at)
-    measured = measure_group(settings, group, [])["partition_metrics"]
+    measured = metric_rows(settings, group, [])["partition_metrics"]
     assert [row["bytes_per_record_basis"] for row in measured] == ["log directory"]
     assert measured[0]["bytes_per_record"] == sizes["weighed", 0] / 500
 

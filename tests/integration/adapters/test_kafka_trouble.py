@@ -27,8 +27,8 @@ from evenkeel.engine.adapters.kafka import reader as reader_module
 from evenkeel.engine.adapters.kafka.topics import NO_LEADER
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.datasets import ClusterSnapshot, groups_of
-from evenkeel.engine.steps.measure import measure_group
 from tests.helpers.facts import said
+from tests.helpers.measuring import metric_rows
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.process import sweep, wait_until
 
@@ -213,7 +213,7 @@ def _measured(snapshot: ClusterSnapshot) -> dict[str, dict[str, Any]]:
     """Group -> its row of metrics, its partitions' rows below `rows`."""
     measured = {}
     for group in groups_of(snapshot.tables, snapshot.started_at):
-        tables = measure_group(Settings(), group, [])
+        tables = metric_rows(Settings(), group, [])
         measured[group.group] = tables["group_metrics"][0] | {"rows": tables["partition_metrics"]}
     return measured
 

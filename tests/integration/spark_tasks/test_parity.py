@@ -9,61 +9,104 @@ from pydantic import SecretStr
 
 from evenkeel.engine import steps
 from evenkeel.engine.config import ClusterSettings
-from evenkeel.engine.datasets import CANDIDATES, METRICS
-from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.spark_tasks.compute_metrics import metric_tables
-from evenkeel.spark_tasks.inputs import open_past
-from evenkeel.spark_tasks.propose_candidates import candidate_tables
+from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.spark_tasks import compute_metrics, propose_candidates
+from evenkeel.spark_tasks.chunked import without_secrets
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory):
-    """The lake of `lakes.py`, its newest snapshot measured; only read here."""
-    made = make_lake(tmp_path_factory.mktemp("lake"))
+@pytest.fixture
+def lake(tmp_path):
+    """The lake of `lakes.py`, its newest snapshot measured."""
+    made = make_lake(tmp_path)
     measure_newest(made)
     return made
 
 
 @pytest.mark.parametrize("pattern", ["*", "*e*"])
 def test_metrics_are_those_of_the_plain_step(spark, lake, pattern):
-    """Every metrics table has the same schema, rows and order."""
+    """Every metrics table has the same rows in the same order."""
     expected = steps.compute_metrics(lake, SETTINGS, NEWEST, pattern)
-    actual = metric_tables(spark, lake, SETTINGS, NEWEST, pattern)
+    compute_metrics.run(spark, lake, SETTINGS, NEWEST, pattern)
     assert expected["partition_metrics"].num_rows > 400
-    for name, schema in METRICS.items():
-        assert actual[name].schema == schema
-        assert expected[name].to_pylist() == actual[name].to_pylist()
+    for name in METRICS:
+        rows = lake.read(name, [NEWEST], groups=expected["group_metrics"]["group_id"].to_pylist())
+        assert expected[name].to_pylist() == rows.to_pylist()
 
 
-def test_candidates_are_those_of_the_plain_step(spark, lake):
-    """The candidates have the same schema, rows and order."""
+@pytest.mark.parametrize("smallest", [1, 1_000_000])
+def test_candidates_are_those_of_the_plain_step(spark, lake, smallest, monkeypatch):
+    """They have the same rows in the same order, however many tasks share the work."""
+    monkeypatch.setattr(propose_candidates, "SMALLEST", smallest)
     expected = steps.propose_candidates(lake, SETTINGS, NEWEST)["candidates"]
-    actual = candidate_tables(spark, lake, SETTINGS, NEWEST)["candidates"]
-    assert actual.schema == CANDIDATES["candidates"]
-    assert expected.to_pylist() == actual.to_pylist()
+    propose_candidates.run(spark, lake, SETTINGS, NEWEST)
+    assert expected.to_pylist() == lake.read("candidates", [NEWEST]).to_pylist()
 
 
 def test_a_snapshot_without_past_is_measured(spark, lake):
     """The oldest snapshot has no earlier one to look back on, and no rates."""
     first = snapshot_id(0)
     expected = steps.compute_metrics(lake, SETTINGS, first)
-    actual = metric_tables(spark, lake, SETTINGS, first)
-    assert expected["group_metrics"].to_pylist() == actual["group_metrics"].to_pylist()
-    assert actual["group_metrics"]["rates_since"].null_count == actual["group_metrics"].num_rows
+    compute_metrics.run(spark, lake, SETTINGS, first)
+    actual = lake.read("group_metrics", [first])
+    assert expected["group_metrics"].to_pylist() == actual.to_pylist()
+    assert actual["rates_since"].null_count == actual.num_rows
 
 
-def test_no_group_at_all_gives_empty_tables(spark, lake):
-    """A pattern that nothing matches is no error."""
-    actual = metric_tables(spark, lake, SETTINGS, NEWEST, "nothing-like-this")
-    assert [table.num_rows for table in actual.values()] == [0, 0, 0]
-    assert candidate_tables(spark, lake, SETTINGS, NEWEST, "nothing")["candidates"].num_rows == 0
+def test_a_pattern_that_no_group_matches_changes_nothing(spark, lake):
+    """It is no error, and the rows of all groups stay."""
+    before = lake.read("group_metrics", [NEWEST]).to_pylist()
+    assert before
+    compute_metrics.run(spark, lake, SETTINGS, NEWEST, "nothing-like-this")
+    assert lake.read("group_metrics", [NEWEST]).to_pylist() == before
 
 
-def test_workers_get_no_secrets(spark, lake):
+def test_a_group_that_cannot_be_worked_on_costs_the_others_nothing(spark, lake, monkeypatch):
+    """It has one row that says why; every other group has the rows it would have had."""
+    expected = steps.compute_metrics(lake, SETTINGS, NEWEST)["group_metrics"].to_pylist()
+    monkeypatch.setattr(compute_metrics, "measure_chunk", _fails_for_racks)
+    compute_metrics.run(spark, lake, SETTINGS, NEWEST)
+    actual = {row["group_id"]: row for row in lake.read("group_metrics", [NEWEST]).to_pylist()}
+    assert actual["racks"]["error"] == "it could not be measured: ValueError: racks are broken"
+    assert actual["racks"]["total_lag"] is None
+    others = {row["group_id"]: row for row in expected if row["group_id"] != "racks"}
+    assert {name: row for name, row in actual.items() if name != "racks"} == others
+
+
+def _fails_for_racks(lake, settings, past, names):
+    """`measure_chunk` on a worker where observing one group raises."""
+    from evenkeel.engine.steps import measure
+
+    observe = measure.observe
+
+    def failing(batch, earlier, known):
+        if any(header.group == "racks" for header in batch.headers):
+            raise ValueError("racks are broken")
+        return observe(batch, earlier, known)
+
+    measure.observe = failing
+    try:
+        return measure.measure_chunk(lake, settings, past, names)
+    finally:
+        measure.observe = observe
+
+
+def test_what_a_worker_says_is_the_error_of_the_step(spark, lake, monkeypatch):
+    """A lake that a worker cannot use is named as it would be without Spark."""
+
+    def unreadable(lake, settings, past, names):
+        raise LakeError("lake is gone.", fix="Mount it.")
+
+    monkeypatch.setattr(compute_metrics, "measure_chunk", unreadable)
+    with pytest.raises(LakeError, match="lake is gone"):
+        compute_metrics.run(spark, lake, SETTINGS, NEWEST)
+
+
+def test_workers_get_no_secrets():
     """What is pickled for the workers holds neither passwords nor addresses, and the same version."""
     secret = SETTINGS.model_copy(
         update={
@@ -74,12 +117,12 @@ def test_workers_get_no_secrets(spark, lake):
             },
         }
     )
-    reading = open_past(spark, lake, secret, NEWEST).reading
-    assert b"hush" not in pickle.dumps(reading)
-    assert secret.version == reading.settings.version
+    known = without_secrets(secret)
+    assert b"hush" not in pickle.dumps(known)
+    assert secret.version == known.version
 
 
 def test_an_unknown_snapshot_is_refused(spark, lake):
     """A snapshot the lake does not hold is named in the error."""
     with pytest.raises(SnapshotNotFound, match="test-20260301T134000Z-000014"):
-        metric_tables(spark, lake, SETTINGS, snapshot_id(20))
+        compute_metrics.run(spark, lake, SETTINGS, snapshot_id(20))

@@ -9,7 +9,8 @@ import pytest
 from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, finding, reason
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Score, Verdict
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Candidate, Deployment, Feasibility, Verdict
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.wording import because
 

@@ -10,9 +10,8 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import Column
-from evenkeel.engine.steps.measure import measure_group
 from evenkeel.engine.wording import words
-from tests.helpers.measuring import proposed
+from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 ON = {"rack": "rack-a", "rack_source": "describe"}, {"rack": "rack-b", "rack_source": "describe"}
@@ -117,7 +116,7 @@ def test_it_is_not_said_of_brokers_that_are_set_or_unknown(follower_fetching):
 def test_shares_count_what_is_read_where_only_leaders_serve():
     """The group's share, its members' and its partitions' flags go by leaders, and so does what ours would do."""
     one = _group(ACROSS, replicas=BOTH, follower_fetching=False)
-    tables = measure_group(Settings(), one, [])
+    tables = metric_rows(Settings(), one, [])
 
     assert tables["group_metrics"][0]["cross_rack_share"] == 0.5
     assert [row["cross_rack_partitions"] for row in tables["member_metrics"]] == [1, 1]

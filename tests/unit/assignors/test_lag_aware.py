@@ -15,7 +15,7 @@ from evenkeel.engine.conformance import check
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.java_order import utf16
 from evenkeel.engine.metrics.balance import fairly_balanced, member_counts
-from evenkeel.engine.metrics.lag import measure_lag
+from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model import NONE, Column, Deployment
 from tests.helpers.owned import owned
 from tests.helpers.snapshots import group as described
@@ -194,7 +194,7 @@ def _live(reset=None, **numbers):
         groups=[described("g", members=2, topics=["t"], committed=committed)],
     )
     group = assembled(snapshot)[0]
-    lag = measure_lag(group.partitions, reset).for_strategies
+    lag = measure_lag(group.partitions, OffsetReset.of(reset)).for_strategies
     live = spec_of(group, lag, np.full(len(lag), np.nan))
     return list(owned(LAG_AWARE, live).values()), lag.tolist()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.observe import observe
+from tests.helpers.measuring import observed
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 STEP = EVERY.total_seconds()
@@ -21,7 +21,7 @@ def _capacity(*samples, configured=None):
             groups=[group("g", members=members, committed={"t": committed})],
         )
         taken.append(groups(snapshot)[0])
-    seen = observe(taken[-1], taken[-2::-1], capacity_per_second=configured)
+    seen = observed(taken[-1], taken[-2::-1], capacity_per_second=configured)
     return seen.capacity, seen.capacity_basis
 
 

@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-from evenkeel.engine.metrics.history import align, rate, time_lag, time_to_loss
+from evenkeel.engine.batch import batch_of
+from evenkeel.engine.metrics.history import rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.model import TimeLagBasis
 from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
 
@@ -26,8 +28,8 @@ def _tables(*samples, topic_id=None):
                 group("g", members=1, topics=["t"], committed={"t": [sample.get("committed")]})
             ],
         )
-        tables.append(groups(snapshot)[0].partitions)
-    return tables[-1], align(tables[-1], tables[-2::-1])
+        tables.append(batch_of(groups(snapshot)))
+    return tables[-1].partitions, Past(tables[-1], tables[-2::-1])
 
 
 def _rate(what, *samples):
@@ -220,6 +222,6 @@ def test_history_finds_a_partition_whatever_else_the_group_held_before():
         number=1, topics=topics, groups=[group("g", members=1, committed={"b": 9})]
     )
     gone = change(after, "commits", lambda rows: [r for r in rows if r["topic"] == "b"])
-    now, old = groups(gone)[0].partitions, groups(before)[0].partitions
+    past = Past(batch_of(groups(gone)), [batch_of(groups(before))])
 
-    assert align(now, [old]).column("committed", 0).tolist() == [5]
+    assert past.column("committed", 0).tolist() == [5]

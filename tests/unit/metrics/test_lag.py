@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.metrics.lag import measure_lag
+from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model import LagBasis
 from tests.helpers import strategies  # noqa: F401 its profile: no deadline
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
@@ -17,7 +17,7 @@ def _lag(reset=None, *, begin=10, end=100, committed):
         topics=[topic("t", 1, begin=begin, end=end)],
         groups=[group("g", members=1, topics=["t"], committed={"t": [committed]})],
     )
-    lag = measure_lag(groups(snapshot)[0].partitions, reset)
+    lag = measure_lag(groups(snapshot)[0].partitions, OffsetReset.of(reset))
     return lag.shown.tolist()[0], lag.basis[0], lag.lost.tolist()[0], lag.for_strategies.tolist()[0]
 
 
@@ -77,7 +77,7 @@ def test_a_commit_that_could_not_be_read_is_unknown_whatever_the_reset(reset):
     unread = {("t", 0): "UNSTABLE", ("t", 1): "UNSTABLE"}
     described = group("g", members=1, committed={"t": [7, 0]}, commit_errors=unread)
     found = groups(make_snapshot(topics=[topic("t", 2, end=[1000, 0])], groups=[described]))[0]
-    lag = measure_lag(found.partitions, reset)
+    lag = measure_lag(found.partitions, OffsetReset.of(reset))
 
     assert (lag.shown.tolist(), lag.for_strategies.tolist()) == ([None, None], [None, None])
     assert lag.basis == [LagBasis.UNREAD, LagBasis.UNREAD]
@@ -113,4 +113,4 @@ def test_read_committed_groups_end_at_the_last_stable_offset():
     )
     stable = groups(snapshot, read_committed=lambda name: name == "g")[0]
 
-    assert measure_lag(stable.partitions, None).shown.tolist() == [10]
+    assert measure_lag(stable.partitions, OffsetReset.of(None)).shown.tolist() == [10]

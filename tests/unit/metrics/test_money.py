@@ -27,7 +27,9 @@ def _sizes(configured=None, **topics):
 
 def _of(described, names, configured=None):
     snapshot = make_snapshot(topics=described, groups=[group("g", members=1, topics=names)])
-    found = record_size(groups(snapshot)[0].partitions, configured)
+    found = record_size(
+        groups(snapshot)[0].partitions, np.nan if configured is None else configured
+    )
     return [None if np.isnan(b) else b for b in found.bytes.tolist()], found.basis
 
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.model import Status, TimeLagBasis
 from tests.helpers.facts import said
+from tests.helpers.measuring import observed
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
@@ -53,7 +53,7 @@ TOPICS = [topic("t", 2, begin=10, end=100), topic("u", 1, end=50)]
 def test_what_is_odd_is_said_once_with_its_numbers(situation, columns, words):
     """One sentence for the one thing that is odd."""
     found = groups(make_snapshot(topics=TOPICS, groups=[group("g", **columns)]))[0]
-    [finding] = said(observe(found, [], auto_offset_reset="latest").findings)
+    [finding] = said(observed(found, [], auto_offset_reset="latest").findings[0])
 
     assert words in finding, situation
 
@@ -67,11 +67,11 @@ def test_lag_on_compacted_topics_is_called_an_upper_bound(policy, told):
     topics = [topic("t", 2, end=100, cleanup_policy=policy)]
     described = group("g", members=1, committed={"t": [60, 100]})
     findings = said(
-        observe(
+        observed(
             groups(make_snapshot(topics=topics, groups=[described]))[0],
             [],
             auto_offset_reset="latest",
-        ).findings
+        ).findings[0]
     )
 
     assert [one.startswith("lag on 1 partition of compacted topics (t)") for one in findings] == (
@@ -84,11 +84,11 @@ def test_a_group_that_never_committed_is_told_what_to_configure():
     described = group("g", members=1, topics=["t"], committed={"t": [60]})
     found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
 
-    assert said(observe(found, []).findings) == (
+    assert said(observed(found, []).findings[0]) == (
         "nothing is committed on 1 partition, and where the group would begin is not known: set auto_offset_reset in a"
         " rule of evenkeel.toml",
     )
-    assert observe(found, [], auto_offset_reset="earliest").findings == ()
+    assert observed(found, [], auto_offset_reset="earliest").findings[0] == ()
 
 
 def test_an_ordinary_group_has_no_finding():
@@ -96,7 +96,7 @@ def test_an_ordinary_group_has_no_finding():
     described = group("g", members=2, committed={"t": [60, 70]})
     found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
 
-    assert observe(found, []).findings == ()
+    assert observed(found, []).findings[0] == ()
 
 
 def test_members_whose_share_is_not_told_are_not_called_idle():
@@ -104,7 +104,7 @@ def test_members_whose_share_is_not_told_are_not_called_idle():
     worker = member("w") | {"subscription": None}
     found = groups(make_snapshot(groups=[group("g", members=[worker], protocol_type="connect")]))[0]
 
-    assert observe(found, []).findings == ()
+    assert observed(found, []).findings[0] == ()
 
 
 def test_a_pattern_that_is_not_resolved_hides_no_lag():
@@ -113,7 +113,7 @@ def test_a_pattern_that_is_not_resolved_hides_no_lag():
     described = group("g", members=[waiting], group_type="consumer", committed={"t": [60, 70]})
     found = groups(make_snapshot(topics=TOPICS, groups=[described]))[0]
 
-    assert observe(found, []).counted.tolist() == [True, True]
+    assert observed(found, []).counted.tolist() == [True, True]
 
 
 REBALANCING = {"members": [member("m") | {"subscription": None}], "state": "PreparingRebalance"}
@@ -126,7 +126,7 @@ def _counted_after(*before, **columns):
         groups(make_snapshot(topics=TOPICS, groups=[group("g", committed=committed, **one)]))[0]
         for one in (REBALANCING | columns, *before)
     ]
-    seen = observe(samples[0], samples[1:])
+    seen = observed(samples[0], samples[1:])
     names = samples[0].partitions.names
     return {name for name, counted in zip(names, seen.counted.tolist(), strict=True) if counted}
 
@@ -152,7 +152,7 @@ def test_idle_members_are_told_of_partitions_they_could_own():
     members = [member("a", owned={"t": [0, 1]}), member("b", ["t"])]
     described = group("g", members=members, committed={"u": [50]})
     findings = said(
-        observe(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings
+        observed(groups(make_snapshot(topics=TOPICS, groups=[described]))[0], []).findings[0]
     )
 
     assert findings[0] == "1 of 2 members own none of the 2 partitions"
@@ -182,7 +182,7 @@ def test_what_an_application_purges_itself_is_not_taken_by_retention(
         topics = [topic(name, 1, begin=begin, end=5000)]
         samples += groups(make_snapshot(number=number, topics=topics, groups=[described]))
 
-    found = observe(samples[1], samples[:1]).time_to_loss.tolist()
+    found = observed(samples[1], samples[:1]).time_to_loss.tolist()
     assert found == [pytest.approx(seconds)], situation
 
 
@@ -192,7 +192,7 @@ def test_what_an_application_lost_is_not_never():
     topics = [topic("app-x-repartition", 1, begin=10, end=100)]
     found = groups(make_snapshot(topics=topics, groups=[described]))[0]
 
-    assert observe(found, []).time_to_loss.tolist() == [0]
+    assert observed(found, []).time_to_loss.tolist() == [0]
 
 
 def test_nothing_is_made_of_a_log_start_beyond_the_end():
@@ -202,14 +202,14 @@ def test_nothing_is_made_of_a_log_start_beyond_the_end():
         described = group("g", members=1, committed={"t": [50]})
         topics = [topic("t", 1, begin=begin, end=4 if begin else 60)]
         samples += groups(make_snapshot(number=number, topics=topics, groups=[described]))
-    torn = observe(samples[2], samples[1::-1])
-    after = observe(samples[1], samples[:1])
+    torn = observed(samples[2], samples[1::-1])
+    after = observed(samples[1], samples[:1])
 
     assert (torn.lag.shown.tolist(), torn.lag.lost.tolist()) == ([None], [None])
     assert torn.time_lag.basis == [TimeLagBasis.UNKNOWN]
     for unknown in (torn.time_lag.seconds, torn.production.per_second, torn.time_to_loss):
         assert math.isnan(unknown[0])
-    assert (torn.statuses, torn.findings) == ([Status.UNKNOWN], ())
+    assert (torn.statuses, torn.findings[0]) == ([Status.UNKNOWN], ())
     assert after.lag.shown.tolist() == [10]
     assert math.isnan(after.production.per_second[0])
 
@@ -231,4 +231,4 @@ def test_a_rebalance_without_end_does_not_look_harmless(states, expected):
         topics = [topic("t", 1, end=100 + 1000 * number)]
         samples += groups(make_snapshot(number=number, topics=topics, groups=[described]))
 
-    assert observe(samples[-1], samples[-2::-1]).statuses == [expected]
+    assert observed(samples[-1], samples[-2::-1]).statuses == [expected]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from evenkeel.engine.metrics.status import statuses, worst
-from evenkeel.engine.model import Column, Status
+from evenkeel.engine.labels import Labels
+from evenkeel.engine.metrics.status import statuses, worst_by
+from evenkeel.engine.model import NONE, Column, Status
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
 
 
@@ -19,7 +21,7 @@ def _status(lags, commits, owned=True, rebalancing=()):
         [Column.of([lag]) for lag in reversed(lags)],
         [Column.of([c]) for c in reversed(commits)],
     )
-    return statuses(table, *newest, rebalancing=[*reversed(rebalancing)])[0]
+    return statuses(table.owner != NONE, *newest, rebalancing=[*reversed(rebalancing)])[0]
 
 
 @pytest.mark.parametrize(
@@ -86,17 +88,26 @@ def test_a_rebalance_excuses_standing_still_while_it_is_one_that_ends(
     assert expected is _status(lags, commits, owned, rebalancing), situation
 
 
+def _worst(*partitions):
+    """The status of the second of three groups, whose neighbours are at their worst."""
+    everything = [Status.REWIND, *partitions, Status.REWIND]
+    codes = np.array([each.severity for each in everything])
+    start = np.array([0, 1, 1 + len(partitions), 2 + len(partitions)])
+    counted = np.ones(len(codes), np.bool_)
+    return worst_by(Labels(tuple(Status), codes), counted, start)[1]
+
+
 def test_unknown_partitions_are_not_hidden_behind_well_ones():
     """What is unknown is never well; what is known to be wrong is worse."""
-    assert worst([Status.OK, Status.UNKNOWN]) is Status.UNKNOWN
-    assert worst([Status.OK, Status.UNKNOWN, Status.WARN]) is Status.WARN
+    assert _worst(Status.OK, Status.UNKNOWN) is Status.UNKNOWN
+    assert _worst(Status.OK, Status.UNKNOWN, Status.WARN) is Status.WARN
 
 
 def test_a_group_has_its_worst_partitions_status():
     """Statuses worsen in the order they are declared in."""
-    assert worst([Status.OK, Status.STALL, Status.WARN]) is Status.STALL
+    assert _worst(Status.OK, Status.STALL, Status.WARN) is Status.STALL
 
 
 def test_a_group_without_partitions_is_unknown():
     """Nothing to judge is not fine."""
-    assert worst([]) is Status.UNKNOWN
+    assert _worst() is Status.UNKNOWN

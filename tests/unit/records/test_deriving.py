@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Score, Status, Verdict
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Status, Verdict
 from evenkeel.engine.records import (
     AdviceRow,
     AlertRow,

@@ -8,7 +8,8 @@ import pytest
 
 from evenkeel.engine import records
 from evenkeel.engine.columns import columns_of, parts_of
-from evenkeel.engine.model import Score, Status
+from evenkeel.engine.figures import Score
+from evenkeel.engine.model import Status
 from evenkeel.engine.records import CandidateRow, GroupMetrics, PartitionMetrics
 
 RECORDS = [

@@ -23,7 +23,7 @@ import pytest
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.assignors import by_name
 from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
-from evenkeel.engine.metrics.lag import measure_lag
+from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from tests.helpers.next_round import next_round
 from tests.helpers.owned import owned
 from tests.helpers.snapshots import group, groups, make_snapshot, topic
@@ -68,7 +68,7 @@ def _lag_of(reset, **offsets):
     committed = offsets.pop("committed")
     described = group("g", members=1, topics=["t"], committed={"t": [committed]})
     found = groups(make_snapshot(topics=[topic("t", 1, **offsets)], groups=[described]))[0]
-    return measure_lag(found.partitions, reset).for_strategies.tolist()
+    return measure_lag(found.partitions, OffsetReset.of(reset)).for_strategies.tolist()
 
 
 @pytest.mark.parametrize("reset", ["latest", "earliest"])

@@ -13,7 +13,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
-from evenkeel.engine.model import Figures
+from evenkeel.engine.figures import Figures
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.records import row_of
 from evenkeel.engine.scoring import Judge

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.steps.measure import measure_group
-from tests.helpers.measuring import proposed
+from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.snapshots import EVERY, group, groups, make_snapshot, member, topic
 
 GROWTH = 300_000
@@ -44,7 +43,7 @@ def _group(number, *, follower_fetching=True, log_bytes=100, **columns):
 def _costs(settings=PRICED, **columns):
     """The group's row and the row of each strategy."""
     now, before = _group(1, **columns), _group(0, **columns)
-    [row] = measure_group(settings, now, [before])["group_metrics"]
+    [row] = metric_rows(settings, now, [before])["group_metrics"]
     return row, {one["strategy"]: one for one in proposed(settings, now, [before])}
 
 
@@ -83,7 +82,7 @@ def test_an_unknown_makes_the_cost_unknown_and_not_nothing(unknown):
 
 def test_one_snapshot_knows_no_rate_and_so_no_cost():
     """It takes two."""
-    [row] = measure_group(PRICED, _group(0), [])["group_metrics"]
+    [row] = metric_rows(PRICED, _group(0), [])["group_metrics"]
 
     assert (row["cross_rack_bytes_per_second"], row["cross_rack_cost_per_month"]) == (None, None)
 
@@ -93,13 +92,13 @@ def test_each_partition_tells_what_its_records_weigh_and_how_that_is_known():
     settings = Settings(rules=(Rule(bytes_per_record=7),))
 
     for log_bytes, told in ((100, (100, "log directory")), (None, (7, "configured"))):
-        rows = measure_group(settings, _group(0, log_bytes=log_bytes), [])["partition_metrics"]
+        rows = metric_rows(settings, _group(0, log_bytes=log_bytes), [])["partition_metrics"]
         assert {(row["bytes_per_record"], row["bytes_per_record_basis"]) for row in rows} == {told}
 
 
 @pytest.mark.parametrize(("untold", "subscribed"), [({}, True), ({"subscription": None}, None)])
 def test_whether_a_topic_is_subscribed_is_unknown_while_members_do_not_tell(untold, subscribed):
     """A rebalancing member tells no subscription: that is not the same as none."""
-    rows = measure_group(Settings(), _group(0, **untold), [])["partition_metrics"]
+    rows = metric_rows(Settings(), _group(0, **untold), [])["partition_metrics"]
 
     assert {row["subscribed"] for row in rows} == {subscribed}

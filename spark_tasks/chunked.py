@@ -1,0 +1,132 @@
+"""
+Chunks of groups as Spark tasks: each reads its groups from the lake, works on them in arrays, and writes its part.
+
+Only names of groups go to the workers, and only counts come back. So the driver never holds a row of a partition, no
+row is ever turned into Java objects and back, and memory grows with a chunk. A task that runs twice, because a worker
+died or was slow, writes the same part again; what no task finished, no reader sees.
+"""
+
+from __future__ import annotations
+
+import pickle
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.ports import Lake, Manifest, WrittenPart
+from evenkeel.engine.steps.chunks import CHUNK, Chunk, cut, work_of
+from evenkeel.engine.steps.reading import rows_of_others
+
+PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
+"""One row per chunk: when it is begun, its place in the dataset, and its groups."""
+
+RESULT = "written binary, problem binary"
+"""One row per chunk: a pickled `WrittenPart`, or the error that stops the step."""
+
+PER_TASK = 2
+"""Chunks per task that can run at once, so that none waits long for the last."""
+
+Work = Callable[[Sequence[str]], Mapping[str, pa.Table]]
+"""The rows of some groups, by dataset."""
+
+
+def run_chunks(
+    spark: SparkSession,
+    lake: Lake,
+    step: str,
+    snapshot_id: str,
+    work: Work,
+    *,
+    pattern: str,
+    smallest: int,
+) -> Manifest:
+    """
+    Work on the groups of a snapshot and leave a step's tables in the lake.
+
+    Args:
+        spark: The session.
+        lake: It is opened again by every worker.
+        step: A key of `datasets.STEPS`.
+        snapshot_id: Whose groups.
+        work: Runs on the workers.
+        pattern: Shell pattern of group ids; the rows that the lake has of all others stay.
+        smallest: Work (partitions and members) below which a chunk is not worth a task of its own.
+
+    Raises:
+        EvenkeelError: What a worker said that concerns no single group.
+    """
+    run = secrets.token_hex(4)
+    chunks = plan(spark, work_of(lake, snapshot_id, pattern), smallest)
+    written = _on_workers(spark, chunks, _Task(lake, step, snapshot_id, run, work))
+    if pattern != "*":
+        others = rows_of_others(lake, snapshot_id, step, pattern)
+        written.append(lake.write_part(step, snapshot_id, run, len(chunks), others))
+    return lake.finish(step, snapshot_id, run, written, {})
+
+
+def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:
+    """
+    Cut a snapshot's groups so that all tasks have something to do.
+
+    Args:
+        work: Of each group, in listing order.
+        smallest: As for `run_chunks`.
+    """
+    tasks = PER_TASK * int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    size = -(-sum(work.values()) // tasks)
+    return cut(work, min(max(size, smallest), CHUNK))
+
+
+class _Task:
+    """What a worker does with a chunk; it is pickled, so it holds nothing that is secret or large."""
+
+    def __init__(self, lake: Lake, step: str, snapshot_id: str, run: str, work: Work) -> None:
+        self.lake, self.step, self.snapshot_id = lake, step, snapshot_id
+        self.run, self.work = run, work
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                try:
+                    part: WrittenPart | None = self._written(row["number"], row["groups"])
+                    problem = None
+                except EvenkeelError as error:
+                    part, problem = None, error
+                yield pa.RecordBatch.from_pydict(
+                    {
+                        "written": [None if part is None else pickle.dumps(part)],
+                        "problem": [None if problem is None else pickle.dumps(problem)],
+                    },
+                    schema=pa.schema({"written": pa.binary(), "problem": pa.binary()}),
+                )
+
+    def _written(self, number: int, groups: Sequence[str]) -> WrittenPart:
+        tables = self.work(groups)
+        return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
+
+
+def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[WrittenPart]:
+    """The parts of all chunks; those with most work are begun first."""
+    if not chunks:
+        return []
+    turns = sorted(chunks, key=lambda chunk: (-chunk.work, chunk.number))
+    rows = [
+        {"turn": turn, "number": chunk.number, "groups": chunk.groups}
+        for turn, chunk in enumerate(turns)
+    ]
+    frame = spark.createDataFrame(pa.Table.from_pylist(rows, PLAN))
+    placed = frame.repartitionById(len(chunks), col("turn"))
+    results = placed.mapInArrow(lambda batches: task(batches), RESULT).toArrow()
+    for problem in results["problem"].drop_null().to_pylist():
+        raise pickle.loads(problem)
+    return [pickle.loads(part) for part in results["written"].to_pylist()]
+
+
+def without_secrets(settings: Settings) -> Settings:
+    """The part of the configuration that shapes results; its version is the same."""
+    return settings.model_copy(update={"clusters": {}, "slack_token": None, "database_url": None})

@@ -1,0 +1,232 @@
+"""Measure runs over fleets: a lake and a database for each, every step started as the DAG starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.benchmarks.fleet.results import Run, StepTaken
+from tests.benchmarks.fleet.steps import STEPS, TASK, Step
+from tests.helpers.fleet import Shape
+from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.process import default_home
+
+METER = Path(__file__).with_name("meter.py")
+ROOT = Path(__file__).resolve().parents[3]
+
+CONFIG = """\
+[clusters.fleet]
+bootstrap = "localhost:9092"
+
+[[rules]]
+groups = "*"
+auto_offset_reset = "latest"
+
+[[rules]]
+groups = "*-audit-*"
+auto_offset_reset = "earliest"
+assignors = ["range", "cooperative-sticky"]
+
+[[rules]]
+groups = "*-writer-*"
+isolation = "read_committed"
+"""
+"""What a team would have configured: how groups begin, what some of them can run."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """
+    The code that is measured.
+
+    Attributes:
+        folder: Of the checkout.
+        python: Its interpreter.
+    """
+
+    folder: Path
+    python: Path
+
+    @classmethod
+    def at(cls, folder: Path | None) -> Checkout:
+        """A checkout with its `.venv`; without a folder this one, with the interpreter that runs."""
+        if folder is None:
+            return cls(folder=ROOT, python=Path(sys.executable))
+        return cls(folder=folder.resolve(), python=folder.resolve() / ".venv" / "bin" / "python")
+
+    @property
+    def name(self) -> str:
+        """The commit, and whether something was changed since."""
+        command = ["git", "-C", str(self.folder), "describe", "--always", "--dirty"]
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+        return told.stdout.strip() or "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """
+    Where runs are measured.
+
+    Attributes:
+        folder: Takes everything.
+        server: A real Postgres.
+        checkout: What is measured.
+        limit: Seconds after which a step is cut off.
+        tell: Told how it goes.
+    """
+
+    folder: Path
+    server: EmbeddedPostgres
+    checkout: Checkout
+    limit: float
+    tell: Tell
+
+
+@contextmanager
+def place(checkout: Checkout, limit: float, tell: Tell) -> Iterator[Place]:
+    """A folder and a Postgres, gone at the end."""
+    home = default_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="fleet-", dir=home) as name,
+        EmbeddedPostgres(Path(name) / "pg") as server,
+    ):
+        yield Place(folder=Path(name), server=server, checkout=checkout, limit=limit, tell=tell)
+
+
+def measured(where: Place, shape: Shape) -> Run:
+    """One run over one fleet; after a step that fails the others do not run."""
+    where.tell(f"{shape.groups:,} groups: writing {shape.snapshots} snapshots")
+    lake = where.folder / "lake"
+    told = written(where.checkout, lake, shape)
+    database = f"evenkeel_test_fleet_{shape.groups}"
+    try:
+        environment = _environment(where, where.server.database(database))
+        _migrate(where, environment)
+        steps = tuple(_steps(where, lake, told["newest"], environment))
+    finally:
+        where.server.drop_database(database)
+        where.server.drop_role(database)
+        shutil.rmtree(lake)
+    return Run(
+        groups=shape.groups,
+        partitions=told["partitions"],
+        members=told["members"],
+        giant=shape.has_giant,
+        seed=shape.seed,
+        checkout=where.checkout.name,
+        steps=steps,
+    )
+
+
+def written(checkout: Checkout, folder: Path, shape: Shape) -> dict[str, Any]:
+    """
+    Write a fleet's lake, by the checkout's own code: newer code may lay a lake out as older cannot read it.
+
+    Returns:
+        What `python -m tests.helpers.fleet` tells.
+    """
+    command = [str(checkout.python), "-m", "tests.helpers.fleet", str(folder)]
+    told = subprocess.run(
+        [*command, json.dumps(asdict(shape))],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=folder.parent,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(told.stdout)
+    return found
+
+
+def _environment(where: Place, database_url: str) -> dict[str, str]:
+    """Nothing of the user's configuration, and Airflow's own folder among ours."""
+    config = where.folder / "evenkeel.toml"
+    config.write_text(CONFIG)
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("EVENKEEL_", "AIRFLOW"))}
+    kept = {k: v for k, v in os.environ.items() if k.startswith("EVENKEEL_SPARK")}
+    return {
+        **own,
+        **kept,
+        "EVENKEEL_CONFIG": str(config),
+        "EVENKEEL_LAKE": str(where.folder / "lake"),
+        "EVENKEEL_DATABASE_URL": database_url,
+        "AIRFLOW_HOME": str(where.folder / "airflow"),
+        "PYSPARK_PYTHON": str(where.checkout.python),
+        "FLEET_LOADING": str(where.folder / "loading.json"),
+    }
+
+
+def _migrate(where: Place, environment: Mapping[str, str]) -> None:
+    command = [str(where.checkout.python), str(TASK), "migrate", ""]
+    subprocess.run(command, env=environment, check=True, cwd=where.folder)
+
+
+def _steps(
+    where: Place, lake: Path, snapshot_id: str, environment: Mapping[str, str]
+) -> Iterator[StepTaken]:
+    failed = False
+    for step in STEPS:
+        if failed:
+            yield StepTaken(step=step.name, failed="not run")
+            continue
+        taken = _taken(where, lake, step, snapshot_id, environment)
+        failed = taken.failed is not None
+        where.tell(
+            f"  {step.name}: {taken.wall_seconds:.1f} s, {taken.processor_seconds:.1f} processor s, "
+            f"{taken.peak_mb:,.0f} MB" + (f", failed: {taken.failed}" if failed else "")
+        )
+        yield taken
+
+
+def _taken(
+    where: Place, lake: Path, step: Step, snapshot_id: str, environment: Mapping[str, str]
+) -> StepTaken:
+    command = step.command(where.checkout.python, snapshot_id)
+    found = metered(command, environment, where.folder, where.limit)
+    loading = _loading(Path(environment["FLEET_LOADING"]))
+    failed = None
+    if found["exit_code"]:
+        failed = found["last_line"] or f"it ended with code {found['exit_code']}"
+    return StepTaken(
+        step=step.name,
+        wall_seconds=found["wall_seconds"] - loading["wall_seconds"],
+        processor_seconds=found["processor_seconds"] - loading["processor_seconds"],
+        peak_mb=found["peak_mb"],
+        rows=None if failed else step.rows(lake, snapshot_id),
+        failed=failed,
+    )
+
+
+def metered(
+    command: list[str], environment: Mapping[str, str], folder: Path, limit: float
+) -> dict[str, Any]:
+    """What a command took, by `meter.py`; its output goes to `output.log` in that folder."""
+    result = folder / "metered.json"
+    result.unlink(missing_ok=True)
+    meter = [sys.executable, str(METER), str(result), str(limit), *command]
+    with (folder / "output.log").open("ab") as log:
+        subprocess.run(
+            meter, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT, check=True
+        )
+    found: dict[str, Any] = json.loads(result.read_text())
+    return found
+
+
+def _loading(path: Path) -> dict[str, float]:
+    """What the last task spent on loading Airflow, which is left out; nothing where there was none."""
+    if not path.exists():
+        return {"wall_seconds": 0.0, "processor_seconds": 0.0}
+    told: dict[str, float] = json.loads(path.read_text())
+    path.unlink()
+    return told

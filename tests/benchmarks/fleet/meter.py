@@ -1,0 +1,135 @@
+"""
+Run a command and say what it took, all its processes together: `python meter.py RESULT LIMIT COMMAND...`
+
+Processor seconds are those the kernel counts, of every process that came out of the command: whoever outlives its
+parent becomes a child of this program, which waits for all of them. Memory is the sum of their proportional set sizes,
+so pages that forked workers share count once, looked at a few times a second. What the command prints goes to this
+program's own output; the last line of it is part of the result. Needs nothing but Python and Linux.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+EVERY_SECONDS = 0.3
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_CUT_OFF = 124
+
+
+def descendants(root: int) -> Iterator[int]:
+    """The processes below one, itself left out."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with suppress(OSError, ValueError, IndexError):
+                fields = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
+                children.setdefault(int(fields[1]), []).append(int(entry))
+    waiting = list(children.get(root, ()))
+    while waiting:
+        process = waiting.pop()
+        yield process
+        waiting += children.get(process, ())
+
+
+def proportional_mb(process: int) -> float:
+    """Megabytes of a process, shared pages shared out among those who have them; 0 once it is gone."""
+    with suppress(OSError, ValueError):
+        for line in Path("/proc", str(process), "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024 / 1e6
+    return 0.0
+
+
+class Watch(threading.Thread):
+    """Looks at the memory of all processes below this one until it is told to end."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak_mb = 0.0
+        self.processes = 0
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        """Look, and look again."""
+        while not self._ended.wait(EVERY_SECONDS):
+            found = list(descendants(os.getpid()))
+            self.peak_mb = max(self.peak_mb, sum(map(proportional_mb, found)))
+            self.processes = max(self.processes, len(found))
+
+    def end(self) -> None:
+        """Stop looking."""
+        self._ended.set()
+        self.join()
+
+
+def measure(command: list[str], limit: float) -> dict[str, Any]:
+    """What a command took; after *limit* seconds it is killed with all that came out of it."""
+    for option, value in ((_PR_SET_PDEATHSIG, signal.SIGTERM), (_PR_SET_CHILD_SUBREAPER, 1)):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    signal.signal(signal.SIGTERM, _end)
+    watch, last, began = Watch(), deque[str](maxlen=1), time.monotonic()
+    started = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    timer = threading.Timer(limit, _kill_all)
+    timer.daemon = True
+    watch.start()
+    timer.start()
+    assert started.stdout is not None
+    for line in started.stdout:
+        text = line.decode(errors="replace")
+        print(text, end="", flush=True)
+        last.extend([text.strip()] if text.strip() else [])
+    code, seconds, wall = _reaped(started.pid, began)
+    cut_off = time.monotonic() - began >= limit
+    timer.cancel()
+    watch.end()
+    return {
+        "exit_code": _CUT_OFF if cut_off else code,
+        "last_line": f"cut off after {limit:g} s" if cut_off else "".join(last),
+        "wall_seconds": wall,
+        "processor_seconds": seconds,
+        "peak_mb": watch.peak_mb,
+        "processes": watch.processes,
+    }
+
+
+def _reaped(first: int, began: float) -> tuple[int, float, float]:
+    """Wait for everybody: exit code of the first, processor seconds of all, and when the last ended."""
+    code, seconds = 0, 0.0
+    while True:
+        try:
+            process, status, used = os.wait4(-1, 0)
+        except ChildProcessError:
+            return code, seconds, time.monotonic() - began
+        seconds += used.ru_utime + used.ru_stime
+        if process == first:
+            code = os.waitstatus_to_exitcode(status)
+
+
+def _end(*_: object) -> None:
+    """Whoever asked for it is gone, or wants no more of it."""
+    _kill_all()
+    os._exit(128 + signal.SIGTERM)
+
+
+def _kill_all() -> None:
+    for process in list(descendants(os.getpid())):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(json.dumps(measure(sys.argv[3:], float(sys.argv[2]))))

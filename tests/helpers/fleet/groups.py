@@ -1,0 +1,215 @@
+"""What each group of a fleet is like: its protocol, its state, how it fares; in fixed shares, dealt out by a seed."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from evenkeel.engine.model import Ints
+from tests.helpers.fleet.shape import GIANT_MEMBERS, Shape
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A group's type and the wire name of what it runs; *deal* is how its partitions lie."""
+
+    type: str
+    wire: str | None
+    deal: str
+
+    @property
+    def streams(self) -> bool:
+        """Whether it is a Kafka Streams application."""
+        return self.type == "streams" or self.wire == "stream"
+
+
+CLASSIC_STREAMS = Protocol("classic", "stream", "tasks")
+KIP_1071 = Protocol("streams", None, "tasks")
+
+PROTOCOLS: Mapping[Protocol, float] = {
+    Protocol("classic", "range", "range"): 0.34,
+    Protocol("classic", "roundrobin", "turns"): 0.10,
+    Protocol("classic", "sticky", "shuffled"): 0.08,
+    Protocol("classic", "cooperative-sticky", "shuffled"): 0.19,
+    Protocol("consumer", "uniform", "turns"): 0.18,
+    Protocol("consumer", "range", "range"): 0.06,
+    CLASSIC_STREAMS: 0.03,
+    KIP_1071: 0.02,
+}
+
+STREAMS_SIZES = (6, 400)
+"""Least and most partitions of an application, its internal topics included."""
+
+
+class State(enum.Enum):
+    """What a snapshot finds of a group."""
+
+    STABLE = "stable"
+    EMPTY = "empty"
+    REBALANCING = "rebalancing"
+    UNREADABLE = "unreadable"
+    UNCOMMITTED = "uncommitted"
+    """Stable, and nothing was ever committed."""
+
+
+STATES: Mapping[State, float] = {
+    State.STABLE: 0.862,
+    State.EMPTY: 0.09,
+    State.REBALANCING: 0.02,
+    State.UNCOMMITTED: 0.025,
+    State.UNREADABLE: 0.003,
+}
+
+
+class Course(enum.Enum):
+    """How a group fares from snapshot to snapshot."""
+
+    KEEPS_UP = "keeps up"
+    SLOW_MEMBER = "slow member"
+    HOT_PARTITION = "hot partition"
+    TOO_FEW = "too few members"
+    CATCHING_UP = "catching up"
+    STUCK_PARTITION = "stuck partition"
+    LOSING = "losing records"
+
+
+COURSES: Mapping[Course, float] = {
+    Course.KEEPS_UP: 0.80,
+    Course.SLOW_MEMBER: 0.06,
+    Course.HOT_PARTITION: 0.04,
+    Course.TOO_FEW: 0.04,
+    Course.CATCHING_UP: 0.04,
+    Course.STUCK_PARTITION: 0.015,
+    Course.LOSING: 0.005,
+}
+
+UNEQUAL, SKEWED, SHARING, IDLE = 0.05, 0.08, 0.06, 0.05
+"""Shares of groups: members subscribe to different topics, own very different numbers of partitions, read a topic of
+another group beside their own, have more members than partitions."""
+
+RESTARTED, NEW_BORN = 0.04, 0.01
+"""Shares of groups whose members got new ids, or that were not there yet, in the earlier half of the snapshots."""
+
+RACKS: Mapping[str, float] = {"all": 0.65, "some": 0.05, "none": 0.30}
+"""Which of a group's members tell their rack."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Groups:
+    """What each of G groups is like, in the order in which brokers list them; *giant* is an index or None."""
+
+    size: Ints
+    members: Ints
+    protocol: Sequence[Protocol]
+    state: Sequence[State]
+    course: Sequence[Course]
+    racks: Sequence[str]
+    unequal: np.ndarray
+    skewed: np.ndarray
+    sharing: np.ndarray
+    restarted: np.ndarray
+    new_born: np.ndarray
+    giant: int | None
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+
+def dealt(shares: Mapping[T, float], count: int, rng: np.random.Generator) -> list[T]:
+    """
+    *count* values in these shares, in random order; what rounding leaves over goes to the first.
+
+    >>> sorted(dealt({"a": 0.7, "b": 0.3}, 10, np.random.default_rng(1)))
+    ['a', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'b', 'b']
+    """
+    counts = [round(share * count) for share in shares.values()]
+    counts[0] += count - sum(counts)
+    values = [value for value, n in zip(shares, counts, strict=True) for _ in range(n)]
+    return [values[i] for i in rng.permutation(count).tolist()]
+
+
+def marked(share: float, can: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Flags of which *share* of all are set, among those that *can* be."""
+    flags, some = np.zeros(len(can), np.bool_), rng.permutation(np.flatnonzero(can))
+    flags[some[: round(share * len(can))]] = True
+    return flags
+
+
+def groups_of(shape: Shape, sizes: Ints, rng: np.random.Generator) -> Groups:
+    """
+    Args:
+        shape: Of the fleet.
+        sizes: Partitions per group, the largest first.
+        rng: What is drawn with.
+    """
+    size = sizes[rng.permutation(len(sizes))]
+    count, giant = len(size), int(size.argmax()) if shape.has_giant else None
+    members = _members(size, rng)
+    if giant is not None:
+        members[giant] = GIANT_MEMBERS
+    state = dealt(STATES, count, rng)
+    protocol = _protocols(size, state, rng)
+    course = dealt(COURSES, count, rng)
+    racks = dealt(RACKS, count, rng)
+    every = np.ones(count, np.bool_)
+    several = np.array([s is State.STABLE for s in state]) & (members >= 2) & (size >= 6)
+    several &= np.array([not one.streams for one in protocol])
+    groups = Groups(
+        size=size,
+        members=members,
+        protocol=protocol,
+        state=state,
+        course=course,
+        racks=racks,
+        unequal=marked(UNEQUAL, several, rng),
+        skewed=marked(SKEWED, several, rng),
+        sharing=marked(SHARING, every, rng),
+        restarted=marked(RESTARTED, members > 0, rng),
+        new_born=marked(NEW_BORN, every, rng),
+        giant=giant,
+    )
+    plain = range(count) if shape.plain else [giant] if giant is not None else []
+    _make_plain(groups, plain)
+    return groups
+
+
+def _members(size: Ints, rng: np.random.Generator) -> Ints:
+    """About one for six partitions, between one and 400; some groups have idle ones."""
+    each = np.exp(rng.normal(np.log(6), 0.6, len(size)))
+    members = np.clip(np.rint(size / each), 1, np.minimum(size, 400)).astype(np.int64)
+    idle = marked(IDLE, size < 100, rng)
+    return np.where(idle, size + rng.integers(1, 4, len(size)), members)
+
+
+def _protocols(size: Ints, state: Sequence[State], rng: np.random.Generator) -> list[Protocol]:
+    """Applications are stable groups of middling size; all others take what is left."""
+    least, most = STREAMS_SIZES
+    can = [g for g, s in enumerate(state) if s is State.STABLE and least <= size[g] <= most]
+    streams = {one: share for one, share in PROTOCOLS.items() if one.streams}
+    others = {one: share for one, share in PROTOCOLS.items() if not one.streams}
+    found = dealt(
+        {one: share / sum(others.values()) for one, share in others.items()}, len(size), rng
+    )
+    order = iter(rng.permutation(can).tolist())
+    for one, share in streams.items():
+        for _ in range(min(round(share * len(size)), len(can) // 3)):
+            found[next(order)] = one
+    return found
+
+
+def _make_plain(groups: Groups, which: Sequence[int]) -> None:
+    """Nothing is special about these groups but their size."""
+    usual = [one for one in PROTOCOLS if not one.streams]
+    for g in which:
+        groups.state[g], groups.course[g] = State.STABLE, Course.KEEPS_UP  # type: ignore[index]
+        groups.racks[g] = "all"  # type: ignore[index]
+        groups.protocol[g] = usual[g % len(usual)] if g != groups.giant else usual[3]  # type: ignore[index]
+        for flags in (groups.unequal, groups.skewed, groups.sharing, groups.restarted):
+            flags[g] = False
+        groups.new_born[g] = False
