@@ -63,7 +63,9 @@ def test_lists_side_by_side_end_with_the_shorter(rows: list[tuple[Any, Any]]) ->
 def test_what_is_said_of_a_row_is_all_that_is_wrong_with_it() -> None:
     """Sentences stand one after the other; a row without one has none."""
     low, high = pa.array([1, 5, None]), pa.array([9, 2, 3])
-    over = where((pc.greater(low, high)).fill_null(False).to_numpy(False), "over ", high.cast(pa.string()))
+    over = where(
+        (pc.greater(low, high)).fill_null(False).to_numpy(False), "over ", high.cast(pa.string())
+    )
     unknown = where(low.is_null().to_numpy(False), "unknown")
     assert said(3, over, unknown, pa.array([None, "x", None])).to_pylist() == [
         None,
