@@ -34,6 +34,8 @@ PACKAGES = (
     "pyspark",
     "apache-airflow",
 )
+_SPARK_SECONDS = 300
+
 NEEDED = ("groups", "topics")
 """What a cluster must let us see; without racks, or with a broker down, there is still something to say."""
 
@@ -74,6 +76,7 @@ def every(bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
         return
     yield from clusters(settings, bootstrap, cluster)
     yield lake(settings)
+    yield from spark_cluster()
     yield history()
     yield slack(settings)
 
@@ -128,6 +131,25 @@ def spark() -> Check:
         fix = "Install pyspark; the scheduled runs need it, this command does not."
         return Check(name="spark", outcome=WARN, detail="pyspark is not installed.", fix=fix)
     return Check(name="spark", outcome=OK, detail=f"pyspark {version}")
+
+
+def spark_cluster() -> Iterator[Check]:
+    """Whether the cluster that Spark's steps are sent to has our environment and the lake, where one is configured."""
+    master = os.environ.get("EVENKEEL_SPARK_MASTER", "local")
+    if master.startswith("local"):
+        return
+    words = [sys.executable, "-m", "evenkeel.spark_tasks.preflight"]
+    try:
+        asked = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
+    except subprocess.TimeoutExpired:
+        found = f"{master} did not answer within {_SPARK_SECONDS} s."
+        fix = "See the master's page, or raise EVENKEEL_SPARK_PATIENCE."
+        yield Check(name="spark cluster", outcome=FAIL, found=found, fix=fix)
+        return
+    said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()
+    # what failed is the last line; what was found: which application, and what its workers have
+    found = " ".join(said[-1:] if asked.returncode else said[:2])
+    yield Check(name="spark cluster", outcome=FAIL if asked.returncode else OK, found=found)
 
 
 def configuration() -> tuple[Settings | None, Check]:

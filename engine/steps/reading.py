@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,10 +14,11 @@ from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import (
     CHANGELOG,
-    OF_THE_PAST,
+    SNAPSHOT,
     STEPS,
     batch_of_tables,
     split_snapshot_id,
+    with_nulls,
 )
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.model import GroupSnapshot, places_tasks
@@ -115,6 +116,33 @@ def taken_at(lake: Lake, snapshot_id: str) -> datetime:
     return datetime.fromisoformat(lake.manifest("snapshot", snapshot_id).facts["started_at"])
 
 
+OF_THE_PAST: Mapping[str, Sequence[str]] = {
+    "members": (
+        "group_id",
+        "member_id",
+        "position",
+        "client_id",
+        "client_host",
+        "instance_id",
+        "subscription",
+        "assigned_topics",
+        "assigned_partitions",
+    ),
+    "commits": ("group_id", "topic", "partition", "committed_offset", "read_at", "error"),
+    "partitions": (
+        "topic",
+        "topic_id",
+        "partition",
+        "begin_offset",
+        "end_offset",
+        "last_stable_offset",
+        "begin_at",
+        "end_at",
+    ),
+}
+"""What says how a group moved since; what its logs weighed and where they lay is of no interest afterwards."""
+
+
 def read_batch(
     lake: Lake,
     settings: Settings,
@@ -128,20 +156,27 @@ def read_batch(
 
     Args:
         names: Their ids, which decide their order.
-        whole: Whether all of it is read. What moved between two snapshots is told without sizes, replicas and leaders
-            of partitions and without the changelogs of Kafka Streams applications.
+        whole: Whether all of it is read, or the columns `OF_THE_PAST` alone, and no changelogs of Kafka Streams
+            applications; all else is unknown then.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
-    tables = {
-        name: lake.read(name, [snapshot_id], groups=names)
-        for name in ("groups", "members", "commits")
-    }
+
+    def read(
+        dataset: str,
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+    ) -> pa.Table:
+        columns = None if whole else OF_THE_PAST.get(dataset)
+        rows = lake.read(dataset, [snapshot_id], groups=groups, topics=topics, columns=columns)
+        return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
+
+    tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
     topics = _topics(tables)
     if whole:
         topics |= _changelogs(lake, snapshot_id, tables["groups"])
-    columns = None if whole else OF_THE_PAST
-    tables["partitions"] = lake.read("partitions", [snapshot_id], topics=topics, columns=columns)
-    tables["brokers"] = lake.read("brokers", [snapshot_id])
+    tables["partitions"] = read("partitions", topics=topics)
+    tables["brokers"] = read("brokers")
 
     def read_committed(group: str) -> bool:
         return settings.rule(cluster, group).isolation == "read_committed"

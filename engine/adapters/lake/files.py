@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -41,8 +42,11 @@ class Files:
         if self._local:
             self.system, self.root = fs.LocalFileSystem(), str(Path(path).absolute())
         else:
+            _check_no_secret(path)
             try:
-                self.system, root = fs.FileSystem.from_uri(path)
+                # Hadoop's name of the same
+                uri = f"s3://{path[6:]}" if path.startswith("s3a://") else path
+                self.system, root = fs.FileSystem.from_uri(uri)
             except (ValueError, OSError, pa.ArrowException) as problem:
                 fix = "Use a local path or a URI such as s3://bucket/folder."
                 raise LakeError(f"lake {path} cannot be opened: {problem}.", fix=fix) from problem
@@ -176,6 +180,19 @@ def _sync(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _check_no_secret(path: str) -> None:
+    """
+    Raises:
+        LakeError: The URI holds credentials; it is told, logged and stored.
+    """
+    login = path.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    if login or re.search(r"[?&](access|secret)_key=", path):
+        raise LakeError(
+            "the lake's URI holds credentials.",
+            fix="Take them out of it; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role give them.",
+        )
 
 
 def _fix(problem: BaseException, what: str) -> str:

@@ -19,6 +19,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.lake import store as lake_module
 from evenkeel.engine.adapters.lake import tables as tables_module
 from evenkeel.engine.adapters.lake.catalog import Catalog
+from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.adapters.lake.tables import Reader
 from evenkeel.engine.datasets import (
     CANDIDATES,
@@ -125,6 +126,35 @@ def test_an_unknown_kind_of_uri_is_a_lake_error() -> None:
     """A URI pyarrow does not know is refused in one line with the kinds that work."""
     with pytest.raises(LakeError, match=r"floppy://a .*s3://"):
         FileLake("floppy://a")
+
+
+@pytest.mark.parametrize(
+    "uri", ["s3://me:hush@bucket/lake", "s3a://bucket/lake?region=x&secret_key=hush"]
+)
+def test_credentials_in_a_uri_are_refused_and_not_repeated(uri: str) -> None:
+    """A lake's URI ends up in logs; the error names the variables instead of the URI."""
+    with pytest.raises(LakeError, match="AWS_SECRET_ACCESS_KEY") as refused:
+        FileLake(uri)
+    assert "hush" not in str(refused.value)
+
+
+def test_hadoops_name_of_s3_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`s3a://` is the same store as `s3://`; nothing is asked to open it."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    files = Files("s3a://bucket/lake/")
+    assert ("s3", "bucket/lake") == (files.system.type_name, files.root)
+
+
+def test_a_lake_of_a_relative_path_is_the_same_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker in a folder of its own opens the driver's lake."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    pickled = pickle.dumps(FileLake("lake"))
+    (only,) = store(FileLake("lake"), one_snapshot())
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert [only] == pickle.loads(pickled).snapshots("test")
 
 
 def test_several_snapshots_are_read_in_the_order_asked_for(lake: FileLake) -> None:
