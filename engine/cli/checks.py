@@ -140,16 +140,16 @@ def spark_cluster() -> Iterator[Check]:
         return
     words = [sys.executable, "-m", "evenkeel.spark_tasks.preflight"]
     try:
-        asked = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
+        answer = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
     except subprocess.TimeoutExpired:
-        found = f"{master} did not answer within {_SPARK_SECONDS} s."
+        detail = f"{master} did not answer within {_SPARK_SECONDS} s."
         fix = "See the master's page, or raise EVENKEEL_SPARK_PATIENCE."
-        yield Check(name="spark cluster", outcome=FAIL, found=found, fix=fix)
+        yield Check(name="spark cluster", outcome=FAIL, detail=detail, fix=fix)
         return
-    said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()
+    lines = (answer.stderr if answer.returncode else answer.stdout).strip().splitlines()
     # what failed is the last line; what was found: which application, and what its workers have
-    found = " ".join(said[-1:] if asked.returncode else said[:2])
-    yield Check(name="spark cluster", outcome=FAIL if asked.returncode else OK, found=found)
+    detail = " ".join(lines[-1:] if answer.returncode else lines[:2])
+    yield Check(name="spark cluster", outcome=FAIL if answer.returncode else OK, detail=detail)
 
 
 def configuration() -> tuple[Settings | None, Check]:
