@@ -6,9 +6,10 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -16,7 +17,8 @@ from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
-from evenkeel.spark_tasks.session import session
+from evenkeel.spark_tasks import memory
+from evenkeel.spark_tasks.session import given_memory, session
 
 Run = Callable[..., object]
 
@@ -47,11 +49,24 @@ def run_job(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         settings = wiring.settings()
-        _start(sessions or session, name, run, wiring.lake(settings), settings, asked)
+        with _told_of_memory():
+            _start(sessions or session, name, run, wiring.lake(settings), settings, asked)
     except EvenkeelError as problem:
         print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
+
+
+@contextmanager
+def _told_of_memory() -> Iterator[None]:
+    """That memory was too little is an error of ours, in one line; any other of Spark's keeps its traceback."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as problem:
+        said = memory.too_little(problem, given_memory())
+        if said is None:
+            raise
+        raise said from problem
 
 
 def _start(
@@ -64,7 +79,7 @@ def _start(
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", asked.snapshot_id)
-    with sessions(f"evenkeel {name} {asked.snapshot_id}") as spark:
+    with sessions(f"evenkeel {name} {asked.snapshot_id}", settings.lake) as spark:
         run(spark, lake, settings, asked.snapshot_id, asked.groups)
         began = time.monotonic()
         for snapshot_id in asked.also:

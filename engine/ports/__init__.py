@@ -29,7 +29,7 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Lake, LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports.lake import Compacted, Lake, LakeFile, Manifest, WrittenPart
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -45,6 +45,7 @@ __all__ = [
     "AdvisedSnapshot",
     "Cluster",
     "ClusterFacts",
+    "Compacted",
     "Delivered",
     "FailingStep",
     "History",
