@@ -7,6 +7,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
    `text`        the few text helpers that errors and problems need
    `columns`     how a column is declared, once
    `labels`      one word of an enumeration per row of an array
+   `environment` which Python and which source run here
    `facts`       what is known beyond a number: gains, losses, findings, proofs, reasons
 2. `figures`     what the judge says of an assignment
    `model`       frozen values: groups as they are, assignments as they could be

@@ -2,19 +2,9 @@
 Where Spark runs, and how a session is made.
 
 Without further settings Spark runs inside this process's machine, `local[*]`, with the Python that runs this. A real
-cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`); everything else a cluster needs
-is Spark's own configuration (`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone.
-
-A cluster's workers need the same environment, because the strategies run in them. Pack it once per release and name
-it in `spark-defaults.conf`; Spark unpacks it beside every executor:
-
-    python -m venv packed && packed/bin/pip install evenkeel venv-pack
-    packed/bin/venv-pack -p packed -o evenkeel-environment.tar.gz
-
-    spark.archives        s3a://bucket/evenkeel-environment.tar.gz#environment
-    spark.pyspark.python  ./environment/bin/python
-
-The lake must then be a path that driver and executors share. Results come back to the driver, which alone writes.
+cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`), the environment of its workers
+by `EVENKEEL_SPARK_ARCHIVE` (`evenkeel pack`); everything else a cluster needs is Spark's own configuration
+(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `README.md` says it all.
 """
 
 from __future__ import annotations
@@ -24,22 +14,23 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyspark
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import evenkeel
 from evenkeel.engine.errors import ConfigError
-
-MASTER = "EVENKEEL_SPARK_MASTER"
-"""Environment variable that names another master than this machine."""
+from evenkeel.spark_tasks import cluster, memory, preflight
+from evenkeel.spark_tasks.cluster import MASTER
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
 
 COMMON: Mapping[str, str] = {
-    "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
@@ -53,12 +44,17 @@ COMMON: Mapping[str, str] = {
 def local_options(scratch: Path, cores: int) -> dict[str, str]:
     """What a session on this machine gets beside `COMMON`; *scratch* takes all its files."""
     return {
+        "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.default.parallelism": str(2 * cores),
+        # one small shuffle of names: compiling and re-planning it costs more than it saves
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
         # a process that lives for seconds: the optimising compiler and a concurrent collector cost
         # a third more processor time than they save
         "spark.driver.extraJavaOptions": " ".join(
@@ -68,27 +64,61 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 
 
 @contextmanager
-def session(name: str) -> Iterator[SparkSession]:
+def session(name: str, lake: str = "") -> Iterator[SparkSession]:
     """
     A Spark session that is stopped at the end, its files removed.
 
     Args:
         name: The application's name, as Spark's own tools show it.
+        lake: Where it reads and writes, as the settings say; a cluster's workers are asked first whether they can.
 
     Raises:
-        ConfigError: There is no usable Java.
+        ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
+        LakeError: The cluster's workers cannot use the lake.
     """
     master = os.environ.get(MASTER, "local[*]")
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
+        known = cluster.defaults(os.environ)
         options = dict(COMMON)
-        if master.startswith("local"):
+        if cluster.is_local(master):
             options |= local_options(Path(folder), _cores(master))
+            options |= memory.driver_options(_set_by_user(known), memory.machine_bytes())
             _use_this_python()
+        else:
+            cluster.check_master(master)
+            options |= cluster.archive_options(os.environ)
+            _use_their_python(known)
         spark = _start(master, name, options)
         try:
-            yield spark
+            if cluster.is_local(master):
+                yield spark
+            else:
+                yield from _on_cluster(spark, lake)
         finally:
             spark.stop()
+
+
+def given_memory() -> str:
+    """What Spark's Java on this machine is given, as Spark writes it."""
+    known = _set_by_user(cluster.defaults(os.environ))
+    return (known | memory.driver_options(known, memory.machine_bytes()))[memory.DRIVER]
+
+
+def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
+    """The defaults, and beside them what `PYSPARK_SUBMIT_ARGS` says of memory."""
+    words = os.environ.get("PYSPARK_SUBMIT_ARGS", "").replace("=", " ").split()
+    said = dict(pairwise(words))
+    found = said.get("--driver-memory") or said.get(memory.DRIVER)
+    return dict(known) | ({memory.DRIVER: found} if found else {})
+
+
+def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:
+    """A cluster's session: what it is, what it has and what it did are said."""
+    spark.sparkContext.environment.update(cluster.for_workers(os.environ))
+    print(preflight.identity(spark), flush=True)
+    print(preflight.preflight(spark, lake), flush=True)
+    yield spark
+    print(preflight.work(spark), flush=True)
 
 
 def _cores(master: str) -> int:
@@ -113,6 +143,14 @@ def _use_this_python() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([root, *path])
 
 
+def _use_their_python(known: Mapping[str, str]) -> None:
+    """Workers are the interpreter that the archive or the configuration names; the driver is this one."""
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    python = cluster.python_of_workers(os.environ, known)
+    if python is not None:
+        os.environ["PYSPARK_PYTHON"] = python
+
+
 def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise JAVA
@@ -123,3 +161,8 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
         return builder.getOrCreate()
     except PySparkRuntimeError as problem:
         raise JAVA from problem
+    except Py4JError as problem:
+        raise ConfigError(
+            f"Spark does not start on {master}: {preflight.cause(problem)}.",
+            fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
+        ) from problem

@@ -84,10 +84,16 @@ TIERS = (
     Tier(
         "postgres",
         "one server, a database for each test",
-        "postgres and not (kafka or spark)",
+        "postgres and not (airflow or kafka or spark)",
         ("tests/integration", "tests/unit/ports"),
         BY_FILE,
         _postgres,
+    ),
+    Tier(
+        "turns",
+        "Airflow and Postgres; what Spark would do is done by the plain form",
+        "airflow and postgres and not (kafka or spark)",
+        ("tests/acceptance",),
     ),
     Tier(
         "brokers",
@@ -95,7 +101,12 @@ TIERS = (
         "kafka and not spark",
         ("tests/integration",),
     ),
-    Tier("spark", "one local session", "spark and not kafka", ("tests/integration",)),
+    Tier(
+        "spark",
+        "a local session; a standalone cluster with an S3 server",
+        "spark and not kafka",
+        ("tests/integration",),
+    ),
     Tier(
         "flow",
         "everything: brokers, workload, Postgres, Airflow, Spark",

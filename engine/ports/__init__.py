@@ -22,13 +22,14 @@ from evenkeel.engine.ports.cluster import Cluster
 from evenkeel.engine.ports.history import (
     AdviceHistory,
     AdvisedSnapshot,
+    LeftBehind,
     PreviousAdvice,
     ResultHistory,
     ScoredAdvice,
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Lake, LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports.lake import Compacted, Lake, LakeFile, Manifest, WrittenPart
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -44,12 +45,14 @@ __all__ = [
     "AdvisedSnapshot",
     "Cluster",
     "ClusterFacts",
+    "Compacted",
     "Delivered",
     "FailingStep",
     "History",
     "Incidents",
     "Lake",
     "LakeFile",
+    "LeftBehind",
     "Locks",
     "Manifest",
     "Notifier",

@@ -8,6 +8,13 @@ everything after it can.
 
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.alert import alert, watch
+from evenkeel.engine.steps.catching_up import (
+    Turn,
+    measured_now,
+    take_turn,
+    unmeasured,
+    unvalidated,
+)
 from evenkeel.engine.steps.measure import compute_metrics, measure_chunk, record_metrics
 from evenkeel.engine.steps.propose import (
     propose_candidates,
@@ -15,7 +22,7 @@ from evenkeel.engine.steps.propose import (
     propose_group,
     record_candidates,
 )
-from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past, past_of
+from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past, lookback_of
 from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_scheduled_snapshot
 from evenkeel.engine.steps.snapshot import take_snapshot
 from evenkeel.engine.steps.upkeep import upkeep
@@ -23,14 +30,16 @@ from evenkeel.engine.steps.validation import distrusted, record_validation, with
 
 __all__ = [
     "GroupWithPast",
+    "Turn",
     "advise",
     "alert",
     "compute_metrics",
     "distrusted",
     "groups_with_past",
     "late_for_advice",
+    "lookback_of",
     "measure_chunk",
-    "past_of",
+    "measured_now",
     "propose_candidates",
     "propose_chunk",
     "propose_group",
@@ -40,6 +49,9 @@ __all__ = [
     "repeats",
     "take_scheduled_snapshot",
     "take_snapshot",
+    "take_turn",
+    "unmeasured",
+    "unvalidated",
     "upkeep",
     "watch",
     "withheld_groups",

@@ -51,7 +51,7 @@ def joined(facts: Iterable[Fact]) -> str:
     return "; ".join(", ".join(map(words, group)) for group in ordered)
 
 
-def shown(measure: str, value: float) -> str:
+def formatted(measure: str, value: float) -> str:
     """A value of a measure as it reads."""
     return MEASURES[measure][1](value) if measure in MEASURES else f"{value:,g}"
 
@@ -59,7 +59,7 @@ def shown(measure: str, value: float) -> str:
 def _plain(fact: Fact) -> str:
     if fact.quote is not None:
         return fact.quote
-    values = [shown(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
+    values = [formatted(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
     told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
     return f"{told} ({subjects(fact)})" if fact.subjects else told
 
@@ -282,7 +282,7 @@ def _bounded(fact: Fact) -> str:
     ):  # both rounded away from each other: the gap never looks smaller
         share, least = ceil(round(1000 * after, 6)) / 10, floor(round(1000 * bound, 6)) / 10
         return f"cross-rack share {share:g}%, its floor {least:g}%"
-    return f"{_name(fact)} {shown(fact.measure, after)}, their floor {shown(fact.measure, bound)}"
+    return f"{_name(fact)} {formatted(fact.measure, after)}, their floor {formatted(fact.measure, bound)}"
 
 
 def _all(names: Sequence[str]) -> str:
@@ -296,20 +296,24 @@ def replay(facts: Iterable[Fact]) -> str | None:
     >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
     'next rebalance, settled in 2 rounds; 1 partition pauses in between'
     """
-    told = None
+    sentence = None
     for fact in of_kind(facts, FactKind.REPLAY):
         if fact.measure == "warming_copies":
             one = fact.after == 1
-            told = f"{told}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            sentence = (
+                f"{sentence}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            )
             continue
         if fact.measure == "probing_rebalances":
-            told = f"{told}; probing rebalances follow until its tasks are where they are to be"
+            sentence = (
+                f"{sentence}; probing rebalances follow until its tasks are where they are to be"
+            )
             continue
-        told = fact.measure.replace("_", " ")
+        sentence = fact.measure.replace("_", " ")
         if (fact.after or 1) > 1:
             waits = f"{does(fact.partitions or 0, 'partition', 'pauses', 'pause')} in between"
-            told += f", settled in {whole(fact.after)} rounds; {waits}"
-    return told
+            sentence += f", settled in {whole(fact.after)} rounds; {waits}"
+    return sentence
 
 
 def strategies(fact: Fact) -> str:

@@ -37,15 +37,15 @@ class Holding:
         """Owners have been changed from outside."""
         self._held.clear()
 
-    def exchange(self, one: int, given: Ints, other: int, taken: Ints) -> None:
-        """Member *one* gives and takes partitions; *other* the reverse."""
-        self.owner[given], self.owner[taken] = other, one
+    def exchange(self, member: int, given: Ints, other: int, taken: Ints) -> None:
+        """A member gives and takes partitions; *other* the reverse."""
+        self.owner[given], self.owner[taken] = other, member
         shift = int(self.leeway.lag[given].sum() - self.leeway.lag[taken].sum())
-        self.load[one] -= shift
+        self.load[member] -= shift
         self.load[other] += shift
-        self.count[one] += len(taken) - len(given)
+        self.count[member] += len(taken) - len(given)
         self.count[other] += len(given) - len(taken)
-        self._held.pop(one, None)
+        self._held.pop(member, None)
         self._held.pop(other, None)
 
     def rotate(self, chain: Ints) -> None:

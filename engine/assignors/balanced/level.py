@@ -64,28 +64,28 @@ class _Levelling:
                 return False
         return True
 
-    def _improve(self, one: int, at_any_toll: bool) -> bool:
+    def _improve(self, member: int, at_any_toll: bool) -> bool:
         """Relieve a member at the least price that works."""
-        free, without_toll, least_toll = self.swaps.best(one, self.target, self.work)
-        if self._swap(one, free):
+        free, without_toll, least_toll = self.swaps.best(member, self.target, self.work)
+        if self._swap(member, free):
             return True
-        if self._recombine(one, 0, self.price):
+        if self._recombine(member, 0, self.price):
             return True
-        if self._swap(one, without_toll):
+        if self._swap(member, without_toll):
             return True
-        if self._recombine(one, 0, self.tolls) or self._rotate(one, self.tolls):
+        if self._recombine(member, 0, self.tolls) or self._rotate(member, self.tolls):
             return True
         if not at_any_toll:
             return False
-        if self._swap(one, least_toll):
+        if self._swap(member, least_toll):
             return True
-        return self._recombine(one, _FAR, self.tolls) or self._rotate(one, None)
+        return self._recombine(member, _FAR, self.tolls) or self._rotate(member, None)
 
-    def _rotate(self, one: int, tolls: Price | None) -> bool:
+    def _rotate(self, member: int, tolls: Price | None) -> bool:
         """Rotate a chain that brings the member to the target, or at least down."""
-        load = int(self.holding.load[one])
+        load = int(self.holding.load[member])
         return any(
-            relieved(self.holding, one, limit, tolls, self.work)
+            relieved(self.holding, member, limit, tolls, self.work)
             for limit in sorted({self.target, (self.target + load) // 2, load - 1})
         )
 
@@ -95,31 +95,31 @@ class _Levelling:
         others = np.flatnonzero((island == island[member]) & (load < load[member] - 1))
         return others[np.argsort(load[others], kind="stable")]
 
-    def _swap(self, one: int, swap: Swap) -> bool:
+    def _swap(self, member: int, swap: Swap) -> bool:
         """Make a swap, unless there is none."""
         given, other, taken = swap
         if given == NONE:
             return False
         back = [] if taken == NONE else [taken]
-        self.holding.exchange(one, np.array([given]), other, np.array(back, np.int64))
+        self.holding.exchange(member, np.array([given]), other, np.array(back, np.int64))
         return True
 
-    def _recombine(self, one: int, limit: int, price: Price) -> bool:
+    def _recombine(self, member: int, limit: int, price: Price) -> bool:
         """Exchange subsets with one of the lightest members: the first where that is free, else the cheapest."""
         best: tuple[Exchange, int] | None = None
         load = self.holding.load
-        others, few = self._partners(one), _PARTNERS if price is self.tolls else _PARTNERS // 3
+        others, few = self._partners(member), _PARTNERS if price is self.tolls else _PARTNERS // 3
         if len(others) > 2 * few:  # the lightest have room, the heaviest may hold what fits
             others = np.concatenate([others[:few], others[-few:]])
         for other in others.tolist():
-            excess, room = int(load[one]) - self.target, self.target - int(load[other])
+            excess, room = int(load[member]) - self.target, self.target - int(load[other])
             least, most = (excess, room) if room >= excess else (1, room)
             if most < least:  # both above the target: meet halfway
-                least, most = 1, int(load[one] - load[other]) - 1
+                least, most = 1, int(load[member] - load[other]) - 1
             if best is not None:
                 limit = best[0].cost - 1
             found = self.swaps.between(
-                one, other, (least, most), limit, moves=price.moves, work=self.work
+                member, other, (least, most), limit, moves=price.moves, work=self.work
             )
             if found is not None:
                 best = found, other
@@ -127,20 +127,20 @@ class _Levelling:
                     break
         if best is None:
             return False
-        self.holding.exchange(one, best[0].given, best[1], best[0].taken)
+        self.holding.exchange(member, best[0].given, best[1], best[0].taken)
         return True
 
-    def _pass_on(self, one: int, passed: set[int]) -> bool:
+    def _pass_on(self, member: int, passed: set[int]) -> bool:
         """Hand the surplus to a member that has not had it yet since the largest load last fell."""
-        passed.add(one)
+        passed.add(member)
         load = self.holding.load
-        for other in self._partners(one)[:_PARTNERS].tolist():
+        for other in self._partners(member)[:_PARTNERS].tolist():
             if other in passed:
                 continue
-            excess = int(load[one]) - self.target
-            bounds = excess, int(load[one] - load[other])
-            found = self.swaps.between(one, other, bounds, 0, moves=False, work=self.work)
+            excess = int(load[member]) - self.target
+            bounds = excess, int(load[member] - load[other])
+            found = self.swaps.between(member, other, bounds, 0, moves=False, work=self.work)
             if found is not None:
-                self.holding.exchange(one, found.given, other, found.taken)
+                self.holding.exchange(member, found.given, other, found.taken)
                 return True
         return False

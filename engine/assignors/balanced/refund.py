@@ -30,10 +30,10 @@ def refunded(owner: Ints, cap: int, price: Price, work: Work) -> Ints:
     better = True
     while better:
         better = False
-        for one, other in _promising(holding, price):
+        for member, other in _promising(holding, price):
             if not work.spend(_CALL):
                 return holding.owner
-            better |= _exchanged(swaps, cap, price.moves, one, other)
+            better |= _exchanged(swaps, cap, price.moves, member, other)
     return holding.owner
 
 
@@ -51,11 +51,11 @@ def _promising(holding: Holding, price: Price) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in found[order].tolist()]
 
 
-def _exchanged(swaps: Swaps, cap: int, moves: bool, one: int, other: int) -> bool:
+def _exchanged(swaps: Swaps, cap: int, moves: bool, member: int, other: int) -> bool:
     load = swaps.holding.load
-    bounds = int(load[one]) - cap, cap - int(load[other])
-    found = swaps.between(one, other, bounds, -1, moves=moves)
+    bounds = int(load[member]) - cap, cap - int(load[other])
+    found = swaps.between(member, other, bounds, -1, moves=moves)
     if found is None:
         return False
-    swaps.holding.exchange(one, found.given, other, found.taken)
+    swaps.holding.exchange(member, found.given, other, found.taken)
     return True
