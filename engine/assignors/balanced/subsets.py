@@ -95,10 +95,10 @@ def subset_sums(values: Any, costs: Any, apart: int) -> Any:
 
 @kernel
 def few_of(
-    rules: Any, moves: bool, owner: Any, one: int, other: int, limit: int, dearest: bool
+    rules: Any, moves: bool, held: Any, one: int, other: int, limit: int, dearest: bool
 ) -> Any:
     """
-    Up to `SUBSET` partitions of member *one* that *other* may own: (what that adds to the price, lag, partition).
+    Up to `SUBSET` of the partitions that member *one* holds and *other* may own; last stand partition and added price.
 
     Those of least lag, first those that add nothing to the price; with *dearest* those that would save most come first.
     With a limit of nothing only those that add nothing.
@@ -106,14 +106,14 @@ def few_of(
     members, sites = rules.members, rules.sites
     here, there = rules.site[one], rules.site[other]
     found = [(0, 0, 0, 0) for _ in range(0)]
-    for p in range(len(owner)):
-        if owner[p] != one or not rules.may[rules.realm[p] * members + other]:
+    for p in held:
+        if not rules.may[rules.realm[p] * members + other]:
             continue
         rack = rules.pattern[p] * sites
         added = rules.toll[rack + there] - rules.toll[rack + here]
-        held = rules.holder[p]
-        if moves and held != -1:
-            added += (held != other) - (held != one)
+        holder = rules.holder[p]
+        if moves and holder != -1:
+            added += (holder != other) - (holder != one)
         if dearest:
             found.append((added, rules.lag[p], p, added))
         elif added <= 0:
@@ -128,7 +128,8 @@ def few_of(
 def exchange_between(
     rules: Any,
     moves: bool,
-    owner: Any,
+    held: Any,
+    held_by_other: Any,
     one: int,
     other: int,
     least: int,
@@ -144,7 +145,7 @@ def exchange_between(
 
     Args:
         rules: `swaps.Rules`; *moves*: whether moves count in the price.
-        owner: (N) owner of each partition.
+        held, held_by_other: What the two members own, ascending.
         one, other: The member whose load is to fall by *least* to *most*, and its partner.
         limit: What it may cost.
         dearest: As for `few_of`.
@@ -154,10 +155,10 @@ def exchange_between(
     Returns:
         The cost, how many are given and taken (0: there is no such exchange), and the work left.
     """
-    mine = few_of(rules, moves, owner, one, other, limit, dearest)
+    mine = few_of(rules, moves, held, one, other, limit, dearest)
     if len(mine) == 0:
         return 0, 0, 0, left
-    theirs = few_of(rules, moves, owner, other, one, limit, dearest)
+    theirs = few_of(rules, moves, held_by_other, other, one, limit, dearest)
     if call > 0:
         if len(theirs) == 0:
             return 0, 0, 0, left

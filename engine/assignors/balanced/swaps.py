@@ -133,15 +133,14 @@ class Swaps:
             moves: Whether moves count in that.
             work: What it may take; None where it is paid and the partitions that would save most are to be looked at.
         """
-        owner = self.holding.owner
-        run = at_work(exchange_between, len(owner) // 6 + _PAIRS, ASKED)
+        sides = self.holding.held(one), self.holding.held(other)
+        run = at_work(exchange_between, (len(sides[0]) + len(sides[1])) // 3 + _PAIRS, ASKED)
         dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
-        if run is not exchange_between:
-            found, rules, state = np.empty(2 * SUBSET, np.int64), self.arrays, owner
-        else:
-            found, rules, state = np.empty(2 * SUBSET, np.int64), self.lists, owner.tolist()
+        found, rules, held = np.empty(2 * SUBSET, np.int64), self.arrays, list(sides)
+        if run is exchange_between:
+            rules, held = self.lists, [side.tolist() for side in sides]
         cost, gives, takes, left = run(
-            rules, moves, state, one, other, *bounds, limit, dearest, left, call, found
+            rules, moves, *held, one, other, *bounds, limit, dearest, left, call, found
         )
         if work is not None:
             work.left = left
