@@ -17,7 +17,7 @@ def deal_evenly(plan: FlowPlan) -> Ints:
     (N) owners in the order of partitions, where lags do not matter.
 
     >>> one = np.zeros(1, np.int64)
-    >>> plan = FlowPlan(cost=0, kind=np.zeros(3, np.int64), holder=one + NONE, batch=one, size=one + 3, kept=one,
+    >>> plan = FlowPlan(cost=0, kind=np.zeros(3, np.int64), holder=one - 1, batch=one, size=one + 3, kept=one,
     ...             way_batch=one, way_hub=one, way_amount=one + 3,
     ...             out_hub=np.array([0, 0]), out_member=np.array([0, 1]), out_amount=np.array([1, 2]))
     >>> deal_evenly(plan).tolist()
