@@ -33,7 +33,7 @@ WORTH_COMPILING = 10_000_000
 """Elementary steps, some four seconds of them, from which on compiling pays even where Numba must start first."""
 
 WORTH_GOING_ON = 5_000_000
-"""Elementary steps of many small calls after which a process may be taken to go on like that: to start Numba takes less."""
+"""Elementary steps of many small calls, after which a process may be taken to go on like that."""
 
 
 class Kernel(Generic[P, R]):
