@@ -241,7 +241,7 @@ def watch() -> None:
 
 
 def upkeep() -> dict[str, int]:
-    """Forget what is too old."""
+    """Forget what is too old, and compact the lake."""
     with running("upkeep", cluster=None) as ports:
         return steps.upkeep(ports.lake, ports.history, ports.settings, utc_now())
 

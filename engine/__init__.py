@@ -6,9 +6,12 @@ Read it in this order, bottom to top; a module may import what stands above it i
 1. `errors`      every error, with its exit code
    `text`        the few text helpers that errors and problems need
    `columns`     how a column is declared, once
+   `labels`      one word of an enumeration per row of an array
+   `environment` which Python and which source run here
    `facts`       what is known beyond a number: gains, losses, findings, proofs, reasons
 2. `figures`     what the judge says of an assignment
    `model`       frozen values: groups as they are, assignments as they could be
+   `batch`       many groups side by side in arrays; sums and counts per group
    `records`     one frozen record per kind of stored row; schemas, rows and JSON follow from it
 3. `datasets`    the lake's tables, and how their rows become groups
    `message`     what is said to people, as a frozen value

@@ -232,21 +232,21 @@ def parts_of(record: Any) -> tuple[Part, ...]:
     return tuple(_part(record, one, hints[one.name]) for one in fields(record))
 
 
-def _part(record: type, one: Field[Any], hint: Any) -> Part:
+def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     kind, nullable = _without_none(hint)
-    meaning = one.metadata.get(_MEANING)
+    meaning = declared.metadata.get(_MEANING)
     if meaning is not None:
         kind, item, bits = _stored(kind)
         spec = ColumnSpec(
-            name=one.name, kind=kind, item=item, bits=bits, nullable=nullable, meaning=meaning
+            name=declared.name, kind=kind, item=item, bits=bits, nullable=nullable, meaning=meaning
         )
-        return Part(name=one.name, column=spec, record=None, nullable=nullable)
+        return Part(name=declared.name, column=spec, record=None, nullable=nullable)
     if isinstance(kind, type) and is_dataclass(kind):
-        missing = one.metadata.get(_MISSING, ())
+        missing = declared.metadata.get(_MISSING, ())
         return Part(
-            name=one.name, column=None, record=kind, nullable=nullable, missing_where=missing
+            name=declared.name, column=None, record=kind, nullable=nullable, missing_where=missing
         )
-    raise TypeError(f"{record.__name__}.{one.name} declares no column.")
+    raise TypeError(f"{record.__name__}.{declared.name} declares no column.")
 
 
 def _embedded(part: Part) -> list[ColumnSpec]:

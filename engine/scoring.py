@@ -5,6 +5,7 @@ The judge: an assignment and its group -> `Score`. It knows no strategy, so it c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -160,24 +161,58 @@ def owner_racks(group: GroupSpec, owner: Indices) -> Indices:
     return racks
 
 
-def moves(group: GroupSpec, assignment: Assignment) -> list[Move]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Moves:
     """
-    The partitions that change hands, by (topic, partition).
+    Partitions that change hands, by (topic, partition); iterated, they are `Move` values.
+
+    Attributes:
+        group: Whose partitions they are.
+        partition: (k) which of them.
+        new_owner: (k) the member that gets each, NONE for nobody.
+    """
+
+    group: GroupSpec
+    partition: Ints
+    new_owner: Indices
+
+    def __len__(self) -> int:
+        return len(self.partition)
+
+    def __iter__(self) -> Iterator[Move]:
+        group, names = self.group, [*self.group.members, None]
+        columns = (
+            group.topic_of[self.partition],
+            group.number_of[self.partition],
+            group.owner[self.partition],
+            self.new_owner,
+        )
+        for topic, number, owner, new in zip(*(c.tolist() for c in columns), strict=True):
+            yield Move(
+                topic=group.topics[topic],
+                partition=number,
+                from_member=names[owner],
+                to_member=names[new],
+            )
+
+    def take(self, mask: Flags) -> Moves:
+        """Some of them."""
+        return Moves(
+            group=self.group, partition=self.partition[mask], new_owner=self.new_owner[mask]
+        )
+
+
+def moves(group: GroupSpec, assignment: Assignment) -> Moves:
+    """
+    The partitions that change hands.
 
     >>> from evenkeel.engine.assignor import spec
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]})
     >>> [(m.partition, m.from_member, m.to_member) for m in moves(group, Assignment(owner=np.array([0, 1])))]
     [(1, 'a', 'b')]
     """
-    names = [*group.members, None]
-    changed = np.flatnonzero(group.owner != assignment.owner).tolist()
-    changes = [
-        Move(
-            topic=group.topics[int(group.topic_of[p])],
-            partition=int(group.number_of[p]),
-            from_member=names[int(group.owner[p])],
-            to_member=names[int(assignment.owner[p])],
-        )
-        for p in changed
-    ]
-    return sorted(changes, key=lambda move: (move.topic, move.partition))
+    changed = np.flatnonzero(group.owner != assignment.owner)
+    rank = np.argsort(np.argsort(np.array(group.topics, dtype=np.str_)))
+    order = np.lexsort((group.number_of[changed], rank[group.topic_of[changed]]))
+    changed = changed[order]
+    return Moves(group=group, partition=changed, new_owner=assignment.owner[changed])

@@ -25,14 +25,14 @@ def plural(noun: str, number: float) -> str:
     return noun if number == 1 else f"{noun}s"
 
 
-def does(number: int, noun: str, one: str, many: str) -> str:
+def does(number: int, noun: str, for_one: str, for_many: str) -> str:
     """
     A number of things, and the verb for it.
 
     >>> does(1, "partition", "has", "have"), does(2, "partition", "has", "have")
     ('1 partition has', '2 partitions have')
     """
-    return f"{several(number, noun)} {one if number == 1 else many}"
+    return f"{several(number, noun)} {for_one if number == 1 else for_many}"
 
 
 def listed(names: Sequence[str], limit: int = 3) -> str:
@@ -55,14 +55,14 @@ def and_more(number: int) -> str:
     return f" and {number:,} more" if number > 0 else ""
 
 
-def named(names: Sequence[str], noun: str, one: str, many: str, limit: int = 3) -> str:
+def named(names: Sequence[str], noun: str, for_one: str, for_many: str, limit: int = 3) -> str:
     """
     How many things, the first few names, and the verb for it.
 
     >>> named(["a", "b", "c", "d"], "client", "has", "have", 2), named(["a"], "client", "has", "have")
     ('4 clients (a, b and 2 more) have', '1 client (a) has')
     """
-    verb = one if len(names) == 1 else many
+    verb = for_one if len(names) == 1 else for_many
     return f"{several(len(names), noun)} ({listed(names, limit)}) {verb}"
 
 

@@ -70,13 +70,13 @@ def recorded(place: str | Path) -> Lake:
         return FileLake(str(place))
     if not Path(place).is_dir():
         return open_recording(place)
-    found = FileLake.around(place)
-    if found is None:
+    file_lake = FileLake.around(place)
+    if file_lake is None:
         raise InputError(
             f"{place} is a folder, but no lake.",
             fix="Name a lake folder, or a file of `evenkeel record`.",
         )
-    return found
+    return file_lake
 
 
 def scratch() -> Lake:

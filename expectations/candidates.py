@@ -6,21 +6,20 @@ A group with an impossible number gets no advice; the others do.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.model import Feasibility
 from evenkeel.engine.records import CandidateRow
-from evenkeel.expectations.frames import Frame, flags, with_columns
+from evenkeel.expectations.columns import at_most, codes, flags, lengths, numbers, stacked
+from evenkeel.expectations.frames import Frame, with_columns
 from evenkeel.expectations.ranges import UNSOUND, among, ranges, unsound
 from evenkeel.expectations.suite import expect, holds, whole
-
-COVERAGE = pa.schema({"group_id": pa.string(), "strategy": pa.string(), "rows": pa.int64()})
 
 
 def candidate_frames(
@@ -141,52 +140,37 @@ def _above_floor() -> gxe.Expectation:
 
 def _scoreboard(candidates: pa.Table, groups: pa.Table, strategies: Sequence[str]) -> pa.Table:
     """One row per group and strategy: how many candidates it has."""
-    pairs = zip(candidates["group_id"].to_pylist(), candidates["strategy"].to_pylist(), strict=True)
-    have = Counter(pairs)
-    rows = [
-        {"group_id": group, "strategy": strategy, "rows": have[group, strategy]}
-        for group in groups["group_id"].to_pylist()
-        for strategy in strategies
-    ]
-    return pa.Table.from_pylist(rows, COVERAGE)
+    group = np.repeat(np.arange(len(groups)), len(strategies))
+    expected = pa.table(
+        {
+            "group_id": groups["group_id"].take(pa.array(group)),
+            "strategy": pa.array(list(strategies) * len(groups), pa.string()),
+        }
+    )
+    pairs = codes(*(stacked(expected[n], candidates[n]) for n in ("group_id", "strategy")))
+    wanted, have = pairs[: len(expected)], pairs[len(expected) :]
+    rows = np.bincount(have, minlength=len(pairs))[wanted]
+    return with_columns(expected, rows=pa.array(rows))
 
 
 def _candidates(candidates: pa.Table, groups: pa.Table) -> pa.Table:
     """The candidates with what no single column says; a comparison with the unknown is fine."""
-    rows = candidates.drop_columns(["moved", "findings", "facts"]).to_pylist()
-    listed = pc.fill_null(pc.list_value_length(candidates["moved"]), 0).to_pylist()
-    sizes = dict(zip(groups["group_id"].to_pylist(), groups["partitions"].to_pylist(), strict=True))
+    table = candidates.drop_columns(["moved", "findings", "facts"])
+    group = pc.index_in(table["group_id"], value_set=groups["group_id"].combine_chunks())
+    size = groups["partitions"].take(group)
+    changes = pc.add(table["moves"], table["newly_owned"])
+    live = pc.equal(table["strategy"], "live")
+    infeasible = pc.equal(table["feasibility"], Feasibility.INFEASIBLE.value)
+    spread = pc.subtract(table["most_partitions"], table["fewest_partitions"])
     return with_columns(
-        candidates,
-        listed=flags(row["group_id"] in sizes for row in rows),
-        reasoned=flags(bool((row["reason"] or "").strip()) for row in rows),
-        scored=flags(
-            (row["feasibility"] == Feasibility.INFEASIBLE.value) == (row["unowned"] is None)
-            for row in rows
-        ),
-        moves_fit=flags(_at_most(_changes(row), sizes.get(row["group_id"])) for row in rows),
-        moves_listed=flags(
-            (_changes(row) or 0) == count for row, count in zip(rows, listed, strict=True)
-        ),
-        given_out=flags(row["strategy"] == "live" or not row["unowned"] for row in rows),
-        counts_agree=flags(_at_most(row["partition_spread"], _range(row)) for row in rows),
-        above_floor=flags(
-            row["strategy"] == "live" or _at_most(row["lag_floor"], row["largest_member_lag"])
-            for row in rows
-        ),
+        table,
+        listed=group.is_valid(),
+        reasoned=pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(table["reason"]), ""), False),
+        scored=pc.equal(pc.fill_null(infeasible, False), table["unowned"].is_null()),
+        moves_fit=at_most(changes, size),
+        moves_listed=flags(numbers(changes) == lengths(candidates["moved"])),
+        given_out=pc.or_(live, pc.equal(pc.fill_null(table["unowned"], 0), 0)),
+        counts_agree=at_most(table["partition_spread"], spread),
+        above_floor=pc.or_(live, at_most(table["lag_floor"], table["largest_member_lag"])),
         **{UNSOUND: unsound(candidates, CandidateRow)},
     )
-
-
-def _changes(row: Mapping[str, int | None]) -> int | None:
-    moves, newly_owned = row["moves"], row["newly_owned"]
-    return None if moves is None or newly_owned is None else moves + newly_owned
-
-
-def _range(row: Mapping[str, int | None]) -> int | None:
-    most, fewest = row["most_partitions"], row["fewest_partitions"]
-    return None if most is None or fewest is None else most - fewest
-
-
-def _at_most(number: int | None, limit: int | None) -> bool:
-    return number is None or limit is None or number <= limit

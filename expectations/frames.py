@@ -7,29 +7,33 @@ named after what should be so, and are true where it is.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.model import GroupType
+from evenkeel.engine.model import Flags, GroupType, Ints
 from evenkeel.engine.ports import Manifest
-
-CLAIM = pa.schema(
-    {
-        "group_id": pa.string(),
-        "member_id": pa.string(),
-        "topic": pa.string(),
-        "partition": pa.int32(),
-        "known": pa.bool_(),
-        "exclusive": pa.bool_(),
-    }
+from evenkeel.expectations.columns import (
+    among,
+    codes,
+    flags,
+    lengths,
+    listed,
+    numbers,
+    paired,
+    times,
+    truths,
+    without_gap,
 )
-SUBSCRIPTION = pa.schema({"group_id": pa.string(), "topic": pa.string(), "known": pa.bool_()})
+
+_WIDE = 2**33
+"""More than there are 32-bit numbers, twice."""
+
 READING = pa.schema(
     {"started_at": pa.timestamp("ms", tz="UTC"), "finished_at": pa.timestamp("ms", tz="UTC")}
 )
@@ -43,17 +47,17 @@ class Frame:
     Attributes:
         name: Of the dataset, as the results show it.
         table: Its rows.
-        concerned: The groups each row concerns; without it, the row's own `group_id`.
+        concerned: (row, group) of some rows, for every group a row concerns; without it, the row's own `group_id`.
     """
 
     name: str
     table: pa.Table
-    concerned: Sequence[Iterable[str]] | None = None
+    concerned: Callable[[Sequence[int]], Iterable[tuple[int, str]]] | None = None
 
     def groups(self, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
         """(row, group) of some rows, for every group a row concerns."""
         if self.concerned is not None:
-            yield from ((row, group) for row in rows for group in self.concerned[row])
+            yield from self.concerned(rows)
             return
         names = self.table["group_id"].take(pa.array(rows, pa.int64())).to_pylist()
         yield from ((row, name) for row, name in zip(rows, names, strict=True) if name is not None)
@@ -67,17 +71,21 @@ def snapshot_frames(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[
         manifest: Of the step `snapshot`.
         tables: The five snapshot tables.
     """
-    groups, members = tables["groups"], tables["members"]
-    sizes = Counter(tables["partitions"]["topic"].to_pylist())
+    groups, members, partitions = tables["groups"], tables["members"], tables["partitions"]
+    commits = tables["commits"]
     frames = [
-        Frame(name="reading", table=_reading(manifest), concerned=[()]),
-        Frame(name="brokers", table=tables["brokers"], concerned=[()] * len(tables["brokers"])),
+        Frame(name="reading", table=_reading(manifest), concerned=_nobody),
+        Frame(name="brokers", table=tables["brokers"], concerned=_nobody),
         Frame(name="groups", table=_groups(groups)),
         Frame(name="members", table=_members(members, groups)),
-        _partition_frame(tables["partitions"], members, tables["commits"]),
-        Frame(name="commits", table=_commits(tables["commits"], groups, sizes)),
-        Frame(name="assignments", table=_claims(members, groups, tables["partitions"])),
-        Frame(name="subscriptions", table=_subscriptions(members, sizes)),
+        Frame(
+            name="partitions",
+            table=_partitions(partitions),
+            concerned=lambda rows: _interested(rows, partitions, members, commits),
+        ),
+        Frame(name="commits", table=_commits(commits, groups, partitions)),
+        Frame(name="assignments", table=_claims(members, groups, partitions)),
+        Frame(name="subscriptions", table=_subscriptions(members, partitions)),
     ]
     return {frame.name: frame for frame in frames}
 
@@ -91,9 +99,9 @@ def with_columns(table: pa.Table, **columns: Any) -> pa.Table:
     return table
 
 
-def flags(values: Iterable[bool]) -> pa.Array:
-    """Truths as a column."""
-    return pa.array(list(values), pa.bool_())
+def _nobody(rows: Sequence[int]) -> Iterable[tuple[int, str]]:
+    """What concerns no group."""
+    return ()
 
 
 def _reading(manifest: Manifest) -> pa.Table:
@@ -116,108 +124,97 @@ def _groups(groups: pa.Table) -> pa.Table:
 
 
 def _members(members: pa.Table, groups: pa.Table) -> pa.Table:
-    lengths = {
-        name: pc.fill_null(pc.list_value_length(members[name]), 0).to_pylist()
-        for name in ("assigned_topics", "assigned_partitions", "target_topics", "target_partitions")
-    }
+    pairs = (("assigned_topics", "assigned_partitions"), ("target_topics", "target_partitions"))
+    unpaired = [lengths(members[a]) != lengths(members[b]) for a, b in pairs]
     return with_columns(
         members,
-        listed=_listed(members, groups),
-        in_place=flags(
-            _without_gap(members["group_id"].to_pylist(), members["position"].to_pylist())
-        ),
-        paired=flags(a == b and c == d for a, b, c, d in zip(*lengths.values(), strict=True)),
+        listed=among(members["group_id"], groups["group_id"]),
+        in_place=flags(without_gap(members["group_id"], members["position"])),
+        paired=flags(~np.logical_or(*unpaired)),
     )
 
 
-def _partition_frame(partitions: pa.Table, members: pa.Table, commits: pa.Table) -> Frame:
-    """A row concerns the groups that subscribe to, own or have committed its topic."""
-    topics = partitions["topic"].to_pylist()
+def _partitions(partitions: pa.Table) -> pa.Table:
     explained = pc.or_(partitions["end_offset"].is_valid(), partitions["error"].is_valid())
-    in_place = flags(_without_gap(topics, partitions["partition"].to_pylist()))
-    groups: dict[str, set[str]] = {}
-    for group, topic in _interests(members, commits):
-        groups.setdefault(topic, set()).add(group)
-    return Frame(
-        name="partitions",
-        table=with_columns(partitions, explained=explained, in_place=in_place),
-        concerned=[sorted(groups.get(topic, ())) for topic in topics],
-    )
+    in_place = flags(without_gap(partitions["topic"], partitions["partition"]))
+    return with_columns(partitions, explained=explained, in_place=in_place)
 
 
-def _commits(commits: pa.Table, groups: pa.Table, sizes: Mapping[str, int]) -> pa.Table:
-    topics, partitions = commits["topic"].to_pylist(), commits["partition"].to_pylist()
+def _interested(
+    rows: Sequence[int], partitions: pa.Table, members: pa.Table, commits: pa.Table
+) -> Iterator[tuple[int, str]]:
+    """A partition concerns the groups that subscribe to, own or have committed its topic."""
+    topics = partitions["topic"].take(pa.array(rows, pa.int64()))
+    named = ("subscription", "assigned_topics", "target_topics")
+    mentioned = [commits.select(["group_id", "topic"]), *(_mentioned(members, n) for n in named)]
+    groups: dict[str, list[str]] = {}
+    for table in (_distinct(each.filter(among(each["topic"], topics))) for each in mentioned):
+        for group, topic in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            groups.setdefault(topic, []).append(group)
+    concerned = {topic: sorted(set(own)) for topic, own in groups.items()}
+    for row, topic in zip(rows, topics.to_pylist(), strict=True):
+        yield from ((row, group) for group in concerned.get(topic, ()))
+
+
+def _commits(commits: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
+    topics = partitions["topic"].unique()
+    sizes = np.bincount(numbers(pc.index_in(partitions["topic"], value_set=topics)))
+    known = pc.index_in(commits["topic"], value_set=topics)
+    size = np.append(sizes, 0)[numbers(known, -1)]
+    # where there is no topic, the partition is no second finding
+    fits = known.is_null().to_numpy() | (numbers(commits["partition"], -1) < size)
     return with_columns(
         commits,
-        listed=_listed(commits, groups),
-        topic_known=flags(topic in sizes for topic in topics),
-        # where there is no topic, the partition is no second finding
-        partition_known=flags(
-            topic not in sizes or partition is None or partition < sizes[topic]
-            for topic, partition in zip(topics, partitions, strict=True)
-        ),
+        listed=among(commits["group_id"], groups["group_id"]),
+        topic_known=known.is_valid(),
+        partition_known=flags(fits),
     )
 
 
 def _claims(members: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
-    """One row per partition a member says it owns."""
-    known = set(
-        zip(partitions["topic"].to_pylist(), partitions["partition"].to_pylist(), strict=True)
+    """One row per partition a member says it owns; lists of unequal length are a finding of their own."""
+    row, topics, numbered = paired(members["assigned_topics"], members["assigned_partitions"])
+    claims = members.select(["group_id", "member_id"]).take(pa.array(row))
+    claims = with_columns(claims, topic=topics, partition=numbered)
+    stable = pc.and_(
+        pc.equal(groups["state"], "Stable"),
+        pc.not_equal(groups["group_type"], GroupType.SHARE.value),
     )
-    exclusive = {
-        row["group_id"]
-        for row in groups.select(["group_id", "group_type", "state"]).to_pylist()
-        if row["state"] == "Stable" and row["group_type"] != GroupType.SHARE.value
-    }
-    rows = [
-        (row["group_id"], row["member_id"], topic, partition, (topic, partition) in known)
-        for row in members.select(
-            ["group_id", "member_id", "assigned_topics", "assigned_partitions"]
-        ).to_pylist()
-        # lists of unequal length are a finding of their own
-        for topic, partition in zip(
-            row["assigned_topics"] or (), row["assigned_partitions"] or (), strict=False
-        )
-    ]
-    times = Counter((group, topic, partition) for group, _, topic, partition, _ in rows)
-    once = [g not in exclusive or times[g, t, p] == 1 for g, _, t, p, _ in rows]
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * (len(CLAIM) - 1)
-    return pa.Table.from_pydict(dict(zip(CLAIM.names, [*columns, once], strict=True)), CLAIM)
+    single = groups["group_id"].filter(pc.fill_null(stable, False))
+    exclusive = truths(among(claims["group_id"], single))
+    once = times(codes(claims["group_id"], claims["topic"], claims["partition"])) == 1
+    return with_columns(
+        claims, known=flags(_known(claims, partitions)), exclusive=flags(~exclusive | once)
+    )
 
 
-def _subscriptions(members: pa.Table, sizes: Mapping[str, int]) -> pa.Table:
+def _known(claims: pa.Table, partitions: pa.Table) -> Flags:
+    """Whether the partition of each row was read."""
+    topics = partitions["topic"].unique()
+
+    def keys(table: pa.Table) -> Ints:
+        topic = numbers(pc.index_in(table["topic"], value_set=topics), -1)
+        # a partition that is null is none that a list could hold
+        return topic * _WIDE + numbers(table["partition"], _WIDE // 2)
+
+    return np.isin(keys(claims), keys(partitions))
+
+
+def _subscriptions(members: pa.Table, partitions: pa.Table) -> pa.Table:
     """One row per group and topic it subscribes to."""
-    pairs = sorted(set(_listed_topics(members, "subscription")))
-    rows = [{"group_id": g, "topic": t, "known": t in sizes} for g, t in pairs]
-    return pa.Table.from_pylist(rows, SUBSCRIPTION)
+    pairs = _distinct(_mentioned(members, "subscription"))
+    pairs = pairs.sort_by([("group_id", "ascending"), ("topic", "ascending")])
+    return with_columns(pairs, known=among(pairs["topic"], partitions["topic"]))
 
 
-def _interests(members: pa.Table, commits: pa.Table) -> set[tuple[str, str]]:
-    """(group, topic): what each group subscribes to, owns or has committed."""
-    committed = zip(commits["group_id"].to_pylist(), commits["topic"].to_pylist(), strict=True)
-    owned = (
-        p for name in ("assigned_topics", "target_topics") for p in _listed_topics(members, name)
+def _mentioned(members: pa.Table, column: str) -> pa.Table:
+    """The group and the topic for each topic in the lists of a column."""
+    row = np.repeat(np.arange(len(members)), lengths(members[column]))
+    return pa.table(
+        {"group_id": members["group_id"].take(pa.array(row)), "topic": listed(members[column])}
     )
-    pairs = {*committed, *owned, *_listed_topics(members, "subscription")}
-    return {(group, topic) for group, topic in pairs if group is not None and topic is not None}
 
 
-def _listed_topics(members: pa.Table, column: str) -> Iterator[tuple[str, str]]:
-    parent = pc.list_parent_indices(members[column])
-    groups = members["group_id"].take(parent).to_pylist()
-    pairs = zip(groups, pc.list_flatten(members[column]).to_pylist(), strict=True)
-    return ((group, topic) for group, topic in pairs if group is not None and topic is not None)
-
-
-def _listed(table: pa.Table, groups: pa.Table) -> pa.ChunkedArray:
-    """Whether each row's group is among the groups."""
-    return pc.is_in(table["group_id"], value_set=groups["group_id"].combine_chunks())
-
-
-def _without_gap(names: Sequence[Any], numbers: Sequence[int | None]) -> list[bool]:
-    """Per row, whether the numbers under its name are 0, 1, 2 ... in any order."""
-    found: dict[Any, list[int]] = {}
-    for name, number in zip(names, numbers, strict=True):
-        found.setdefault(name, []).append(-1 if number is None else number)
-    whole = {name: sorted(have) == list(range(len(have))) for name, have in found.items()}
-    return [whole[name] for name in names]
+def _distinct(pairs: pa.Table) -> pa.Table:
+    """Each group and topic once, those without a name left out."""
+    return pairs.drop_null().group_by(["group_id", "topic"]).aggregate([])

@@ -6,24 +6,34 @@ A group with an impossible number is shown as unknown and gets no advice; the ot
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.columns import columns_of
-from evenkeel.engine.model import REBALANCING
+from evenkeel.engine.model import REBALANCING, Flags, Ints
 from evenkeel.engine.records import GroupMetrics, MemberMetrics, PartitionMetrics
-from evenkeel.expectations.frames import Frame, flags, with_columns
+from evenkeel.expectations.columns import (
+    among,
+    at_most,
+    codes,
+    flags,
+    numbers,
+    said,
+    stacked,
+    truths,
+    where,
+)
+from evenkeel.expectations.frames import Frame, with_columns
 from evenkeel.expectations.ranges import UNSOUND, ranges, unsound
 from evenkeel.expectations.suite import expect, holds, whole
 
-COVERAGE = pa.schema({"group_id": pa.string(), "rows": pa.int64()})
 NUMBERS = [s.name for s in columns_of(GroupMetrics) if s.kind in (int, float)]
 TOTALS = ("partitions", "unknown_lag_partitions", "total_lag", "largest_partition_lag")
 PARTS = (
@@ -37,33 +47,34 @@ PARTS = (
 )
 """What is a part of what."""
 
-Row = Mapping[str, Any]
+_LEAST = np.iinfo(np.int64).min
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Sums:
-    """What some partitions or members come to."""
+    """
+    What partitions or members come to, by the code of what they are of: how many, of how many the lag is unknown,
+    the sum of what is known of it, and the largest (null where nothing is).
+    """
 
-    rows: int = 0
-    unknown: int = 0
-    lag: int = 0
-    largest: int | None = None
-    idle: int = 0
-    judgeable: bool = True
+    rows: Ints
+    unknown: Ints
+    lag: Ints
+    largest: pa.Array
 
-    @property
-    def total(self) -> int | None:
-        """Their lag; None when one is unknown or there are none."""
-        return None if self.unknown or not self.rows else self.lag
-
-
-@dataclass(kw_only=True)
-class Parts:
-    """A group's partitions, those inside its totals and those of each member, and its members."""
-
-    counted: Sums = field(default_factory=Sums)
-    members: Sums = field(default_factory=Sums)
-    owned: dict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
+    @classmethod
+    def of(cls, code: Ints, lag: pa.ChunkedArray, kinds: int) -> Sums:
+        """The sums of rows with these codes, out of so many there are."""
+        known, size = lag.is_valid().to_numpy(), numbers(lag)
+        sums, largest = np.zeros(kinds, np.int64), np.full(kinds, _LEAST)
+        np.add.at(sums, code[known], size[known])
+        np.maximum.at(largest, code[known], size[known])
+        return cls(
+            rows=np.bincount(code, minlength=kinds),
+            unknown=np.bincount(code[~known], minlength=kinds),
+            lag=sums,
+            largest=pa.array(largest, mask=largest == _LEAST),
+        )
 
 
 def metric_frames(tables: Mapping[str, pa.Table], groups: Sequence[str]) -> dict[str, Frame]:
@@ -74,22 +85,14 @@ def metric_frames(tables: Mapping[str, pa.Table], groups: Sequence[str]) -> dict
         tables: The three datasets.
         groups: Ids of the groups of the snapshot.
     """
-    parts = _parts(tables)
-    members = {
-        (row["group_id"], row["member_id"])
-        for row in tables["member_metrics"].select(["group_id", "member_id"]).to_pylist()
-    }
+    of_groups, of_members = tables["group_metrics"], tables["member_metrics"]
+    partitions = tables["partition_metrics"]
+    keys = _Keys.of(of_groups, of_members, partitions)
     frames = [
-        Frame(name="measured", table=_measured(tables["group_metrics"], groups)),
-        Frame(name="group_metrics", table=_groups(tables["group_metrics"], groups, parts)),
-        Frame(
-            name="member_metrics",
-            table=_members(tables["member_metrics"], tables["group_metrics"], parts),
-        ),
-        Frame(
-            name="partition_metrics",
-            table=_partitions(tables["partition_metrics"], tables["group_metrics"], members),
-        ),
+        Frame(name="measured", table=_measured(of_groups, groups)),
+        Frame(name="group_metrics", table=_groups(tables, groups, keys)),
+        Frame(name="member_metrics", table=_members(of_members, of_groups, partitions, keys)),
+        Frame(name="partition_metrics", table=_partitions(partitions, of_groups, keys)),
     ]
     return {frame.name: frame for frame in frames}
 
@@ -220,132 +223,157 @@ def _no_more(description: str) -> gxe.Expectation:
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Keys:
+    """
+    Which rows are of the same group, and of the same member, by codes that the three tables share.
+
+    Attributes:
+        groups: The group's code of each row of groups, of members and of partitions.
+        members: The member's code of each row of members, and the owner's of partitions.
+        owned: Of which partitions somebody is the owner.
+    """
+
+    groups: tuple[Ints, Ints, Ints]
+    members: tuple[Ints, Ints]
+    owned: Flags
+
+    @classmethod
+    def of(cls, groups: pa.Table, members: pa.Table, partitions: pa.Table) -> _Keys:
+        tables = (groups, members, partitions)
+        group = codes(stacked(*(table["group_id"] for table in tables)))
+        member = codes(*(stacked(members[n], partitions[n]) for n in ("group_id", "member_id")))
+        ends = len(groups), len(groups) + len(members)
+        return cls(
+            groups=tuple(np.split(group, ends)),  # type: ignore[arg-type]
+            members=tuple(np.split(member, [len(members)])),  # type: ignore[arg-type]
+            owned=truths(pc.not_equal(partitions["member_id"], "")),
+        )
+
+    @property
+    def kinds(self) -> tuple[int, int]:
+        """How many groups and how many members there are codes for."""
+        return tuple(
+            max(c.max(initial=-1) for c in some) + 1 for some in (self.groups, self.members)
+        )  # type: ignore[return-value]
+
+
 def _measured(groups: pa.Table, names: Sequence[str]) -> pa.Table:
     """One row per group of the snapshot: how many rows it has."""
-    have = groups["group_id"].to_pylist()
-    rows = [{"group_id": name, "rows": have.count(name)} for name in names]
-    return pa.Table.from_pylist(rows, COVERAGE)
+    wanted = pa.chunked_array([pa.array(names, pa.string())])
+    code = codes(stacked(wanted, groups["group_id"]))
+    have = np.bincount(code[len(wanted) :], minlength=len(code))
+    return pa.table({"group_id": wanted, "rows": pa.array(have[code[: len(wanted)]])})
 
 
-def _groups(groups: pa.Table, names: Sequence[str], parts: Mapping[str, Parts]) -> pa.Table:
-    rows, known = groups.drop_columns(["findings"]).to_pylist(), set(names)
+def _groups(tables: Mapping[str, pa.Table], names: Sequence[str], keys: _Keys) -> pa.Table:
+    groups = tables["group_metrics"]
+    known = pa.chunked_array([pa.array(names, pa.string())])
+    numberless = np.all([groups[n].is_null().to_numpy() for n in NUMBERS if n != "members"], axis=0)
+    loose = pc.not_equal(pc.fill_null(groups["unowned_partitions"], -1), 0)
+    larger = (
+        where(
+            ~truths(at_most(groups[part], groups[total])),
+            *(f"{part} ", _shown(groups[part]), f" of {total} ", _shown(groups[total])),
+        )
+        for part, total in PARTS
+    )
     return with_columns(
         groups,
-        listed=flags(row["group_id"] in known for row in rows),
-        silent=flags(
-            row["error"] is None or all(row[n] is None for n in NUMBERS if n != "members")
-            for row in rows
-        ),
-        differs=_texts(rows, lambda row: _group_differs(row, parts.get(row["group_id"], Parts()))),
-        larger=_texts(rows, _larger),
-        above_floor=flags(
-            row["unowned_partitions"] != 0 or _at_most(row["lag_floor"], row["largest_member_lag"])
-            for row in rows
-        ),
+        listed=among(groups["group_id"], known),
+        silent=pc.or_(groups["error"].is_null(), flags(numberless)),
+        differs=_group_differs(tables, keys),
+        larger=said(len(groups), *larger),
+        above_floor=pc.or_(loose, at_most(groups["lag_floor"], groups["largest_member_lag"])),
         **{UNSOUND: unsound(groups, GroupMetrics)},
     )
 
 
-def _group_differs(row: Row, parts: Parts) -> Iterator[str]:
+def _group_differs(tables: Mapping[str, pa.Table], keys: _Keys) -> pa.Array:
     """What a group's row says otherwise than its partitions and members do."""
-    if row["error"] is not None:
-        return
-    counted, members = parts.counted, parts.members
-    if counted.judgeable:
-        come_to = (counted.rows, counted.unknown, counted.total, counted.largest)
-        yield from _unequal(row, dict(zip(TOTALS, come_to, strict=True)))
-    if members.rows or row["state"] not in REBALANCING:
-        yield from _unequal(row, {"members": members.rows})
-        if row["idle_members"] is not None:
-            yield from _unequal(row, {"idle_members": members.idle})
-        if not members.unknown and not _at_most(row["largest_member_lag"], members.largest):
-            yield f"largest_member_lag is {row['largest_member_lag']}, no member has more than {members.largest}"
+    groups, members = tables["group_metrics"], tables["member_metrics"]
+    partitions = tables["partition_metrics"]
+    (own, of_members, of_partitions), kinds = keys.groups, keys.kinds[0]
+    counted = truths(partitions["counted"])
+    parts = Sums.of(of_partitions[counted], partitions["lag"].filter(flags(counted)), kinds)
+    hands = Sums.of(of_members, members["lag"], kinds)
+    idle = np.bincount(of_members[numbers(members["partitions"], 1) == 0], minlength=kinds)
+    # a file of an older version does not say what counts
+    vague = np.bincount(of_partitions[partitions["counted"].is_null().to_numpy()], minlength=kinds)
+
+    readable = groups["error"].is_null().to_numpy()
+    judgeable = readable & (vague[own] == 0)
+    settled = ~truths(among(groups["state"], pa.chunked_array([pa.array(REBALANCING)])))
+    told = readable & ((hands.rows[own] > 0) | settled)
+    totals = (
+        pa.array(parts.rows[own]),
+        pa.array(parts.unknown[own]),
+        pa.array(parts.lag[own], mask=(parts.unknown[own] > 0) | (parts.rows[own] == 0)),
+        parts.largest.take(pa.array(own)),
+    )
+    most, largest = hands.largest.take(pa.array(own)), groups["largest_member_lag"]
+    excess = told & (hands.unknown[own] == 0) & ~truths(at_most(largest, most))
+    return said(
+        len(groups),
+        *(_unequal(groups, n, t, judgeable) for n, t in zip(TOTALS, totals, strict=True)),
+        _unequal(groups, "members", pa.array(hands.rows[own]), told),
+        _unequal(
+            groups,
+            "idle_members",
+            pa.array(idle[own]),
+            told & groups["idle_members"].is_valid().to_numpy(),
+        ),
+        where(
+            excess,
+            *("largest_member_lag is ", _shown(largest), ", no member has more than "),
+            _shown(most),
+        ),
+    )
 
 
-def _unequal(row: Row, come_to: Mapping[str, int | None]) -> Iterator[str]:
-    for name, number in come_to.items():
-        if row[name] != number:
-            yield f"{name} is {_shown(row[name])}, its parts come to {_shown(number)}"
+def _unequal(table: pa.Table, name: str, come_to: pa.Array, judged: Flags) -> pa.Array:
+    told = table[name]
+    same = pc.or_(
+        pc.fill_null(pc.equal(told, come_to), False), pc.and_(told.is_null(), come_to.is_null())
+    )
+    parts = (f"{name} is ", _shown(told), ", its parts come to ", _shown(come_to))
+    return where(judged & ~truths(same), *parts)
 
 
-def _shown(number: int | None) -> str:
-    return "unknown" if number is None else str(number)
+def _shown(found: Any) -> Any:
+    return pc.fill_null(found.cast(pa.string()), "unknown")
 
 
-def _larger(row: Row) -> Iterator[str]:
-    for part, total in PARTS:
-        if not _at_most(row[part], row[total]):
-            yield f"{part} {row[part]} of {total} {row[total]}"
-
-
-def _members(members: pa.Table, groups: pa.Table, parts: Mapping[str, Parts]) -> pa.Table:
-    def differs(row: Row) -> Iterator[str]:
-        owned = parts[row["group_id"]].owned.get(row["member_id"], Sums())
-        lag = None if owned.unknown else owned.lag
-        yield from _unequal(row, {"partitions": owned.rows, "lag": lag})
-
+def _members(members: pa.Table, groups: pa.Table, partitions: pa.Table, keys: _Keys) -> pa.Table:
+    own, owner = keys.members
+    owned = Sums.of(owner[keys.owned], partitions["lag"].filter(flags(keys.owned)), keys.kinds[1])
+    every = np.ones(len(members), np.bool_)
+    lag = pa.array(owned.lag[own], mask=owned.unknown[own] > 0)
     return with_columns(
         members,
-        listed=_among(members, groups),
-        differs=_texts(members.to_pylist(), differs),
+        listed=among(members["group_id"], groups["group_id"]),
+        differs=said(
+            len(members),
+            _unequal(members, "partitions", pa.array(owned.rows[own]), every),
+            _unequal(members, "lag", lag, every),
+        ),
         **{UNSOUND: unsound(members, MemberMetrics)},
     )
 
 
-def _partitions(partitions: pa.Table, groups: pa.Table, members: set[tuple[Any, Any]]) -> pa.Table:
+def _partitions(partitions: pa.Table, groups: pa.Table, keys: _Keys) -> pa.Table:
     size = pc.subtract(partitions["end_offset"], partitions["begin_offset"])
     over = pc.greater(partitions["lag"], pc.max_element_wise(size, 0))
-    states = dict(zip(groups["group_id"].to_pylist(), groups["state"].to_pylist(), strict=True))
-    owners = zip(
-        partitions["group_id"].to_pylist(), partitions["member_id"].to_pylist(), strict=True
-    )
+    (own, _, of_partitions), (members, owner) = keys.groups, keys.members
+    kinds, many = keys.kinds
+    is_member, moving = np.zeros(many, np.bool_), np.zeros(kinds, np.bool_)
+    is_member[members] = True
+    moving[own] = truths(among(groups["state"], pa.chunked_array([pa.array(REBALANCING)])))
+    unowned = partitions["member_id"].is_null().to_numpy()
     return with_columns(
         partitions,
-        listed=_among(partitions, groups),
+        listed=among(partitions["group_id"], groups["group_id"]),
         within_log=pc.invert(pc.fill_null(over, False)),
-        owner_known=flags(
-            member is None or (group, member) in members or states.get(group) in REBALANCING
-            for group, member in owners
-        ),
+        owner_known=flags(unowned | is_member[owner] | moving[of_partitions]),
         **{UNSOUND: unsound(partitions, PartitionMetrics)},
     )
-
-
-def _parts(tables: Mapping[str, pa.Table]) -> dict[str, Parts]:
-    """What the partitions and members of each group come to."""
-    found: dict[str, Parts] = defaultdict(Parts)
-    columns = ("group_id", "member_id", "lag", "counted")
-    partitions = tables["partition_metrics"].select(columns)
-    for group, member, lag, counted in zip(*(c.to_pylist() for c in partitions), strict=True):
-        own = found[group]
-        if counted is None:  # a file of an older version
-            own.counted.judgeable = False
-        for sums in ([own.counted] if counted else []) + ([own.owned[member]] if member else []):
-            _add(sums, lag)
-    for row in tables["member_metrics"].select(["group_id", "lag", "partitions"]).to_pylist():
-        own = found[row["group_id"]]
-        _add(own.members, row["lag"])
-        own.members.idle += row["partitions"] == 0
-    return found
-
-
-def _add(sums: Sums, lag: int | None) -> None:
-    sums.rows += 1
-    if lag is None:
-        sums.unknown += 1
-        return
-    sums.lag += lag
-    sums.largest = lag if sums.largest is None else max(lag, sums.largest)
-
-
-def _among(table: pa.Table, groups: pa.Table) -> pa.ChunkedArray:
-    return pc.is_in(table["group_id"], value_set=groups["group_id"].combine_chunks())
-
-
-def _texts(rows: Sequence[Row], say: Callable[[Row], Iterator[str]]) -> pa.Array:
-    """Per row what there is to say of it; null for nothing."""
-    return pa.array(["; ".join(say(row)) or None for row in rows], pa.string())
-
-
-def _at_most(number: int | None, limit: int | None) -> bool:
-    return number is None or limit is None or number <= limit

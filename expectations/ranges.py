@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.columns import ColumnSpec, columns_of
+from evenkeel.expectations.columns import said
 from evenkeel.expectations.suite import expect
 
 UNSOUND = "unsound"
@@ -42,11 +43,8 @@ def in_range(record: type, name: str, example: str) -> gxe.Expectation:
 
 def unsound(table: pa.Table, record: type) -> pa.Array:
     """Per row, which columns are null though they must not be, or NaN: their names; null where there are none."""
-    names = pa.nulls(len(table), pa.string())
-    for name, bad in _faults(table, record):
-        named = pc.if_else(bad, name, None)
-        names = pc.coalesce(pc.binary_join_element_wise(names, named, ", "), names, named)
-    return names
+    faults = (pc.if_else(bad, name, None) for name, bad in _faults(table, record))
+    return said(len(table), *faults, between=", ")
 
 
 def _faults(table: pa.Table, record: type) -> Iterator[tuple[str, pa.ChunkedArray]]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.assignors import every
@@ -160,18 +162,59 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
     Raises:
         EvenkeelError: An expectation could not be evaluated.
     """
-    context = _context()
-    source = context.data_sources.add_pandas("lake")
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, frame in frames.items():
-        suite = suites[name]
-        columns = _flat(frame.table)
-        asset = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all")
-        batch = asset.get_batch({"dataframe": columns.to_pandas()})
-        found = batch.validate(suite, result_format={"result_format": "COMPLETE"})
-        for result in found.results:
-            rows += _rows(frame, result)
+        found: dict[str, list[dict[str, Any]]] = {}
+        for columns, suite in _narrowed(suites[name]):
+            # each in a context of its own, which keeps the batches it has seen
+            source = _context().data_sources.add_pandas("lake")
+            asset = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all")
+            batch = asset.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
+            validated = batch.validate(suite, result_format={"result_format": "COMPLETE"})
+            for result in validated.results:
+                found[result.expectation_config.description] = list(_rows(frame, result))
+        for expectation in suites[name].expectations:
+            rows += found[expectation.description]
     return rows
+
+
+def _narrowed(suite: Any) -> Iterator[tuple[Sequence[str], Any]]:
+    """
+    The expectations of a suite by the columns they look at, each set with these columns.
+
+    Great Expectations copies and cuts a whole frame for every expectation: so it gets no column for nothing.
+    """
+    import great_expectations as gx
+
+    by_columns: dict[tuple[str, ...], list[Any]] = {}
+    for expectation in suite.expectations:
+        own = (getattr(expectation, name, None) for name in ("column", "column_A", "column_B"))
+        listed = getattr(expectation, "column_list", ())
+        columns = (*(name for name in own if name is not None), *listed)
+        by_columns.setdefault(columns, []).append(expectation)
+    for columns, expectations in by_columns.items():
+        yield columns, gx.ExpectationSuite(name=suite.name, expectations=expectations)
+
+
+def _narrow(table: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """
+    Some columns as they cost least: texts as codes, whole numbers of 64 bits, as others are compared one by one.
+
+    Without columns there is still a row for each row.
+    """
+    schema = table.schema
+    known = [name for name in columns if name in schema.names]
+    if not known:
+        return pa.table({"row": np.arange(len(table))})
+    narrow = {}
+    for name in known:
+        column = table[name]
+        if pa.types.is_string(column.type):
+            column = column.combine_chunks().dictionary_encode()
+        elif pa.types.is_integer(column.type):
+            column = column.cast(pa.int64())
+        narrow[name] = column
+    return pa.table(narrow)
 
 
 def _context() -> Any:
@@ -182,16 +225,6 @@ def _context() -> Any:
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     return context
-
-
-def _flat(table: pa.Table) -> pa.Table:
-    """The columns that are no lists and no blobs: nothing is expected of those."""
-    kept = [
-        f.name
-        for f in table.schema
-        if not (pa.types.is_nested(f.type) or pa.types.is_binary(f.type))
-    ]
-    return table.select(kept)
 
 
 def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
@@ -225,14 +258,12 @@ def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
             if words["rejects"]
             else {"severity": min(row["severity"], "warning", key=_MILD.index)}
         )
-        yield row | noted | {"reason": _reason(frame, words, problem, unexpected)}
+        (reason,) = _reasons(frame, words, problem, [unexpected])
+        yield row | noted | {"reason": reason}
         return
-    for group, own in by_group.items():
-        yield row | {
-            "group_id": group,
-            "unexpected_count": len(own),
-            "reason": _reason(frame, words, words["problem"], own),
-        }
+    reasons = _reasons(frame, words, words["problem"], by_group.values())
+    for (group, own), reason in zip(by_group.items(), reasons, strict=True):
+        yield row | {"group_id": group, "unexpected_count": len(own), "reason": reason}
 
 
 def _by_group(frame: Frame, rows: Sequence[int]) -> dict[str, list[int]]:
@@ -243,17 +274,22 @@ def _by_group(frame: Frame, rows: Sequence[int]) -> dict[str, list[int]]:
     return found
 
 
-def _reason(frame: Frame, words: Mapping[str, Any], problem: str, rows: Sequence[int]) -> str:
-    """`problem: example, example, example and 4 more`."""
-    if not words["example"] or not rows:
-        return problem
+def _reasons(
+    frame: Frame, words: Mapping[str, Any], problem: str, rows: Collection[Sequence[int]]
+) -> Iterator[str]:
+    """For some rows of each group `problem: example, example, example and 4 more`."""
+    if not words["example"]:
+        yield from [problem] * len(rows)
+        return
     columns = [name for _, name, _, _ in string.Formatter().parse(words["example"]) if name]
-    shown = frame.table.select(columns).take(pa.array(rows[:EXAMPLES], pa.int64())).to_pylist()
-    examples = [
+    shown = pa.array([row for own in rows for row in own[:EXAMPLES]], pa.int64())
+    examples = (
         words["example"].format(**{name: _value(value) for name, value in row.items()})
-        for row in shown
-    ]
-    return f"{problem}: {', '.join(examples)}{and_more(len(rows) - EXAMPLES)}"
+        for row in frame.table.select(columns).take(shown).to_pylist()
+    )
+    for own in rows:
+        first = ", ".join(islice(examples, min(len(own), EXAMPLES)))
+        yield f"{problem}: {first}{and_more(len(own) - EXAMPLES)}" if own else problem
 
 
 def _value(value: Any) -> str:

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.engine.steps import measure_chunk, past_of
+from evenkeel.engine.steps import lookback_of, measure_chunk
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import run_job
 
@@ -31,13 +31,13 @@ def run(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    past, known = past_of(lake, settings, snapshot_id), without_secrets(settings)
+    lookback, known = lookback_of(lake, settings, snapshot_id), without_secrets(settings)
     return run_chunks(
         spark,
         lake,
         "metrics",
         snapshot_id,
-        lambda names: measure_chunk(lake, known, past, names),
+        lambda names: measure_chunk(lake, known, lookback, names),
         pattern=pattern,
         smallest=SMALLEST,
     )

@@ -49,7 +49,7 @@ def _start(
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", asked.snapshot_id)
-    with session(f"evenkeel {name} {asked.snapshot_id}") as spark:
+    with session(f"evenkeel {name} {asked.snapshot_id}", settings.lake) as spark:
         run(spark, lake, settings, asked.snapshot_id, asked.groups)
 
 

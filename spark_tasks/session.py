@@ -2,19 +2,9 @@
 Where Spark runs, and how a session is made.
 
 Without further settings Spark runs inside this process's machine, `local[*]`, with the Python that runs this. A real
-cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`); everything else a cluster needs
-is Spark's own configuration (`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone.
-
-A cluster's workers need the same environment, because the strategies run in them. Pack it once per release and name
-it in `spark-defaults.conf`; Spark unpacks it beside every executor:
-
-    python -m venv packed && packed/bin/pip install evenkeel venv-pack
-    packed/bin/venv-pack -p packed -o evenkeel-environment.tar.gz
-
-    spark.archives        s3a://bucket/evenkeel-environment.tar.gz#environment
-    spark.pyspark.python  ./environment/bin/python
-
-The lake must then be a path that driver and executors share. Results come back to the driver, which alone writes.
+cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`), the environment of its workers
+by `EVENKEEL_SPARK_ARCHIVE` (`evenkeel pack`); everything else a cluster needs is Spark's own configuration
+(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `README.md` says it all.
 """
 
 from __future__ import annotations
@@ -27,19 +17,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyspark
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import evenkeel
 from evenkeel.engine.errors import ConfigError
-
-MASTER = "EVENKEEL_SPARK_MASTER"
-"""Environment variable that names another master than this machine."""
+from evenkeel.spark_tasks import cluster, preflight
+from evenkeel.spark_tasks.cluster import MASTER
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
 
 COMMON: Mapping[str, str] = {
-    "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
@@ -53,6 +43,7 @@ COMMON: Mapping[str, str] = {
 def local_options(scratch: Path, cores: int) -> dict[str, str]:
     """What a session on this machine gets beside `COMMON`; *scratch* takes all its files."""
     return {
+        "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(scratch),
@@ -68,27 +59,46 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 
 
 @contextmanager
-def session(name: str) -> Iterator[SparkSession]:
+def session(name: str, lake: str = "") -> Iterator[SparkSession]:
     """
     A Spark session that is stopped at the end, its files removed.
 
     Args:
         name: The application's name, as Spark's own tools show it.
+        lake: Where it reads and writes, as the settings say; a cluster's workers are asked first whether they can.
 
     Raises:
-        ConfigError: There is no usable Java.
+        ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
+        LakeError: The cluster's workers cannot use the lake.
     """
     master = os.environ.get(MASTER, "local[*]")
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
+        known = cluster.defaults(os.environ)
         options = dict(COMMON)
-        if master.startswith("local"):
+        if cluster.is_local(master):
             options |= local_options(Path(folder), _cores(master))
             _use_this_python()
+        else:
+            cluster.check_master(master)
+            options |= cluster.archive_options(os.environ)
+            _use_their_python(known)
         spark = _start(master, name, options)
         try:
-            yield spark
+            if cluster.is_local(master):
+                yield spark
+            else:
+                yield from _on_cluster(spark, lake)
         finally:
             spark.stop()
+
+
+def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:
+    """A cluster's session: what it is, what it has and what it did are said."""
+    spark.sparkContext.environment.update(cluster.for_workers(os.environ))
+    print(preflight.identity(spark), flush=True)
+    print(preflight.preflight(spark, lake), flush=True)
+    yield spark
+    print(preflight.work(spark), flush=True)
 
 
 def _cores(master: str) -> int:
@@ -113,6 +123,14 @@ def _use_this_python() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([root, *path])
 
 
+def _use_their_python(known: Mapping[str, str]) -> None:
+    """Workers are the interpreter that the archive or the configuration names; the driver is this one."""
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    python = cluster.python_of_workers(os.environ, known)
+    if python is not None:
+        os.environ["PYSPARK_PYTHON"] = python
+
+
 def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         raise JAVA
@@ -123,3 +141,8 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
         return builder.getOrCreate()
     except PySparkRuntimeError as problem:
         raise JAVA from problem
+    except Py4JError as problem:
+        raise ConfigError(
+            f"Spark does not start on {master}: {preflight.cause(problem)}.",
+            fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
+        ) from problem

@@ -137,14 +137,14 @@ def _statement(name: str, text: str) -> Statement:
     )
 
 
-def _parameter(found: re.Match[str]) -> Parameter:
-    default = found["default"]
+def _parameter(match: re.Match[str]) -> Parameter:
+    default = match["default"]
     return Parameter(
-        name=found["name"],
-        type=found["type"],
+        name=match["name"],
+        type=match["type"],
         required=default is None,
         default=None if default == "null" else default,
-        meaning=found["meaning"],
+        meaning=match["meaning"],
     )
 
 

@@ -98,7 +98,12 @@ TIERS = (
         "kafka and not spark",
         ("tests/integration",),
     ),
-    Tier("spark", "one local session", "spark and not kafka", ("tests/integration",)),
+    Tier(
+        "spark",
+        "a local session; a standalone cluster with an S3 server",
+        "spark and not kafka",
+        ("tests/integration",),
+    ),
     Tier(
         "flow",
         "everything: brokers, workload, Postgres, Airflow, Spark",

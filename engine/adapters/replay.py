@@ -36,7 +36,7 @@ from evenkeel.engine.datasets import (
 )
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Lake, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, Lake, Manifest, WrittenPart
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -295,14 +295,18 @@ class Recording:
         self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
         return len(old)
 
+    def compact(self, before: datetime) -> Compacted:
+        """Nothing to do in memory."""
+        return Compacted()
+
     def _step(self, step: str, snapshot_id: str) -> _Step:
-        found = self._steps.get((step, snapshot_id))
-        if found is None:
+        recorded = self._steps.get((step, snapshot_id))
+        if recorded is None:
             raise SnapshotNotFound(
                 f"snapshot {snapshot_id} has no finished step {step!r} in this recording.",
                 fix=f"It holds {', '.join(self.snapshot_ids) or 'nothing'}.",
             )
-        return found
+        return recorded
 
 
 class ReplayCluster:

@@ -236,7 +236,7 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
             f"the broker of a KIP-848 group does not assign by {target!r}.",
             fix=f"Name a server-side strategy: {known}.",
         )
-    asked = f"{SERVER_SETTING}={name}"
+    server_setting = f"{SERVER_SETTING}={name}"
     notes = [note("asked_for_unknown"), note("broker_must_list", [name])]
     if classic:
         notes.append(note("classic_have_no_say", after=classic, bound=members))
@@ -246,7 +246,7 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
         target=name,
         present=present,
         members=members,
-        steps=() if there else (Step(setting=asked, lists=(name,), why=why),),
+        steps=() if there else (Step(setting=server_setting, lists=(name,), why=why),),
         how=(told.ALREADY_RUNNING if there else told.step("ask_broker", [name]),),
         notes=() if there else tuple(notes),
     )

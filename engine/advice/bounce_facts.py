@@ -32,28 +32,28 @@ def how(lists: Sequence[Names], members: int, *, two: bool) -> list[Fact]:
         return [ALREADY_RUNNING]
     new = lists[-1][0]
     known = CLIENT_SIDE.get(new)
-    told = [] if known and known.stock else [step("ship_class", [new])]
+    steps = [] if known and known.stock else [step("ship_class", [new])]
     if len(lists) == 1 and len(lists[0]) == 1:
-        return [*told, step("list_alone", [new])]
+        return [*steps, step("list_alone", [new])]
     if len(lists) == 1:
         enough = members // 2 + 1 if members > 2 else None
-        return [*told, step("put_first", [new], after=enough, bound=members)]
-    return [*told, step("two_restarts" if two else "one_restart", lists[0])]
+        return [*steps, step("put_first", [new], after=enough, bound=members)]
+    return [*steps, step("two_restarts" if two else "one_restart", lists[0])]
 
 
 def asides(new: str, present: str, lists: Sequence[Names], *, assumed: bool) -> list[Fact]:
     """What may spare a step, and what librdkafka and kafka-python cannot do of the plan."""
     known = CLIENT_SIDE.get(new)
-    told = []
+    steps = []
     if assumed and (new, present) == ("cooperative-sticky", "range"):
-        told.append(step("enough_if_listed", [new]))
+        steps.append(step("enough_if_listed", [new]))
     if known and not known.stock:
-        told.append(step("java_clients_only"))
+        steps.append(step("java_clients_only"))
     elif known and not known.librdkafka:
-        told.append(step("not_in_librdkafka", [new]))
+        steps.append(step("not_in_librdkafka", [new]))
     if any(map(_mixed, lists)):
-        told.append(step("refused_by_other_clients", [new, present]))
-    return told
+        steps.append(step("refused_by_other_clients", [new, present]))
+    return steps
 
 
 def in_one_step(new: str, present: str, stages: Sequence[Stage]) -> tuple[Fact, ...]:
@@ -75,23 +75,23 @@ def in_one_step(new: str, present: str, stages: Sequence[Stage]) -> tuple[Fact, 
 def notes(lists: Sequence[Names], before: Sequence[Names], static: Sequence[bool]) -> list[Fact]:
     """What else has to be known before the first restart."""
     used = {name for one in lists for name in one}
-    told = []
+    facts = []
     everywhere = all((known := CLIENT_SIDE.get(name)) and known.librdkafka for name in used)
     if everywhere and not any(map(_mixed, lists)):
-        told.append(note("wire_names", [",".join(one) for one in lists]))
+        facts.append(note("wire_names", [",".join(one) for one in lists]))
     for name in sorted(used):
         known = CLIENT_SIDE.get(name)
         if known and not known.stock:
-            told.append(note("not_part_of_kafka", [name]))
+            facts.append(note("not_part_of_kafka", [name]))
         elif known is None and "." not in name:
-            told.append(note("class_unknown", [name]))
+            facts.append(note("class_unknown", [name]))
     if len(lists) > 1:
-        told.append(note("stop_and_start", [lists[-1][0]]))
+        facts.append(note("stop_and_start", [lists[-1][0]]))
     if any(static):
-        told.append(note("static_members", after=sum(static), bound=len(static)))
+        facts.append(note("static_members", after=sum(static), bound=len(static)))
     if len(set(before)) > 1:
-        told.append(note("lists_differ"))
-    return told
+        facts.append(note("lists_differ"))
+    return facts
 
 
 def _mixed(listed: Names) -> bool:

@@ -135,7 +135,7 @@ def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
     """
     much = outweighing(partitions)
     ends = cheapest(Weights(traffic=1, move=much)), cheapest(Weights(traffic=much, move=1))
-    found, open_sides = {ends[0].moved: ends[0], ends[1].moved: ends[1]}, [ends]
+    by_moves, open_sides = {ends[0].moved: ends[0], ends[1].moved: ends[1]}, [ends]
     while open_sides:
         few, more = open_sides.pop()
         even = Weights(traffic=more.moved - few.moved, move=few.crossing - more.crossing)
@@ -143,9 +143,9 @@ def hull(cheapest: Callable[[Weights], P], partitions: int) -> list[P]:
             continue
         between = cheapest(even)
         if between.cost < even.traffic * few.crossing + even.move * few.moved:
-            found[between.moved] = between
+            by_moves[between.moved] = between
             open_sides += [(few, between), (between, more)]
-    return [found[moved] for moved in sorted(found)]
+    return [by_moves[moved] for moved in sorted(by_moves)]
 
 
 def _point(group: GroupSpec, owner: Indices) -> Point:

@@ -17,9 +17,11 @@ def task_reach(group: GroupSnapshot) -> Deployment:
     return Deployment.YARDSTICK if group.type is GroupType.STREAMS else Deployment.SETTING
 
 
-def task_feasibility(group: GroupSnapshot, running: Running, found: PlacementOutcome) -> Judgement:
+def task_feasibility(
+    group: GroupSnapshot, running: Running, outcome: PlacementOutcome
+) -> Judgement:
     """
-    Whether an application could run the strategy of *found*.
+    Whether an application could run the strategy of *outcome*.
 
     The strategy that is configured, or that gives exactly what the group has, can run. Another one could after a
     rolling restart. Where a missing rack switches racks off, it would be `none` under another name, and is infeasible.
@@ -27,11 +29,11 @@ def task_feasibility(group: GroupSnapshot, running: Running, found: PlacementOut
     Args:
         group: A group that `places_tasks`.
         running: The application behind it, its strategy presumed.
-        found: What the strategy gives.
+        outcome: What the strategy gives.
     """
-    strategy = found.strategy
+    strategy = outcome.strategy
     assert strategy is not None, "what a group has now needs no judgement"
-    off = found.racks_off
+    off = outcome.racks_off
     equal = (off,) if off is not None and off.measure == EQUAL_COSTS else ()
     if strategy is not RackStrategy.NONE and off is not None and not equal:
         return Judgement(

@@ -171,12 +171,12 @@ def _effects(advice: ScoredAdvice) -> list[str]:
 
 def _differences(advice: ScoredAdvice) -> tuple[list[str], list[str]]:
     """What falls and what rises, unless the reason speaks of it; the unknown is left out."""
-    told = {fact.measure for fact in advice.facts or ()}
+    reason_measures = {fact.measure for fact in advice.facts or ()}
     better: list[str] = []
     worse: list[str] = []
     for measure in COMPARED:
         before, after = _figure(advice.live, measure), _figure(advice.proposed, measure)
-        if measure in told or before is None or after is None:
+        if measure in reason_measures or before is None or after is None:
             continue
         if shown(measure, before) != shown(measure, after):
             fact = Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after)
@@ -228,13 +228,13 @@ def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:
     def name(member: str | None) -> str:
         return NOBODY if member is None else names.get(member, member)
 
-    shown = [
+    lines = [
         f"{m.topic}-{m.partition}: {change(name(m.from_member), name(m.to_member))}"
         for m in moves[:MOVES]
     ]
     score = advice.proposed
-    left = (score.moves + score.newly_owned if score else 0) - len(shown)
-    return [*shown, and_more(left).strip()] if shown and left > 0 else shown
+    left = (score.moves + score.newly_owned if score else 0) - len(lines)
+    return [*lines, and_more(left).strip()] if lines and left > 0 else lines
 
 
 def _footer(snapshot: AdvisedSnapshot, verdicts: Mapping[str, int]) -> tuple[str, ...]:

@@ -155,19 +155,19 @@ def changes(
     Of a kind this module does not judge nothing is closed; a cluster that is no longer configured
     has no facts, so its incidents close.
     """
-    found = {f.key: f for one in facts for f in findings(one, late_after, now)}
+    current = {f.key: f for one in facts for f in findings(one, late_after, now)}
     known = {(i.cluster, i.group_id, i.kind): i for i in open_incidents}
-    unreachable = {f.cluster for f in found.values() if f.kind is IncidentKind.UNREACHABLE}
+    unreachable = {f.cluster for f in current.values() if f.kind is IncidentKind.UNREACHABLE}
     # A late cluster that cannot be reached is one trouble, told once: by its cause.
     hidden = {(cluster, None, str(IncidentKind.LATE)) for cluster in unreachable}
     judged = set(IncidentKind)
     return Changes(
-        opened=tuple(f for key, f in found.items() if key not in known and key not in hidden),
-        kept=tuple((known[key], f) for key, f in found.items() if key in known),
+        opened=tuple(f for key, f in current.items() if key not in known and key not in hidden),
+        kept=tuple((known[key], f) for key, f in current.items() if key in known),
         closed=tuple(
             incident
             for key, incident in known.items()
-            if key not in found and incident.kind in judged
+            if key not in current and incident.kind in judged
         ),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,17 @@ import numpy.typing as npt
 
 from evenkeel.engine.assignor.group import GroupSpec
 from evenkeel.engine.assignor.rejoin import rejoining
-from evenkeel.engine.model import NONE, Column, GroupSnapshot, GroupType, Indices, Ints, ragged
+from evenkeel.engine.model import (
+    NONE,
+    Column,
+    GroupSnapshot,
+    GroupType,
+    Indices,
+    Ints,
+    PartitionTable,
+    ragged,
+    ragged_entries,
+)
 
 
 def spec(
@@ -169,35 +178,60 @@ def spec_of(
         rate: Offsets/s produced per row, nan where unknown.
         config: Per member, what configuration says of it (weight, host ...).
     """
-    table = group.partitions
+    table, members = group.partitions, group.members
     rows = np.flatnonzero(table.assignable)
-    names = [table.topics[t] for t in table.topic[rows].tolist()]
-    counts = Counter(names)  # in the order of the table
-    topics = list(counts)
-    missing = dict.fromkeys(
-        t for m in group.members for t in m.subscription or () if t not in counts
-    )
-    ids = dict(zip(table.topics, table.topic_ids, strict=True))
+    known, sizes = np.unique(table.topic[rows], return_counts=True)
+    existing = {table.topics[topic]: number for number, topic in enumerate(known.tolist())}
+    missing = dict.fromkeys(t for m in members for t in m.subscription or () if t not in existing)
+    topic_of = existing | {topic: len(existing) + n for n, topic in enumerate(missing)}
+    start, topics = ragged([[topic_of[t] for t in m.subscription or ()] for m in members])
     owner, order = table.owner[rows], None
     if group.type is GroupType.CONSUMER:
         owner, order = table.target_owner[rows], np.argsort(table.target_turn[rows], kind="stable")
-    racks = np.array([*table.racks, None], dtype=object)
-    bounds = zip(
-        table.replica_start[rows].tolist(), table.replica_start[rows + 1].tolist(), strict=True
-    )
-    built = build_spec(
-        members=[m.id for m in group.members],
-        instance_ids=[m.instance_id for m in group.members],
-        member_racks=[m.rack for m in group.members],
-        subscriptions=[m.subscription or () for m in group.members],
-        topics=[*topics, *missing],
-        topic_ids=[ids.get(t) for t in [*topics, *missing]],
-        partition_counts=[*counts.values(), *(None for _ in missing)],
-        replica_racks=[racks[table.replica_rack[a:b]].tolist() for a, b in bounds],
-        leader_racks=racks[table.leader_rack[rows]].tolist(),
-        owner=owner.tolist(),
+    replica_start, entries = ragged_entries(table.replica_start, rows)
+    replicas, leaders = table.replica_rack[entries], table.leader_rack[rows]
+    racks, renamed = _racks(table, replicas, leaders, [m.rack for m in members])
+    place = {rack: number for number, rack in enumerate(racks)}
+    nothing, nobody = np.zeros(len(members) + 1, np.int64), np.zeros(0, np.int32)
+    unknown = Column.unknown(len(members))
+    built = GroupSpec(
+        members=tuple(m.id for m in members),
+        instance_ids=tuple(m.instance_id for m in members),
+        racks=racks,
+        member_rack=np.array([place[m.rack] if m.rack else NONE for m in members], np.int32),
+        topics=tuple(topic_of),
+        topic_ids=(*(table.topic_ids[t] for t in known.tolist()), *(None for _ in missing)),
+        topic_exists=np.arange(len(topic_of)) < len(known),
+        topic_start=np.concatenate([[0], np.cumsum(sizes), np.full(len(missing), len(rows))]),
+        subscription_start=start,
+        subscription_topic=topics,
+        replica_start=replica_start,
+        replica_rack=renamed[replicas],
+        leader_rack=renamed[leaders],
+        owner=owner,
+        owned_start=nothing,
+        owned_topic=nobody,
+        owned_partition=nobody,
+        generation=unknown,
+        user_data_start=nothing,
+        user_data_topic=nobody,
+        user_data_partition=nobody,
+        user_data_generation=unknown,
+        user_data=(None,) * len(members),
         lag=lag.take(rows),
-        rate=[None if np.isnan(r) else r for r in rate[rows].tolist()],
-        config=config,
+        rate=rate[rows],
+        config=tuple(config or [{}] * len(members)),
     )
-    return rejoining(built, built.owner, order=order)
+    return rejoining(built, owner, order=order)
+
+
+def _racks(
+    table: PartitionTable, replicas: Indices, leaders: Indices, of_members: Sequence[str | None]
+) -> tuple[tuple[str, ...], Indices]:
+    """The racks of a group, by name: those of its members and replicas; and what each of the table's is called then."""
+    used = np.unique(np.concatenate([replicas, leaders]))
+    names = {table.racks[rack] for rack in used.tolist() if rack != NONE}
+    racks = tuple(sorted(names | {rack for rack in of_members if rack}))
+    place = {rack: number for number, rack in enumerate(racks)}
+    renamed = np.array([*(place.get(rack, NONE) for rack in table.racks), NONE], np.int32)
+    return racks, renamed

@@ -34,6 +34,8 @@ PACKAGES = (
     "pyspark",
     "apache-airflow",
 )
+_SPARK_SECONDS = 300
+
 NEEDED = ("groups", "topics")
 """What a cluster must let us see; without racks, or with a broker down, there is still something to say."""
 
@@ -73,20 +75,21 @@ def every(bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
         return
     yield from clusters(settings, bootstrap, cluster)
     yield lake(settings)
+    yield from spark_cluster()
     yield history()
     yield slack(settings)
 
 
 def python() -> Check:
     """The interpreter and the libraries that matter."""
-    found = f"Python {sys.version.split()[0]}; {', '.join(map(_version, PACKAGES))}"
+    versions = f"Python {sys.version.split()[0]}; {', '.join(map(_version, PACKAGES))}"
     missing = [name for name in PACKAGES if not _installed(name)]
     if sys.version_info < PYTHON:
-        return Check(name="python", outcome=FAIL, found=found, fix="Use Python 3.11 or newer.")
+        return Check(name="python", outcome=FAIL, found=versions, fix="Use Python 3.11 or newer.")
     if missing:
         fix = "Install evenkeel again, with its dependencies."
-        return Check(name="python", outcome=FAIL, found=found, fix=fix)
-    return Check(name="python", outcome=OK, found=found)
+        return Check(name="python", outcome=FAIL, found=versions, fix=fix)
+    return Check(name="python", outcome=OK, found=versions)
 
 
 def _installed(package: str) -> str | None:
@@ -108,12 +111,12 @@ def java() -> Check:
     if shutil.which(program) is None:
         return Check(name="java", outcome=WARN, found=f"{program} is not there.", fix=fix)
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20)
+        answer = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return Check(
             name="java", outcome=WARN, found=f"{program} does not run: {problem}.", fix=fix
         )
-    match = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said.stderr + said.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)[^"]*"', answer.stderr + answer.stdout)
     if match is None or int(match[1]) < JAVA:
         found = f"{program} is {match[0] if match else 'of an unknown version'}."
         return Check(name="java", outcome=WARN, found=found, fix=fix)
@@ -127,6 +130,25 @@ def spark() -> Check:
         fix = "Install pyspark; the scheduled runs need it, this command does not."
         return Check(name="spark", outcome=WARN, found="pyspark is not installed.", fix=fix)
     return Check(name="spark", outcome=OK, found=f"pyspark {version}")
+
+
+def spark_cluster() -> Iterator[Check]:
+    """Whether the cluster that Spark's steps are sent to has our environment and the lake, where one is configured."""
+    master = os.environ.get("EVENKEEL_SPARK_MASTER", "local")
+    if master.startswith("local"):
+        return
+    words = [sys.executable, "-m", "evenkeel.spark_tasks.preflight"]
+    try:
+        asked = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
+    except subprocess.TimeoutExpired:
+        found = f"{master} did not answer within {_SPARK_SECONDS} s."
+        fix = "See the master's page, or raise EVENKEEL_SPARK_PATIENCE."
+        yield Check(name="spark cluster", outcome=FAIL, found=found, fix=fix)
+        return
+    said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()
+    # what failed is the last line; what was found: which application, and what its workers have
+    found = " ".join(said[-1:] if asked.returncode else said[:2])
+    yield Check(name="spark cluster", outcome=FAIL if asked.returncode else OK, found=found)
 
 
 def configuration() -> tuple[Settings | None, Check]:
@@ -164,12 +186,12 @@ def _cluster(settings: Settings, name: str) -> Iterator[Check]:
         return
     found = f"{settings.clusters[name].bootstrap}, cluster id {health.kafka_cluster_id}"
     yield Check(name="kafka", outcome=OK, found=found, cluster=name)
-    for one in health.findings:
-        wrong = FAIL if one.what in NEEDED else WARN
-        outcome = OK if one.ok else wrong
-        first = f"; {words(one.problem)}" if one.problem else ""
-        seen = f"{one.seen}{first}"
-        yield Check(name=one.what, outcome=outcome, found=seen, fix=one.fix, cluster=name)
+    for finding in health.findings:
+        wrong = FAIL if finding.what in NEEDED else WARN
+        outcome = OK if finding.ok else wrong
+        first = f"; {words(finding.problem)}" if finding.problem else ""
+        seen = f"{finding.seen}{first}"
+        yield Check(name=finding.what, outcome=outcome, found=seen, fix=finding.fix, cluster=name)
 
 
 def lake(settings: Settings) -> Check:

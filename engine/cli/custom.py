@@ -50,12 +50,12 @@ def load(place: str) -> Assignor:
             raise InputError(f"{where} has {has}.", fix=f"Name one class: {where}:Class.")
         name = known[0]
     try:
-        found = attrgetter(name)(module)
+        strategy = attrgetter(name)(module)
     except AttributeError:
         has = ", ".join(known) or "no class with a method assign"
         raise InputError(f"{where} has no {name}; it has {has}.") from None
-    made = (found, f"{name} cannot be made", "It is made without arguments.")
-    assignor = _tried(*made) if isinstance(found, type) else found
+    made = (strategy, f"{name} cannot be made", "It is made without arguments.")
+    assignor = _tried(*made) if isinstance(strategy, type) else strategy
     _check_shape(place, assignor)
     return cast(Assignor, assignor)
 

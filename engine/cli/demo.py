@@ -26,16 +26,16 @@ def state() -> Mapping[str, Any] | None:
     """
     file = Path(os.environ.get("EVENKEEL_HOME", ".evenkeel")) / STATE
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError):
-        told = None
-    if not isinstance(told, Mapping) or "database_url" not in told:
+        content = None
+    if not isinstance(content, Mapping) or "database_url" not in content:
         raise ConfigError(
             f"the demo's state {file} names no database.", fix="Run `make demo` again."
         )
-    return told
+    return content
 
 
 def config_file() -> Path | None:

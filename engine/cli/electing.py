@@ -215,44 +215,44 @@ def _no_election(group: GroupSnapshot) -> str | None:
 
 
 def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[str]:
-    told = []
+    remarks = []
     if group.rebalancing:
-        told.append(f"rebalancing ({group.state}): what it has elected is not told meanwhile")
+        remarks.append(f"rebalancing ({group.state}): what it has elected is not told meanwhile")
     unknown = sum(listed is None for listed in lists.values())
     if unknown == len(lists):
-        told.append(NOT_ON_THE_WIRE)
+        remarks.append(NOT_ON_THE_WIRE)
     elif unknown:
-        told.append(
+        remarks.append(
             f"what {unknown} of {len(lists)} members list is not known: no pattern fits them"
         )
     doubted = doubt(group, lists, election)
     if doubted:
-        told.append(words(doubted))
+        remarks.append(words(doubted))
     if group.assignor and not strategy_of(group.type, group.assignor):
         known = group.assignor in every()
-        told += [] if known else [f"{group.assignor} is not emulated"]
-    return [*told, *_remarks_on(lists, election)]
+        remarks += [] if known else [f"{group.assignor} is not emulated"]
+    return [*remarks, *_remarks_on(lists, election)]
 
 
 def _remarks_on(lists: Listed, election: Election | None) -> list[str]:
     """What has to be said of lists, whoever has them."""
     named = dict.fromkeys(name for listed in lists.values() for name in listed or ())
     ours = {*CLIENT_SIDE, STREAMS_PROTOCOL, *every()}
-    told = [
+    remarks = [
         f"{name} is none of the known ones, it is taken as it is"
         for name in named
         if name not in ours
     ]
     elected = election.elected if election else None
     if elected is None or election is None or not cooperative([elected]):
-        return told
+        return remarks
     eager = sum(cooperative(listed) is False for listed in election.lists.values())
     if eager:
-        told.append(
+        remarks.append(
             f"{eager} of {len(election.lists)} members list eager strategies beside {elected}: as Java clients they "
             "give everything up at each rebalance"
         )
-    return told
+    return remarks
 
 
 def target(name: str, lists: Listed) -> str:

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.model import Advice, GroupSnapshot, Member
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.candidate_rows import candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, groups_at
@@ -152,11 +152,11 @@ class _Walk:
                 withheld=withheld,
             ),
         )
-        candidates = [row for each in measured for row in propose_group(source.settings, each)]
+        proposals = [row for each in measured for row in propose_group(source.settings, each)]
         return _JudgedSnapshot(
             source=source,
             metrics=tables["group_metrics"],
-            candidates=rows_to_table(candidates, CANDIDATES["candidates"]),
+            candidates=candidate_table(proposals),
             withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import Lake, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, Lake, Manifest, WrittenPart
 
 CONFIGURED = "configured"
 """The source of a rack that the member did not tell itself."""
@@ -95,3 +95,7 @@ class RackedLake:
     def expire(self, before: datetime) -> int:
         """As of `Lake`."""
         return self.lake.expire(before)
+
+    def compact(self, before: datetime) -> Compacted:
+        """As of `Lake`."""
+        return self.lake.compact(before)

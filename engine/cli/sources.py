@@ -302,15 +302,15 @@ def each_of(groups: Sequence[T], act: Callable[[T], None], *, apart: bool) -> No
 
 def _no_match(source: Source, pattern: str, names: Collection[str]) -> NothingFound:
     _, moment = split_snapshot_id(source.newest)
-    told = (
+    problem = (
         f"no group of cluster {source.cluster} matches {pattern!r} "
         f"({len(names):,} groups at {moment:%Y-%m-%d %H:%M:%S} UTC)"
     )
     denied = source.groups and source.groups.denying(pattern)
     if denied:
         return NothingFound(
-            f"{told}: the cluster's filter leaves out {denied!r}.",
+            f"{problem}: the cluster's filter leaves out {denied!r}.",
             fix=f"`groups = {{deny = []}}` under [clusters.{source.cluster}] in evenkeel.toml admits all.",
         )
     listing = "`evenkeel lag` without --group lists them." if names else None
-    return NothingFound(f"{told}.", fix=meant(pattern, names) or listing)
+    return NothingFound(f"{problem}.", fix=meant(pattern, names) or listing)

@@ -211,7 +211,7 @@ def _without_address(
     problem: ValidationError, content: Mapping[str, Any], connections: Mapping[str, Any]
 ) -> dict[str, str]:
     """The clusters whose address is wrong and not the file's: name -> what is wrong with it."""
-    found = {}
+    faults = {}
     for error in problem.errors(include_input=False, include_url=False):
         where = [str(part) for part in error["loc"]]
         if len(where) != 3 or (where[0], where[2]) != ("clusters", "bootstrap"):
@@ -219,11 +219,11 @@ def _without_address(
         in_file, told = (_table(_table(c, "clusters"), where[1]) for c in (content, connections))
         if "bootstrap" in told or "bootstrap" not in in_file:
             reason = error["msg"].removeprefix("Value error, ")
-            found[where[1]] = (
+            faults[where[1]] = (
                 f"bootstrap of cluster {where[1]!r}: {reason}. "
                 f"Correct bootstrap.servers of the Airflow connection evenkeel_{where[1]}, or EVENKEEL_CLUSTERS."
             )
-    return found
+    return faults
 
 
 def cluster_names(path: str | Path | None = None) -> list[str]:

@@ -16,7 +16,7 @@ from evenkeel.engine.datasets.assemble import (
     is_store_of,
     rows_by_group,
 )
-from evenkeel.engine.datasets.cluster import OF_THE_PAST, ClusterTables
+from evenkeel.engine.datasets.cluster import ClusterTables
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
     facts_of,
@@ -36,13 +36,13 @@ from evenkeel.engine.datasets.schemas import (
     picked,
     rows_to_table,
     shaped,
+    with_nulls,
 )
 
 __all__ = [
     "CANDIDATES",
     "CHANGELOG",
     "METRICS",
-    "OF_THE_PAST",
     "RECORDS",
     "SCHEMA_VERSION",
     "SNAPSHOT",
@@ -62,4 +62,5 @@ __all__ = [
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
+    "with_nulls",
 ]

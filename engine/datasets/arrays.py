@@ -97,7 +97,7 @@ def labels_to(labels: Labels[Any]) -> pa.Array:
     return named(np.asarray(labels.codes, np.int32), [word.value for word in labels.words])
 
 
-def named(index: Indices, names: Sequence[str | None]) -> pa.Array:
+def named(index: Indices | Ints, names: Sequence[str | None]) -> pa.Array:
     """The name each index points at, as an Arrow array; null where it points at nobody."""
     return pa.DictionaryArray.from_arrays(
         pa.array(index, pa.int32(), mask=index == NONE), pa.array(names, pa.string())

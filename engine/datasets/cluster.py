@@ -11,21 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.datasets.arrays import among, ints_of, moments_of, numbers_of, ragged_of
-from evenkeel.engine.model import NONE, Broker, Column, Flags, Indices, Ints
-
-OF_THE_PAST = (
-    "topic",
-    "topic_id",
-    "partition",
-    "begin_offset",
-    "end_offset",
-    "last_stable_offset",
-    "begin_at",
-    "end_at",
-    "cleanup_policy",
-    "retention_ms",
-)
-"""Columns of `partitions` that say how a log moved; what it weighed and where it lay is of no interest afterwards."""
+from evenkeel.engine.model import NONE, Broker, Flags, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +30,7 @@ class ClusterTables:
     The cluster's partitions and brokers, from which any number of groups are assembled.
 
     Args:
-        partitions: Rows of the dataset `partitions` (any order; those of the topics needed are enough). With the
-            columns `OF_THE_PAST` alone, sizes, leaders and replicas are unknown.
+        partitions: Rows of the dataset `partitions` (any order; those of the topics needed are enough).
         brokers: Rows of the dataset `brokers`.
     """
 
@@ -62,15 +47,10 @@ class ClusterTables:
         self.last_stable = numbers_of(rows["last_stable_offset"])
         self.begin_at, self.end_at = moments_of(rows["begin_at"]), moments_of(rows["end_at"])
         self.topics = tuple(_topics(rows))
-        self.log_bytes = Column.unknown(len(rows))
-        self.leader_rack = np.full(len(rows), NONE, np.int32)
-        self.replica_start, replicas = np.zeros(len(rows) + 1, np.int64), np.zeros(0, np.int64)
-        self.replica_in_sync = np.zeros(0, np.bool_)
-        if "replicas" in rows.schema.names:
-            self.log_bytes = numbers_of(rows["log_bytes"])
-            self.leader_rack = self._rack_of(ints_of(pc.fill_null(rows["leader"], NONE)))
-            self.replica_start, replicas = ragged_of(rows["replicas"])
-            self.replica_in_sync = _in_sync(rows, self.replica_start, replicas)
+        self.log_bytes = numbers_of(rows["log_bytes"])
+        self.leader_rack = self._rack_of(ints_of(pc.fill_null(rows["leader"], NONE)))
+        self.replica_start, replicas = ragged_of(rows["replicas"])
+        self.replica_in_sync = _in_sync(rows, self.replica_start, replicas)
         self.replica_rack = self._rack_of(replicas)
 
     def __len__(self) -> int:

@@ -77,6 +77,17 @@ _ADDED = frozenset(
 """Columns that files of this schema version may lack, since the first such files had none: nothing is known there."""
 
 
+def with_nulls(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table of some columns of a dataset, with all of them; those that are missing are null."""
+    columns = {
+        field.name: table[field.name]
+        if field.name in table.schema.names
+        else pa.nulls(len(table), field.type)
+        for field in schema
+    }
+    return pa.table(columns, schema=schema)
+
+
 def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """
     A table read from a file, with exactly the columns of its dataset.
@@ -124,4 +135,5 @@ __all__ = [
     "picked",
     "rows_to_table",
     "shaped",
+    "with_nulls",
 ]

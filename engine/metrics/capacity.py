@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evenkeel.engine.metrics.history import Past
+from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.model import NONE, Column, Floats, Indices
 
 

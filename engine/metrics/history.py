@@ -7,23 +7,16 @@ A partition is the same while its topic id is: a recreated topic starts afresh. 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.labels import Labels
+from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.model import (
-    NONE,
     Column,
-    Flags,
     Floats,
-    GroupHeader,
-    Ints,
     PartitionTable,
     TimeLagBasis,
 )
@@ -33,147 +26,6 @@ EVEN = 0.01
 Log start and commit move equally fast when their speeds differ by no more than this share: they are read at different
 moments, and a few minutes of history then give either of them a little too much.
 """
-
-
-class Past:
-    """
-    Earlier samples of the partitions of a batch, newest first.
-
-    Sample k of a group is the k-th newest of its earlier snapshots in which it could be read, so two groups of a batch
-    may have theirs from different ones. What a sample does not know is unknown, also where a group has fewer samples.
-    """
-
-    def __init__(self, now: GroupBatch, earlier: Sequence[GroupBatch]) -> None:
-        """
-        Args:
-            now: The groups as they are.
-            earlier: Earlier snapshots of (some of) these groups, newest first.
-        """
-        self.now, self.earlier = now, tuple(earlier)
-        self.of_group = [_same_groups(now, old) for old in self.earlier]
-        """Per earlier snapshot, (G) the number of each present group in it; NONE where it cannot be used."""
-        self.sample = _sample_numbers(self.of_group, len(now))
-        """Per earlier snapshot, (G) which sample of each group it is, NONE for none."""
-        self.samples = max((int(one.max(initial=NONE)) + 1 for one in self.sample), default=0)
-        self.rows = [_rows_in(now, old) for old in self.earlier]
-        self._columns: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = {}
-
-    def column(self, name: str, sample: int) -> Column:
-        """(n) a column of the partition table at an earlier sample."""
-        if name not in self._columns:
-            columns: list[Column] = [getattr(old.partitions, name) for old in self.earlier]
-            self._columns[name] = (
-                self.gather([one.values for one in columns], 0, np.int64),
-                self.gather([one.known for one in columns], False, np.bool_),
-            )
-        values, known = self._columns[name]
-        return Column(values[sample], known[sample])
-
-    def offsets(self, sample: int) -> SampledOffsets:
-        """What a lag follows from, at an earlier sample."""
-        return SampledOffsets(
-            begin=self.column("begin", sample),
-            end=self.column("end", sample),
-            committed=self.column("committed", sample),
-            commit_unread=self._unread[sample],
-        )
-
-    @cached_property
-    def _unread(self) -> npt.NDArray[np.bool_]:
-        columns = [old.partitions.commit_unread for old in self.earlier]
-        unread: npt.NDArray[np.bool_] = self.gather(columns, False, np.bool_)
-        return unread
-
-    def gather(self, arrays: Sequence[npt.NDArray[Any]], otherwise: Any, kind: Any) -> Any:
-        """
-        (samples, n) what earlier snapshots say of each present partition.
-
-        Args:
-            arrays: Per earlier snapshot, one entry per row of its partition table.
-            otherwise: What stands where nothing is said.
-            kind: The type of the result.
-        """
-        gathered = np.full((self.samples, len(self.now.partitions)), otherwise, kind)
-        for rows, sample, array in zip(self.rows, self.sample, arrays, strict=True):
-            at = np.flatnonzero(rows != NONE)
-            gathered[sample[self.now.group[at]], at] = array[rows[at]]
-        return gathered
-
-    def flags(self, condition: Callable[[GroupHeader], bool]) -> npt.NDArray[np.bool_]:
-        """(samples, G) a condition of each group's header; false where a group has no such sample."""
-        gathered = np.zeros((self.samples, len(self.now)), np.bool_)
-        for old, of_group, sample in zip(self.earlier, self.of_group, self.sample, strict=True):
-            there = np.flatnonzero(of_group != NONE)
-            gathered[sample[there], there] = old.flags(condition)[of_group[there]]
-        return gathered
-
-    def snapshots_of(self, group: int) -> Iterator[tuple[GroupBatch, int]]:
-        """The earlier snapshots of one group, newest first: the batch, and its number in it."""
-        for old, of_group in zip(self.earlier, self.of_group, strict=True):
-            if of_group[group] != NONE:
-                yield old, int(of_group[group])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SampledOffsets:
-    """The offsets of the present partitions at an earlier sample."""
-
-    begin: Column
-    end: Column
-    committed: Column
-    commit_unread: Flags
-
-
-def _same_groups(now: GroupBatch, old: GroupBatch) -> Ints:
-    """(G) the number of each present group in an earlier batch, NONE where it is missing or could not be read."""
-    there = ((old.place.get(header.group, NONE)) for header in now.headers)
-    numbers = np.fromiter(there, np.int64, len(now))
-    unread = np.array([*(header.error is not None for header in old.headers), True], np.bool_)
-    return np.where(unread[numbers], NONE, numbers)
-
-
-def _sample_numbers(of_group: Sequence[Ints], groups: int) -> list[Ints]:
-    count, numbers = np.zeros(groups, np.int64), []
-    for one in of_group:
-        numbers.append(np.where(one != NONE, count, NONE))
-        count = count + (one != NONE)
-    return numbers
-
-
-def _rows_in(now: GroupBatch, old: GroupBatch) -> Ints:
-    """
-    (n) the row of each present partition in an earlier batch, NONE where it has none.
-
-    A topic is the same by its id, or by name where no id is known.
-    """
-    table, then = now.partitions, old.partitions
-    group_now = np.array([now.place.get(header.group, NONE) for header in old.headers], np.int64)
-    unread = old.flags(lambda header: header.error is not None)
-    group_now = np.where(unread, NONE, group_now)
-    numbers = {
-        key: number
-        for number, key in enumerate(zip(now.topic_group.tolist(), table.topics, strict=True))
-    }
-    of_group = group_now[old.topic_group].tolist() if len(then.topics) else []
-    same = [numbers.get(key, NONE) for key in zip(of_group, then.topics, strict=True)]
-    same = [
-        number if number != NONE and table.topic_ids[number] in (None, old_id) else NONE
-        for number, old_id in zip(same, then.topic_ids, strict=True)
-    ]
-    topic = np.array([*same, NONE], np.int64)[then.topic]
-    kept = np.flatnonzero(topic != NONE)
-    rows = np.full(len(table), NONE, np.int64)
-    if not len(kept):
-        return rows
-    codes = (topic[kept] << 32) + then.partition[kept]
-    if bool((codes[1:] < codes[:-1]).any()):  # the groups stand in another order
-        order = np.argsort(codes)
-        codes, kept = codes[order], kept[order]
-    wanted = (table.topic.astype(np.int64) << 32) + table.partition
-    place = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-    found = codes[place] == wanted
-    rows[found] = kept[place[found]]
-    return rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,7 +14,6 @@ from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.balance import member_counts
 from evenkeel.engine.metrics.capacity import seen_capacity
 from evenkeel.engine.metrics.history import (
-    Past,
     Rate,
     TimeLag,
     deviation,
@@ -24,6 +23,7 @@ from evenkeel.engine.metrics.history import (
 )
 from evenkeel.engine.metrics.lag import Lag, OffsetReset, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
+from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.metrics.status import WINDOW, statuses
 from evenkeel.engine.model import NONE, Column, Flags, Floats, GroupHeader, LagBasis, Status
 

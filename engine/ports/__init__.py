@@ -28,7 +28,7 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Lake, LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports.lake import Compacted, Lake, LakeFile, Manifest, WrittenPart
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -44,6 +44,7 @@ __all__ = [
     "AdvisedSnapshot",
     "Cluster",
     "ClusterFacts",
+    "Compacted",
     "Delivered",
     "FailingStep",
     "History",

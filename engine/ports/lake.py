@@ -101,6 +101,24 @@ class WrittenPart:
     files: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """
+    What a compaction did.
+
+    Attributes:
+        days: How many days of a cluster it brought into files of a day.
+        files: How many files their rows lay in.
+        into: How many they lie in now.
+        swept: How many files it removed that nothing named.
+    """
+
+    days: int = 0
+    files: int = 0
+    into: int = 0
+    swept: int = 0
+
+
 class Lake(Protocol):
     """A folder of Parquet files and manifests."""
 
@@ -189,3 +207,11 @@ class Lake(Protocol):
 
     def expire(self, before: datetime) -> int:
         """Remove what was taken before that moment; the number of snapshots removed."""
+
+    def compact(self, before: datetime) -> Compacted:
+        """
+        Bring each day that ended before that moment into few files, and remove those that nothing names.
+
+        Raises:
+            LakeError: A day cannot be compacted; the others are.
+        """

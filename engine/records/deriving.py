@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -67,16 +68,38 @@ def _arrow_type(kind: Any, bits: int) -> pa.DataType:
 
 def row_of(record: Any) -> dict[str, Any]:
     """A record as a row; an embedded record that is missing leaves null columns."""
+    kind: Any = type(record)
+    values, parts = _layout(kind)
     row: dict[str, Any] = {}
-    for part in _parts(type(record)):
-        value = getattr(record, part.name)
-        if part.column is not None:
-            row[part.name] = _plain(value)
+    for (name, part), value in zip(parts, values(record), strict=True):
+        if part is None:
+            row[name] = value
+        elif part.column is not None:
+            row[name] = _plain(value)
         elif value is None:
             row.update(dict.fromkeys(each.name for each in columns_of(part.record)))
         else:
             row.update(row_of(value))
     return row
+
+
+_SCALARS = frozenset({str, int, float, bool, bytes, datetime})
+
+
+@cache
+def _layout(kind: Any) -> tuple[Callable[[Any], Any], tuple[tuple[str, Part | None], ...]]:
+    """How a record becomes a row: all its values, and per value its name, and its part unless it is plain already."""
+    parts = _parts(kind)
+    names = [part.name for part in parts]
+    values = operator.attrgetter(*names)
+    plain = [part.column is not None and part.column.kind in _SCALARS for part in parts]
+    return (
+        values if len(names) > 1 else lambda record: (values(record),),
+        tuple(
+            (part.name, None if is_plain else part)
+            for part, is_plain in zip(parts, plain, strict=True)
+        ),
+    )
 
 
 def record_of(kind: type[R], row: Mapping[str, Any]) -> R:

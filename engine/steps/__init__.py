@@ -15,7 +15,7 @@ from evenkeel.engine.steps.propose import (
     propose_group,
     record_candidates,
 )
-from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past, past_of
+from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past, lookback_of
 from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_scheduled_snapshot
 from evenkeel.engine.steps.snapshot import take_snapshot
 from evenkeel.engine.steps.upkeep import upkeep
@@ -29,8 +29,8 @@ __all__ = [
     "distrusted",
     "groups_with_past",
     "late_for_advice",
+    "lookback_of",
     "measure_chunk",
-    "past_of",
     "propose_candidates",
     "propose_chunk",
     "propose_group",

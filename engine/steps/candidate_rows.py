@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from evenkeel.engine.datasets.arrays import named
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import PROOF, Fact, FactKind, fact, finding, of_kind
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Move
-from evenkeel.engine.records import CandidateRow, record_of, row_of
+from evenkeel.engine.model import NONE, Candidate, Deployment, Feasibility
+from evenkeel.engine.records import CandidateRow, record_of, table_of
+from evenkeel.engine.scoring import Moves
 from evenkeel.engine.wording import how, proof, reasons, replay, words
 
 
@@ -30,12 +36,23 @@ def refusal(problem: EvenkeelError) -> Fact:
     return fact(FactKind.REASON, "refused", quote=str(problem))
 
 
-def candidate_row(
-    keys: Mapping[str, str],
-    position: int,
-    candidate: Candidate,
-    changed: Sequence[Move],
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """
+    A strategy's row on its way into the table.
+
+    Attributes:
+        row: All of it but what would change hands.
+        moves: What would; None where there is no answer.
+    """
+
+    row: CandidateRow
+    moves: Moves | None
+
+
+def proposal(
+    keys: Mapping[str, str], position: int, candidate: Candidate, changed: Moves | None
+) -> Proposal:
     """
     Args:
         keys: `records.keys_of` the group.
@@ -43,32 +60,73 @@ def candidate_row(
         candidate: The strategy on one group.
         changed: What would change hands.
     """
-    return row_of(
-        CandidateRow(
-            **keys,
-            strategy=candidate.strategy,
-            position=position,
-            deployment=candidate.deployment,
-            feasibility=candidate.feasibility,
-            reason=reasons(candidate.reason),
-            is_running=candidate.is_running,
-            how=how(candidate.how),
-            replay=replay(candidate.replay),
-            score=candidate.score,
-            findings=tuple(words(flaw) for flaw in candidate.findings),
-            notes=tuple(words(note) for note in candidate.notes),
-            moved=tuple(changed),
-            proof=proof(candidate.proof),
-            facts=(
-                *candidate.reason,
-                *candidate.how,
-                *candidate.findings,
-                *candidate.notes,
-                *candidate.proof,
-                *candidate.replay,
-            ),
-        )
+    row = CandidateRow(
+        **keys,
+        strategy=candidate.strategy,
+        position=position,
+        deployment=candidate.deployment,
+        feasibility=candidate.feasibility,
+        reason=reasons(candidate.reason),
+        is_running=candidate.is_running,
+        how=how(candidate.how),
+        replay=replay(candidate.replay),
+        score=candidate.score,
+        findings=tuple(words(flaw) for flaw in candidate.findings),
+        notes=tuple(words(note) for note in candidate.notes),
+        moved=(),
+        proof=proof(candidate.proof),
+        facts=(
+            *candidate.reason,
+            *candidate.how,
+            *candidate.findings,
+            *candidate.notes,
+            *candidate.proof,
+            *candidate.replay,
+        ),
     )
+    return Proposal(row=row, moves=changed)
+
+
+def candidate_table(proposals: Sequence[Proposal]) -> pa.Table:
+    """The rows of the dataset `candidates`; what changes hands goes there as arrays, not one by one."""
+    table = table_of(CandidateRow, (each.row for each in proposals))
+    place = table.schema.get_field_index("moved")
+    field = table.schema.field(place)
+    return table.set_column(place, field, _moved([each.moves for each in proposals], field.type))
+
+
+def _moved(changes: Sequence[Moves | None], kind: pa.DataType) -> pa.Array:
+    """One list of moves per row."""
+    names: list[str] = []
+    first: dict[int, tuple[int, int]] = {}
+    topic: list[Any] = [np.zeros(0, np.int64)]
+    number, before, after = [*topic], [*topic], [*topic]
+    start = np.zeros(len(changes) + 1, np.int32)
+    for row, each in enumerate(changes):
+        start[row + 1] = start[row] + (len(each) if each is not None else 0)
+        if each is None or not len(each):
+            continue
+        group = each.group
+        if id(group) not in first:
+            first[id(group)] = (len(names), len(names) + len(group.topics))
+            names += [*group.topics, *group.members]
+        topics, members = first[id(group)]
+        topic.append(group.topic_of[each.partition] + topics)
+        number.append(group.number_of[each.partition])
+        before.append(_shifted(group.owner[each.partition], members))
+        after.append(_shifted(each.new_owner, members))
+    columns = {
+        "topic": named(np.concatenate(topic), names),
+        "partition": pa.array(np.concatenate(number), pa.int32()),
+        "from_member": named(np.concatenate(before), names),
+        "to_member": named(np.concatenate(after), names),
+    }
+    structs = pa.StructArray.from_arrays([*columns.values()], names=[*columns])
+    return pa.ListArray.from_arrays(pa.array(start), structs).cast(kind)
+
+
+def _shifted(owner: Any, by: int) -> Any:
+    return np.where(owner == NONE, NONE, owner + by)
 
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:

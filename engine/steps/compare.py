@@ -172,32 +172,32 @@ def _by_id(members: Iterable[Member]) -> list[Member]:
 
 def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[ChangedFact]:
     """What differs of the group as a whole."""
-    one, other = before.group, after.group
+    old, new = before.group, after.group
     pairs: list[tuple[str, Any, Any]] = []
     for name, was, now in (
-        ("type", one.type.value, other.type.value),
-        ("state", one.state, other.state),
+        ("type", old.type.value, new.type.value),
+        ("state", old.state, new.state),
     ):
         if "unknown" not in (was.lower(), now.lower()):
             pairs.append((name, was, now))
     if before.silent is None and after.silent is None:
-        pairs.append(("strategy", one.assignor, other.assignor))
+        pairs.append(("strategy", old.assignor, new.assignor))
     if not (before.unread or after.unread):
         for name in ("epoch", "assignment_epoch"):
             pairs.append((name, before.header[name], after.header[name]))
-        pairs.append(("topology_epoch", _topology_epoch(one), _topology_epoch(other)))
-    heard = _generation(one), _generation(other)
+        pairs.append(("topology_epoch", _topology_epoch(old), _topology_epoch(new)))
+    heard = _generation(old), _generation(new)
     if None not in heard:
         pairs.append(("generation", *heard))
     ids = before.facts.get("kafka_cluster_id"), after.facts.get("kafka_cluster_id")
     if None not in ids:
         pairs.append(("kafka_cluster_id", *ids))
-    told = [_listed(side) for side in (before, after)]
-    if all(known for known, _ in told):
-        pairs.append(("configured_assignors", told[0][1], told[1][1]))
-    elif any(known for known, _ in told):
+    lists = [_listed(side) for side in (before, after)]
+    if all(known for known, _ in lists):
+        pairs.append(("configured_assignors", lists[0][1], lists[1][1]))
+    elif any(known for known, _ in lists):
         word = next(
-            s.word for s, (known, _) in zip((before, after), told, strict=True) if not known
+            s.word for s, (known, _) in zip((before, after), lists, strict=True) if not known
         )
         unknown.append(
             f"the {word} snapshot did not keep which strategies members were said to list"
@@ -316,16 +316,16 @@ def _unread(side: _Side, topic: str | None) -> str | None:
 
 def _subscriptions(before: _Side, after: _Side) -> Iterator[TopicChange]:
     """Topics that the group as a whole began or ceased to subscribe to, while it has members."""
-    told = [
+    topics = [
         side.group.topics
         for side in (before, after)
         if all(member.subscription is not None for member in side.group.members)
     ]
-    if len(told) < 2 or not (before.group.members and after.group.members):
+    if len(topics) < 2 or not (before.group.members and after.group.members):
         return
-    for topic in sorted(told[0] ^ told[1]):
+    for topic in sorted(topics[0] ^ topics[1]):
         counts = [len(s.topics[topic][1]) if topic in s.topics else None for s in (before, after)]
-        happened = "unsubscribed" if topic in told[0] else "subscribed"
+        happened = "unsubscribed" if topic in topics[0] else "subscribed"
         yield TopicChange(topic=topic, happened=happened, before=counts[0], after=counts[1])
 
 

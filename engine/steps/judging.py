@@ -12,7 +12,7 @@ from evenkeel.engine.scoring import Judge
 
 def judge_of(
     group: GroupSnapshot,
-    shown: GroupSpec,
+    spec: GroupSpec,
     rule: Rule,
     *,
     production: Floats,
@@ -25,7 +25,7 @@ def judge_of(
 
     Args:
         group: The group.
-        shown: Its spec, lags as they are shown.
+        spec: Its spec, lags as they are shown.
         rule: What the configuration knows of it.
         production: (n) offsets/s produced to each row of its partition table, nan unknown.
         bytes_per_record: (n) the same rows; nan unknown.
@@ -34,7 +34,7 @@ def judge_of(
     """
     rows = group.partitions.assignable
     return Judge(
-        group=shown,
+        group=spec,
         capacity=capacity,
         live=live,
         in_sync=_in_sync(group),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
@@ -15,7 +14,7 @@ from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec
 from evenkeel.engine.assignors import ASSIGNORS, every
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.conformance.asking import NoAnswer, ask
-from evenkeel.engine.datasets import CANDIDATES, rows_to_table
+from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.kit.settle import Settled, settle
@@ -25,12 +24,17 @@ from evenkeel.engine.model import (
     Deployment,
     GroupSnapshot,
     GroupType,
-    Move,
 )
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import keys_of
-from evenkeel.engine.scoring import Judge, moves
-from evenkeel.engine.steps.candidate_rows import candidate_row, infeasible, refusal
+from evenkeel.engine.scoring import Judge, Moves, moves
+from evenkeel.engine.steps.candidate_rows import (
+    Proposal,
+    candidate_table,
+    infeasible,
+    proposal,
+    refusal,
+)
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.measured import (
     NOT_MEASURED,
@@ -86,15 +90,15 @@ def propose_chunk(
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
         LakeError: The metrics are not those of the snapshot.
     """
-    rows: list[dict[str, Any]] = []
+    proposals: list[Proposal] = []
     for found in measured_chunk(lake, settings, snapshot_id, names, withheld):
         try:
-            rows += propose_group(settings, found)
+            proposals += propose_group(settings, found)
         except Exception as problem:  # noqa: BLE001
             _log.exception("group %s cannot be replayed", found.group.group)
             why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
-            rows += propose_group(settings, replace(found, measured=None, withheld=why))
-    return {"candidates": rows_to_table(rows, CANDIDATES["candidates"])}
+            proposals += propose_group(settings, replace(found, measured=None, withheld=why))
+    return {"candidates": candidate_table(proposals)}
 
 
 def record_candidates(
@@ -110,9 +114,9 @@ def record_candidates(
     )
 
 
-def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, Any]]:
+def propose_group(settings: Settings, found: MeasuredGroup) -> list[Proposal]:
     """
-    One row per strategy, in the order of the strategy table.
+    One per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
@@ -123,7 +127,7 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     why = found.withheld or blocked(group)
     if why is not None or measured is None:
         return [
-            candidate_row(keys, position, _never(group, strategy, why or NOT_MEASURED), [])
+            proposal(keys, position, _never(group, strategy, why or NOT_MEASURED), None)
             for position, strategy in enumerate(every().values())
         ]
     if group.places_tasks:
@@ -137,18 +141,18 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[dict[str, An
     )
     judge = judge_of_measured(group, measured, shown, rule)
     assignors = rule.assignors
-    replayed: list[tuple[Candidate, list[Move]]] = []
+    replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
         judgement = feasibility(group, strategy.name, strategy.deployment, assignors)
         costly = judge.leaders_only and strategy.deployment in OF_OURS
         asked = by_leader(judged) if costly else judged
         candidate = _replay(strategy, group, rule, asked, judge, judgement)
-        changed = moves(shown, candidate.assignment) if candidate.assignment else []
+        changed = moves(shown, candidate.assignment) if candidate.assignment else None
         replayed.append((candidate, changed))
     answers = {candidate.strategy: candidate.assignment for candidate, _ in replayed}
     racks = _about_racks(found, shown, rule, answers.get("min_traffic"))
     return [
-        candidate_row(keys, position, _with_findings(candidate, racks), changed)
+        proposal(keys, position, _with_findings(candidate, racks), changed)
         for position, (candidate, changed) in enumerate(replayed)
     ]
 

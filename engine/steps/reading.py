@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,10 +14,11 @@ from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import (
     CHANGELOG,
-    OF_THE_PAST,
+    SNAPSHOT,
     STEPS,
     batch_of_tables,
     split_snapshot_id,
+    with_nulls,
 )
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.model import GroupSnapshot, places_tasks
@@ -66,7 +67,7 @@ class GroupWithPast:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Past:
+class Lookback:
     """
     Which snapshots are read for a step that looks back, and what of them cannot be trusted.
 
@@ -95,7 +96,7 @@ def lookback_ids(lake: Lake, settings: Settings, snapshot_id: str) -> list[str]:
     return [ids[0], *(one for one in ids[1:] if not rejected_as_a_whole(lake, one, "snapshot"))]
 
 
-def past_of(lake: Lake, settings: Settings, snapshot_id: str) -> Past:
+def lookback_of(lake: Lake, settings: Settings, snapshot_id: str) -> Lookback:
     """
     What a step reads that looks back.
 
@@ -103,7 +104,7 @@ def past_of(lake: Lake, settings: Settings, snapshot_id: str) -> Past:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     ids = lookback_ids(lake, settings, snapshot_id)
-    return Past(
+    return Lookback(
         ids=tuple(ids),
         withheld=dict(withheld_groups(lake, snapshot_id)),
         distrusted=distrusted(lake, ids[1:]),
@@ -113,6 +114,33 @@ def past_of(lake: Lake, settings: Settings, snapshot_id: str) -> Past:
 def taken_at(lake: Lake, snapshot_id: str) -> datetime:
     """When the reading of a snapshot began."""
     return datetime.fromisoformat(lake.manifest("snapshot", snapshot_id).facts["started_at"])
+
+
+OF_THE_PAST: Mapping[str, Sequence[str]] = {
+    "members": (
+        "group_id",
+        "member_id",
+        "position",
+        "client_id",
+        "client_host",
+        "instance_id",
+        "subscription",
+        "assigned_topics",
+        "assigned_partitions",
+    ),
+    "commits": ("group_id", "topic", "partition", "committed_offset", "read_at", "error"),
+    "partitions": (
+        "topic",
+        "topic_id",
+        "partition",
+        "begin_offset",
+        "end_offset",
+        "last_stable_offset",
+        "begin_at",
+        "end_at",
+    ),
+}
+"""What says how a group moved since; what its logs weighed and where they lay is of no interest afterwards."""
 
 
 def read_batch(
@@ -128,20 +156,27 @@ def read_batch(
 
     Args:
         names: Their ids, which decide their order.
-        whole: Whether all of it is read. What moved between two snapshots is told without sizes, replicas and leaders
-            of partitions and without the changelogs of Kafka Streams applications.
+        whole: Whether all of it is read, or the columns `OF_THE_PAST` alone, and no changelogs of Kafka Streams
+            applications; all else is unknown then.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
-    tables = {
-        name: lake.read(name, [snapshot_id], groups=names)
-        for name in ("groups", "members", "commits")
-    }
+
+    def read(
+        dataset: str,
+        *,
+        groups: Collection[str] | None = None,
+        topics: Collection[str] | None = None,
+    ) -> pa.Table:
+        columns = None if whole else OF_THE_PAST.get(dataset)
+        rows = lake.read(dataset, [snapshot_id], groups=groups, topics=topics, columns=columns)
+        return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
+
+    tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
     topics = _topics(tables)
     if whole:
         topics |= _changelogs(lake, snapshot_id, tables["groups"])
-    columns = None if whole else OF_THE_PAST
-    tables["partitions"] = lake.read("partitions", [snapshot_id], topics=topics, columns=columns)
-    tables["brokers"] = lake.read("brokers", [snapshot_id])
+    tables["partitions"] = read("partitions", topics=topics)
+    tables["brokers"] = read("brokers")
 
     def read_committed(group: str) -> bool:
         return settings.rule(cluster, group).isolation == "read_committed"
@@ -167,18 +202,18 @@ def _changelogs(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
 
 
 def read_with_past(
-    lake: Lake, settings: Settings, past: Past, names: Sequence[str]
+    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
 ) -> BatchWithPast:
     """Some groups of a snapshot, with their earlier ones."""
-    newest, *before = past.ids
+    newest, *before = lookback.ids
     earlier = []
     for one in before:
-        trusted = [name for name in names if (one, name) not in past.distrusted]
+        trusted = [name for name in names if (one, name) not in lookback.distrusted]
         earlier.append(read_batch(lake, settings, one, trusted, whole=False))
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
-        withheld={name: past.withheld[name] for name in names if name in past.withheld},
+        withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
     )
 
 
@@ -199,9 +234,9 @@ def batches_with_past(
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    past = past_of(lake, settings, snapshot_id)
+    lookback = lookback_of(lake, settings, snapshot_id)
     for chunk in chunks_of(lake, snapshot_id, pattern):
-        yield read_with_past(lake, settings, past, chunk.groups)
+        yield read_with_past(lake, settings, lookback, chunk.groups)
 
 
 def groups_at(

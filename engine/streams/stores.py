@@ -99,13 +99,13 @@ def _matched(
 ) -> Stores:
     """The same where changelogs have to be matched with sub-topologies."""
     size = Counter(map(subtopology_of, tasks))
-    shown = {
+    stateful_names = {
         subtopology_of(task)
         for thread in threads
         for task in (*thread.standby, *thread.warmup, *(thread.offsets or ()))
     } & size.keys()
     topics: dict[str, list[str]] = {name: list(of) for name, of in configured.items()}
-    having = (shown - configured.keys()) | {name for name, of in configured.items() if of}
+    having = (stateful_names - configured.keys()) | {name for name, of in configured.items() if of}
     undecided: set[str] = set()
     remarks = [
         note("changelogs_without_tasks", [name]) for name in sorted(configured.keys() - size.keys())

@@ -54,10 +54,10 @@ def how(facts: Iterable[Fact]) -> str | None:
     return " ".join(map(words, facts)) or None
 
 
-def _glued(facts: Iterable[Fact], told: Callable[[Fact], str]) -> str:
+def _glued(facts: Iterable[Fact], clause: Callable[[Fact], str]) -> str:
     whole, between = "", ""
     for fact in facts:
-        whole += (whole and _BEFORE.get(fact.measure, between)) + told(fact)
+        whole += (whole and _BEFORE.get(fact.measure, between)) + clause(fact)
         between = _AFTER.get(fact.measure, "; ")
     return whole
 

@@ -30,7 +30,7 @@ def count(fact: Fact) -> int:
     return len(fact.subjects) + fact.more
 
 
-def those(fact: Fact, noun: str, one: str, many: str) -> str:
+def those(fact: Fact, noun: str, for_one: str, for_many: str) -> str:
     """
     How many subjects, the first few names, and the verb for it.
 
@@ -39,7 +39,7 @@ def those(fact: Fact, noun: str, one: str, many: str) -> str:
     '1 task (0_0) runs'
     """
     number = count(fact)
-    return f"{several(number, noun)} ({subjects(fact)}) {one if number == 1 else many}"
+    return f"{several(number, noun)} ({subjects(fact)}) {for_one if number == 1 else for_many}"
 
 
 def partitions(fact: Fact) -> str:

@@ -296,20 +296,24 @@ def replay(facts: Iterable[Fact]) -> str | None:
     >>> replay([Fact(kind=FactKind.REPLAY, measure="next_rebalance", after=2, partitions=1)])
     'next rebalance, settled in 2 rounds; 1 partition pauses in between'
     """
-    told = None
+    sentence = None
     for fact in of_kind(facts, FactKind.REPLAY):
         if fact.measure == "warming_copies":
             one = fact.after == 1
-            told = f"{told}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            sentence = (
+                f"{sentence}, {whole(fact.after)} {'copy warms' if one else 'copies warm'} up first"
+            )
             continue
         if fact.measure == "probing_rebalances":
-            told = f"{told}; probing rebalances follow until its tasks are where they are to be"
+            sentence = (
+                f"{sentence}; probing rebalances follow until its tasks are where they are to be"
+            )
             continue
-        told = fact.measure.replace("_", " ")
+        sentence = fact.measure.replace("_", " ")
         if (fact.after or 1) > 1:
             waits = f"{does(fact.partitions or 0, 'partition', 'pauses', 'pause')} in between"
-            told += f", settled in {whole(fact.after)} rounds; {waits}"
-    return told
+            sentence += f", settled in {whole(fact.after)} rounds; {waits}"
+    return sentence
 
 
 def strategies(fact: Fact) -> str:

@@ -13,9 +13,9 @@ _IN_RULE = "say it in [rules.streams]"
 _STRATEGY = "rack.aware.assignment.strategy"
 
 
-def _those(noun: str, one: str, many: str, end: str) -> Clause:
+def _those(noun: str, for_one: str, for_many: str, end: str) -> Clause:
     """The subjects with their verb, and what goes for all of them."""
-    return lambda fact: f"{those(fact, noun, one, many)} {end}"
+    return lambda fact: f"{those(fact, noun, for_one, for_many)} {end}"
 
 
 def _not_emulated(fact: Fact) -> str:

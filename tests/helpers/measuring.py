@@ -8,6 +8,7 @@ from typing import Any
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import GroupSnapshot
+from evenkeel.engine.steps.candidate_rows import candidate_table
 from evenkeel.engine.steps.measure import measure_batch, observe_group
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
@@ -22,7 +23,8 @@ def proposed(
 ) -> list[dict[str, Any]]:
     """The candidate rows of a group, made from the metrics it has with its past."""
     _, [measured] = measured_at_once(settings, BatchWithPast.of(group, earlier, withheld))
-    return propose_group(settings, measured)
+    rows: list[dict[str, Any]] = candidate_table(propose_group(settings, measured)).to_pylist()
+    return rows
 
 
 def metric_rows(

@@ -32,18 +32,18 @@ def reachable(name: str, bootstrap: str, seconds: float) -> Iterator[str]:
         arguments = (address, seconds, answers)
         threading.Thread(target=_try, args=arguments, daemon=True, name="connect").start()
     causes = dict.fromkeys(addresses, f"no answer within {seconds:g} s")
-    deadline, found = time.monotonic() + seconds + 0.5, False
+    deadline, answered = time.monotonic() + seconds + 0.5, False
     for _ in addresses:
         try:
             address, cause = answers.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             break
         if cause is None:
-            found = True
+            answered = True
             yield address
         else:
             causes[address] = cause
-    if found:
+    if answered:
         return
     told = "; ".join(f"{address}: {cause}" for address, cause in causes.items())
     raise ClusterUnreachable(

@@ -114,15 +114,15 @@ async def _ask(
     except Unanswered as problem:
         failed[what, str(problem)] += len(names)
         return []
-    found = []
+    results = []
     for result in response.results:
         if result.error_code in _NOT_ALLOWED:
             failed[what, "not allowed (grant this client DESCRIBE_CONFIGS)"] += 1
         elif result.error_code:
             failed[what, error_text(result.error_code, result.error_message)] += 1
         else:
-            found.append(result)
-    return found
+            results.append(result)
+    return results
 
 
 def _values(result: Any) -> dict[str, str | None]:

@@ -146,13 +146,13 @@ def _add_commits(
     for topic in answers:
         if not admits.admits(topic.name):
             continue
-        for one in topic.partitions:
-            failed = one.error_code != 0
-            error = error_text(one.error_code) if failed else None
+        for partition in topic.partitions:
+            failed = partition.error_code != 0
+            error = error_text(partition.error_code) if failed else None
             commits.topic.append(topic.name)
-            commits.partition.append(one.partition_index)
-            unknown = failed or one.committed_offset < 0
-            commits.offset.append(None if unknown else one.committed_offset)
+            commits.partition.append(partition.partition_index)
+            unknown = failed or partition.committed_offset < 0
+            commits.offset.append(None if unknown else partition.committed_offset)
             commits.error.append(error)
         added = len(topic.partitions)
         commits.group += [group.id] * added

@@ -47,13 +47,13 @@ async def list_groups(
     Raises:
         ClusterUnreachable: No broker can be asked.
     """
-    found: dict[str, Group] = {}
+    groups: dict[str, Group] = {}
     before: _Round | None = None
     attempt, calm = 0, True
     while True:
         since = time.monotonic()
         now = await _ask_all(connection, admits)
-        found |= now.groups
+        groups |= now.groups
         agreed = before is not None and before.groups.keys() == now.groups.keys()
         if not now.passing and (calm or agreed):
             break
@@ -63,7 +63,7 @@ async def list_groups(
         attempt += 1
         await refresh_quietly(connection)
     _conclude(connection, now, problems)
-    return dict(sorted(found.items()))
+    return dict(sorted(groups.items()))
 
 
 async def _ask_all(connection: Connection, admits: Filter) -> _Round:

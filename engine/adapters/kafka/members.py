@@ -97,18 +97,18 @@ class Reader:
         """Both blobs are empty while the group rebalances; then nothing is known."""
         if not metadata:
             return {}
-        said = read_subscription(metadata)
+        subscription = read_subscription(metadata)
         pairs, user_data = read_assignment(assignment) if assignment else (([], []), None)
         row = {
-            "subscription": list(said.topics),
-            "generation": said.generation,
-            "rack": said.rack,
+            "subscription": list(subscription.topics),
+            "generation": subscription.generation,
+            "rack": subscription.rack,
             **self._pairs("assigned", pairs),
         }
         if protocol not in CLIENT_SIDE and protocol != STREAMS_PROTOCOL:
-            row["user_data"] = said.user_data
-        if protocol == STREAMS_PROTOCOL and said.user_data:
-            client = read_streams_client(said.user_data)
+            row["user_data"] = subscription.user_data
+        if protocol == STREAMS_PROTOCOL and subscription.user_data:
+            client = read_streams_client(subscription.user_data)
             active, standby = read_streams_tasks(user_data) if user_data else ([], [])
             row |= {
                 **self._pairs("assigned", pairs, active),
@@ -286,9 +286,9 @@ def _named(assignment: Any) -> Pairs:
     return topics, numbers
 
 
-def _offsets(told: Any) -> dict[str, int]:
+def _offsets(offsets: Any) -> dict[str, int]:
     """Task -> offset, as members of the streams protocol report them."""
-    return {f"{one.subtopology_id}_{one.partition}": one.offset for one in told or ()}
+    return {f"{one.subtopology_id}_{one.partition}": one.offset for one in offsets or ()}
 
 
 def _tasks(tasks: Any) -> list[str]:

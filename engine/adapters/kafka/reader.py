@@ -249,13 +249,13 @@ def _brokers(
     nodes: list[Node], configs: Configs, fetching: bool | None, key: Mapping[str, str]
 ) -> pa.Table:
     """*fetching* is what is configured of brokers that do not tell it."""
-    told = configs.follower_fetching
+    follower_fetching = configs.follower_fetching
     columns = {
         "node_id": [node.id for node in nodes],
         "host": [node.host for node in nodes],
         "port": [node.port for node in nodes],
         "rack": [node.rack for node in nodes],
-        "follower_fetching": [told.get(node.id, fetching) for node in nodes],
+        "follower_fetching": [follower_fetching.get(node.id, fetching) for node in nodes],
     }
     return _filled("brokers", columns, len(nodes), key)
 
@@ -264,7 +264,7 @@ def _partitions(
     topics: Topics, configs: Configs, sizes: LogSizes, key: Mapping[str, str]
 ) -> pa.Table:
     rows = topics.partitions
-    told = [configs.topics.get(row.topic, _UNKNOWN) for row in rows]
+    topic_configs = [configs.topics.get(row.topic, _UNKNOWN) for row in rows]
     columns = {
         "topic": [row.topic for row in rows],
         "topic_id": [row.topic_id for row in rows],
@@ -277,12 +277,12 @@ def _partitions(
         "last_stable_offset": [row.last_stable for row in rows],
         "begin_at": [row.begin_at for row in rows],
         "end_at": [row.end_at for row in rows],
-        "cleanup_policy": [one.cleanup_policy for one in told],
-        "retention_ms": [one.retention_ms for one in told],
+        "cleanup_policy": [one.cleanup_policy for one in topic_configs],
+        "retention_ms": [one.retention_ms for one in topic_configs],
         # a log of which a part is in remote storage is larger than what is on the disk
         "log_bytes": [
             sizes.bytes.get((row.topic, row.number)) if one.remote_storage is False else None
-            for row, one in zip(rows, told, strict=True)
+            for row, one in zip(rows, topic_configs, strict=True)
         ],
         "error": [row.error for row in rows],
     }

@@ -112,31 +112,31 @@ def _login(refused: BaseException, protocol: str, mechanism: str | None) -> tupl
 
 def _certificate(problem: ssl.SSLCertVerificationError) -> tuple[str, str]:
     """Their certificate did not pass our checks; OpenSSL's words name the reason."""
-    said = problem.verify_message.rstrip(".")
+    cause = problem.verify_message.rstrip(".")
     if problem.verify_code in _NAME_MISMATCH:
         return (
-            f"shows a certificate for another host ({said})",
+            f"shows a certificate for another host ({cause})",
             "Use a name or address that is in its certificate, or set "
             "ssl.endpoint.identification.algorithm to none.",
         )
     if problem.verify_code in _EXPIRED:
-        return f"shows a certificate that is not valid now ({said})", "Renew it, or set the clock."
+        return f"shows a certificate that is not valid now ({cause})", "Renew it, or set the clock."
     return (
-        f"shows a certificate that is not trusted here ({said})",
+        f"shows a certificate that is not trusted here ({cause})",
         "Set ssl.ca.location or ssl.ca.pem to the certificate of the CA that signed it.",
     )
 
 
 def _handshake(links: Sequence[BaseException], protocol: str) -> tuple[str, str] | None:
     """They ended the conversation, with an alert of TLS or without."""
-    told = [link for link in links if isinstance(link, ssl.SSLError)]
-    alert = next((link for link in told if _is_alert(link)), None)
+    tls_errors = [link for link in links if isinstance(link, ssl.SSLError)]
+    alert = next((link for link in tls_errors if _is_alert(link)), None)
     if alert is not None:
         return (
             f"asks for a client certificate that it trusts ({_words(alert.reason)})",
             "Set ssl.certificate.location and ssl.key.location, signed by a CA it trusts.",
         )
-    reasons = [link.reason or "" for link in told]
+    reasons = [link.reason or "" for link in tls_errors]
     early = any("Handshake failed" in str(link) for link in links)  # the library's words
     cut = any(isinstance(link, ssl.SSLEOFError | ConnectionResetError) for link in links)
     if (early and cut) or any(no_tls in reason for reason in reasons for no_tls in _NO_TLS):

@@ -240,15 +240,15 @@ async def hidden_topics(connection: Connection, names: Iterable[str]) -> set[str
 async def _by_name(connection: Connection, names: Iterable[str]) -> list[Any]:
     """What any broker says of some topics, as far as one answers."""
     wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(names)]
-    told: list[Any] = []
+    topics: list[Any] = []
     for start in range(0, len(wanted), _NAMES):
         batch = wanted[start : start + _NAMES]
         request = MetadataRequest(topics=batch, allow_auto_topic_creation=False)
         try:
-            told += (await connection.ask_any(request)).topics
+            topics += (await connection.ask_any(request)).topics
         except Unanswered:
             break
-    return told
+    return topics
 
 
 def _lost_groups(topics: Iterable[Any]) -> list[Fact]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,8 +42,11 @@ class Files:
         if self._local:
             self.system, self.root = fs.LocalFileSystem(), str(Path(path).absolute())
         else:
+            _check_no_secret(path)
             try:
-                self.system, root = fs.FileSystem.from_uri(path)
+                # Hadoop's name of the same
+                uri = f"s3://{path[6:]}" if path.startswith("s3a://") else path
+                self.system, root = fs.FileSystem.from_uri(uri)
             except (ValueError, OSError, pa.ArrowException) as problem:
                 fix = "Use a local path or a URI such as s3://bucket/folder."
                 raise LakeError(f"lake {path} cannot be opened: {problem}.", fix=fix) from problem
@@ -68,6 +73,31 @@ class Files:
             return
         with self.replacing(path) as temporary, self.system.open_output_stream(temporary) as stream:
             stream.write(content)
+
+    @contextmanager
+    def writing(self, path: str) -> Iterator[pa.NativeFile]:
+        """A stream for a large file of a name that no other ever has: it is there when all went well."""
+        if self.is_store:
+            stream = self.system.open_output_stream(path)
+            try:
+                yield stream
+                stream.close()
+            except BaseException:
+                # the half that a store may keep is never named by anybody
+                with suppress(OSError):
+                    stream.close()
+                self.forget([path])
+                raise
+            return
+        with self.replacing(path) as temporary, self.system.open_output_stream(temporary) as stream:
+            yield stream
+
+    def settle(self, paths: Collection[str]) -> None:
+        """Return when these files survive a power cut; an object store keeps them anyway."""
+        if self.system.type_name == "local":
+            for path in (*paths, *sorted({path.rpartition("/")[0] for path in paths})):
+                with suppress(FileNotFoundError):
+                    _sync(path)
 
     @contextmanager
     def replacing(self, path: str) -> Iterator[str]:
@@ -103,6 +133,11 @@ class Files:
         found = self.system.get_file_info(list(paths))
         return [one.path for one in found if one.type != fs.FileType.File]
 
+    def ages(self, folder: str) -> dict[str, datetime]:
+        """When each file in a folder was written, by name."""
+        found = (one for one in self._list(folder) if one.type == fs.FileType.File)
+        return {one.base_name: one.mtime for one in found}
+
     def names(self, folder: str) -> list[str]:
         """The names of the files in a folder; none if there is no folder."""
         return [one.base_name for one in self._list(folder) if one.type == fs.FileType.File]
@@ -137,6 +172,27 @@ class Files:
             raise LakeError(
                 f"lake {self.path} cannot be {what}: {reason}.", fix=_fix(problem, what)
             ) from problem
+
+
+def _sync(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _check_no_secret(path: str) -> None:
+    """
+    Raises:
+        LakeError: The URI holds credentials; it is told, logged and stored.
+    """
+    login = path.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    if login or re.search(r"[?&](access|secret)_key=", path):
+        raise LakeError(
+            "the lake's URI holds credentials.",
+            fix="Take them out of it; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role give them.",
+        )
 
 
 def _fix(problem: BaseException, what: str) -> str:

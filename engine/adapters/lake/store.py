@@ -1,8 +1,7 @@
-"""A lake in a folder: where its files lie, in which order they are written, and which of them are read."""
+"""The lake as steps see it (port `Lake`): in which order its files are written, and which of them are read."""
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,15 +13,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evenkeel.engine.adapters.lake import days
+from evenkeel.engine.adapters.lake.catalog import (
+    MANIFESTS,
+    Catalog,
+    age_key,
+    cluster_and_day,
+    datasets_of,
+    files_of,
+    id_in,
+    step_of,
+)
 from evenkeel.engine.adapters.lake.files import Files
-from evenkeel.engine.adapters.lake.tables import ROW_GROUP, Pick, Reader, writing
+from evenkeel.engine.adapters.lake.tables import Pick, Reader, rows_per_group, writing
 from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, split_snapshot_id
-from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.model import check_aware, utc_now
-from evenkeel.engine.ports import LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, LakeFile, Manifest, WrittenPart
 
-MANIFESTS = "_manifests"
-_STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
 _RUN = re.compile(r"[a-z0-9]{1,32}")
 _TRIES = 5
 """So often a reader begins again when what it reads is replaced meanwhile."""
@@ -43,11 +51,13 @@ class FileLake:
         """
         self.path = str(path)
         self._files = Files(self.path)
+        self._catalog = Catalog(self._files)
         self._reader = Reader(self._files.system, remote=self._files.is_store)
 
     def __reduce__(self) -> tuple[object, ...]:
         """It is opened again where it is sent to: nothing that is open, cached or secret travels."""
-        return (FileLake, (self.path,))
+        # a path that is relative here would be another one there
+        return (FileLake, (self._files.root if "://" not in self.path else self.path,))
 
     @classmethod
     def around(cls, path: str | Path) -> FileLake | None:
@@ -91,7 +101,7 @@ class FileLake:
         """
         shaped = _shaped(step, tables)
         name = f"{_begin(snapshot_id, run)}{part:05}-{secrets.token_hex(3)}.parquet"
-        paths = {dataset: self._place(dataset, snapshot_id, name) for dataset in shaped}
+        paths = {dataset: self._catalog.place(dataset, snapshot_id, name) for dataset in shaped}
         with self._files.explained("written"):
             self._files.check_parent()
             try:
@@ -108,7 +118,7 @@ class FileLake:
         )
 
     def _write_table(self, table: pa.Table, path: str) -> None:
-        options = writing(table.schema) | {"row_group_size": ROW_GROUP}
+        options = writing(table.schema) | {"row_group_size": rows_per_group(table)}
         if self._files.is_store:
             sink = pa.BufferOutputStream()
             pq.write_table(table, sink, **options)
@@ -136,7 +146,7 @@ class FileLake:
         """
         given = list(parts)
         kept = [part for _, part in sorted({part.number: part for part in given}.items())]
-        datasets = _datasets(step)
+        datasets = datasets_of(step)
         manifest = Manifest(
             snapshot_id=snapshot_id,
             cluster=split_snapshot_id(snapshot_id)[0],
@@ -147,13 +157,13 @@ class FileLake:
             facts=facts,
             files={n: tuple(LakeFile(name=part.files[n]) for part in kept) for n in datasets},
         )
-        named = self._own_files(manifest)
+        named = self._catalog.own_files(manifest)
         with self._files.explained("written"):
             self._files.check_parent()
             self._check_parts(manifest, run, given, named)
             former = self._former(step, snapshot_id)
-            self._put_manifest(manifest)
-        unused = (self._place(n, snapshot_id, p.files[n]) for p in given for n in datasets)
+            self._catalog.put(manifest)
+        unused = (self._catalog.place(n, snapshot_id, p.files[n]) for p in given for n in datasets)
         self._files.forget([path for path in {*former, *unused} if path not in named])
         return manifest
 
@@ -174,21 +184,8 @@ class FileLake:
     def _former(self, step: str, snapshot_id: str) -> set[str]:
         """The files that only the present manifest of a step names."""
         with suppress(SnapshotNotFound, LakeError):
-            return self._own_files(self.manifest(step, snapshot_id))
+            return self._catalog.own_files(self.manifest(step, snapshot_id))
         return set()
-
-    def _own_files(self, manifest: Manifest) -> set[str]:
-        """The paths of the files that hold rows of this snapshot only."""
-        return {
-            self._place(dataset, manifest.snapshot_id, file.name)
-            for dataset in _datasets(manifest.step)
-            for file in _files_of(manifest, dataset)
-            if file.row_groups is None
-        }
-
-    def _put_manifest(self, manifest: Manifest) -> None:
-        text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False).encode()
-        self._files.put(self._manifest_path(manifest.step, manifest.snapshot_id), text)
 
     def read(
         self,
@@ -211,7 +208,7 @@ class FileLake:
             SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.
             LakeError: A column is not there, or a file is damaged or was written by an unknown version.
         """
-        schema = STEPS[_step_of(dataset)][dataset]
+        schema = STEPS[step_of(dataset)][dataset]
         try:
             pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics})
         except KeyError as problem:
@@ -228,14 +225,16 @@ class FileLake:
         """What is wanted of one snapshot, all of it by one run."""
         seen: Sequence[LakeFile] | None = None
         for _ in range(_TRIES):
-            manifest = self.manifest(_step_of(dataset), snapshot_id)
-            if (files := _files_of(manifest, dataset)) == seen:
+            manifest = self.manifest(step_of(dataset), snapshot_id)
+            if (files := files_of(manifest, dataset)) == seen:
                 break
             seen = files
             with self._files.explained("read"), suppress(FileNotFoundError):
                 return [
                     self._reader.read(
-                        self._place(dataset, snapshot_id, file.name), pick, file.row_groups
+                        self._catalog.place(dataset, snapshot_id, file.name),
+                        pick if file.row_groups is None else pick.of_snapshot(snapshot_id),
+                        file.row_groups,
                     )
                     for file in files
                 ]
@@ -252,9 +251,9 @@ class FileLake:
             SnapshotNotFound: As `read`.
         """
         paths = [
-            self._files.prefix + self._place(dataset, snapshot_id, file.name)
+            self._files.prefix + self._catalog.place(dataset, snapshot_id, file.name)
             for snapshot_id in snapshot_ids
-            for file in _files_of(self.manifest(_step_of(dataset), snapshot_id), dataset)
+            for file in files_of(self.manifest(step_of(dataset), snapshot_id), dataset)
         ]
         return list(dict.fromkeys(paths))
 
@@ -266,16 +265,7 @@ class FileLake:
             SnapshotNotFound: The step has not finished for this snapshot.
             LakeError: The manifest is damaged or of a schema version this program does not know.
         """
-        path = self._manifest_path(step, snapshot_id)
-        with self._files.explained("read"):
-            try:
-                content = self._files.read(path)
-            except FileNotFoundError as problem:
-                raise SnapshotNotFound(
-                    f"snapshot {snapshot_id} has no finished step {step!r} in lake {self.path}.",
-                    fix="Run that step, or name another snapshot or lake.",
-                ) from problem
-        return _parse(content, path)
+        return self._catalog.manifest(step, snapshot_id)
 
     def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
         """
@@ -287,29 +277,46 @@ class FileLake:
             LakeError: The folder cannot be read.
         """
         found: list[str] = []
-        last_day = _day(until) if until else "9999"
-        folder = f"{self._files.root}/{MANIFESTS}/snapshot/cluster={cluster}"
+        last_day = cluster_and_day(until)[1] if until else "9999"
         with self._files.explained("read"):
             self._files.check_parent()
-            for day in sorted(self._files.folders(folder, "day="), reverse=True):
+            for day in reversed(self._catalog.days(f"{MANIFESTS}/snapshot", cluster)):
                 if len(found) >= limit:
                     break
                 if day <= last_day:
-                    found += sorted(self._ids(f"{folder}/day={day}", until), reverse=True)
+                    ids = self._catalog.ids("snapshot", cluster, day)
+                    found += [i for i in reversed(ids) if not until or age_key(i) <= age_key(until)]
         return found[: max(limit, 0)]
 
     def clusters(self) -> list[str]:
         """Names of the clusters that have snapshots."""
         with self._files.explained("read"):
             self._files.check_parent()
-            folder = f"{self._files.root}/{MANIFESTS}/snapshot"
-            return sorted(self._files.folders(folder, "cluster="))
+            return self._catalog.clusters(f"{MANIFESTS}/snapshot")
+
+    def compact(self, before: datetime) -> Compacted:
+        """
+        Bring each day that ended before that moment into one file per dataset, and remove what nothing names.
+
+        Interrupted, it goes on where it was when it is called again; readers are never in its way.
+
+        Args:
+            before: Aware.
+
+        Raises:
+            LakeError: A day cannot be compacted; the others are.
+        """
+        check_aware(before, "before")
+        with self._files.explained("changed"):
+            self._files.check_parent()
+            return days.compact(self._catalog, before)
 
     def expire(self, before: datetime) -> int:
         """
         Remove what was taken before that moment; the number of snapshots removed.
 
-        Manifests go first, so that an interrupted run leaves nothing half there.
+        Manifests go first, so that an interrupted run leaves nothing half there. Rows in the file of a day
+        stay, unread, until the whole day is older.
 
         Args:
             before: Aware.
@@ -318,63 +325,39 @@ class FileLake:
             LakeError: The folder cannot be changed.
         """
         check_aware(before, "before")
-        folders = [f"{MANIFESTS}/{step}" for step in STEPS] + list(_STEP_OF)
+        folders = [f"{MANIFESTS}/{step}" for step in STEPS]
+        folders += [dataset for step in STEPS for dataset in datasets_of(step)]
         removed = 0
         with self._files.explained("changed"):
             self._files.check_parent()
             for folder in folders:
-                count = sum(self._expire_folder(f"{self._files.root}/{folder}", before))
+                count = sum(self._expire_folder(folder, before))
                 removed += count if folder == f"{MANIFESTS}/snapshot" else 0
         return removed
 
     def _expire_folder(self, folder: str, before: datetime) -> Iterator[int]:
         """Expire one dataset or step; yields of how many snapshots files left each day folder."""
         limit = before.astimezone(UTC)
-        for cluster in self._files.folders(folder, "cluster="):
-            for day in self._files.folders(f"{folder}/cluster={cluster}", "day="):
-                place = f"{folder}/cluster={cluster}/day={day}"
+        for cluster in self._catalog.clusters(folder):
+            for day in self._catalog.days(folder, cluster):
+                place = self._catalog.folder(folder, cluster, day)
                 if day < f"{limit:%Y-%m-%d}":
-                    yield len(set(self._ids(place)))
+                    yield len({i for i in map(id_in, self._files.names(place)) if i})
                     self._files.remove_folder(place)
                 elif day == f"{limit:%Y-%m-%d}":
                     yield self._expire_day(place, limit)
 
     def _expire_day(self, place: str, limit: datetime) -> int:
-        of = {name: _id_in(name) for name in self._files.names(place)}
+        of = {name: id_in(name) for name in self._files.names(place)}
         old = {name: i for name, i in of.items() if i and split_snapshot_id(i)[1] < limit}
         for name in old:
             self._files.remove(f"{place}/{name}")
         return len(set(old.values()))
 
-    def _place(self, dataset: str, snapshot_id: str, name: str) -> str:
-        return f"{self._files.root}/{dataset}/{_folders(snapshot_id)}/{name}"
-
-    def _manifest_path(self, step: str, snapshot_id: str) -> str:
-        folders = f"{MANIFESTS}/{step}/{_folders(snapshot_id)}"
-        return f"{self._files.root}/{folders}/{snapshot_id}.json"
-
-    def _ids(self, folder: str, until: str | None = None) -> list[str]:
-        """Snapshot ids of the files of a day; temporary and foreign names are not ids."""
-        ids = (_id_in(name) for name in self._files.names(folder))
-        return [i for i in ids if i and (until is None or _age_key(i) <= _age_key(until))]
-
-
-def _step_of(dataset: str) -> str:
-    if dataset not in _STEP_OF:
-        known = ", ".join(_STEP_OF)
-        raise LakeError(f"there is no dataset {dataset!r}.", fix=f"Use one of {known}.")
-    return _STEP_OF[dataset]
-
-
-def _datasets(step: str) -> Mapping[str, pa.Schema]:
-    if step not in STEPS:
-        raise LakeError(f"there is no step {step!r}.", fix=f"Use one of {', '.join(STEPS)}.")
-    return STEPS[step]
-
 
 def _shaped(step: str, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The tables with exactly the columns of their datasets."""
-    schemas = _datasets(step)
+    schemas = datasets_of(step)
     if tables.keys() != schemas.keys():
         got, wanted = ", ".join(sorted(tables)), ", ".join(sorted(schemas))
         raise LakeError(f"step {step!r} writes {wanted}; got {got}.", fix="Hand in all of them.")
@@ -394,46 +377,3 @@ def _begin(snapshot_id: str, run: str) -> str:
             f"{run!r} does not name a run.", fix="Use 1 to 32 lower-case letters and digits."
         )
     return f"{snapshot_id}.{run}-"
-
-
-def _files_of(manifest: Manifest, dataset: str) -> Sequence[LakeFile]:
-    if manifest.files is None:
-        return (LakeFile(name=f"{manifest.snapshot_id}.parquet"),)
-    return manifest.files.get(dataset, ())
-
-
-def _parse(content: bytes, path: str) -> Manifest:
-    try:
-        manifest = Manifest.from_json(json.loads(content))
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        fix = "Expire that snapshot, or restore the file."
-        raise LakeError(f"manifest {path} is damaged: {problem!r}.", fix=fix) from problem
-    if manifest.schema_version != SCHEMA_VERSION:
-        raise LakeError(
-            f"manifest {path} has schema version {manifest.schema_version}; "
-            f"this evenkeel reads version {SCHEMA_VERSION}.",
-            fix="Use the evenkeel version that wrote it, or another lake folder.",
-        )
-    return manifest
-
-
-def _id_in(name: str) -> str | None:
-    """The snapshot id that a file is named by; None for temporary and foreign files, and those of a day."""
-    snapshot_id = name.partition(".")[0]
-    with suppress(InputError):
-        split_snapshot_id(snapshot_id)
-        return snapshot_id
-    return None
-
-
-def _day(snapshot_id: str) -> str:
-    return f"{split_snapshot_id(snapshot_id)[1]:%Y-%m-%d}"
-
-
-def _folders(snapshot_id: str) -> str:
-    return f"cluster={split_snapshot_id(snapshot_id)[0]}/day={_day(snapshot_id)}"
-
-
-def _age_key(snapshot_id: str) -> str:
-    """The second and the random part: ids of one cluster sort by it."""
-    return snapshot_id[-23:]

@@ -17,7 +17,10 @@ from evenkeel.engine.datasets import shaped
 ROW_GROUP = 32_768
 """Rows of a row group: the least that is read of a column. Smaller ones cost more to open than they spare."""
 
-_FOOTERS = 2_000
+ROW_GROUP_BYTES = 64 << 20
+"""No row group is larger in memory, except one of a single row: a row may be a list of 50,000 moves."""
+
+_FOOTERS = 500
 """As many footers are kept."""
 
 Bound = tuple[str, str] | None
@@ -40,6 +43,12 @@ def writing(schema: pa.Schema) -> dict[str, Any]:
         "write_statistics": True,
         "write_page_index": True,
     }
+
+
+def rows_per_group(table: pa.Table) -> int:
+    """How many rows of a table go into one row group."""
+    size: int = table.nbytes
+    return max(1, min(ROW_GROUP, len(table) * ROW_GROUP_BYTES // max(size, 1)))
 
 
 def _is_moment(kind: pa.DataType) -> bool:
@@ -96,6 +105,11 @@ class Pick:
             among={name: pa.array(sorted(v), pa.string()) for name, v in asked.items()},
         )
 
+    def of_snapshot(self, snapshot_id: str) -> Pick:
+        """The same, of one snapshot only: a row group of a day's file may hold several."""
+        only = pa.array([snapshot_id], pa.string())
+        return Pick(schema=self.schema, among={**self.among, "snapshot_id": only})
+
 
 class Footer:
     """What stands at the end of a file, and what it says of the values in its row groups."""
@@ -103,26 +117,27 @@ class Footer:
     def __init__(self, metadata: pq.FileMetaData) -> None:
         self.metadata = metadata
         self.names = metadata.schema.to_arrow_schema().names
-        self._bounds: dict[str, list[Bound]] = {}
+        columns = [metadata.schema.column(i).path for i in range(len(metadata.schema))]
+        self._index = {path: index for index, path in enumerate(columns)}
+        self._bounds: dict[tuple[str, int], Bound] = {}
 
     def row_groups(self, pick: Pick, within: tuple[int, int] | None) -> list[int]:
         """The row groups that may hold what is wanted, among *within* (first, one past the last)."""
         first, end = within or (0, self.metadata.num_row_groups)
         chosen: Iterable[int] = range(first, end)
         for column, values in pick.among.items():
-            bounds, known = self._bounds_of(column), values.to_pylist()
-            chosen = [i for i in chosen if _may_hold(bounds[i], known)]
-        return list(chosen)
-
-    def _bounds_of(self, column: str) -> list[Bound]:
-        if column not in self._bounds:
             if column not in self.names:
                 raise pa.ArrowKeyError(f"column {column} is missing")
-            paths = [self.metadata.schema.column(i).path for i in range(len(self.metadata.schema))]
-            index = paths.index(column)
-            groups = (self.metadata.row_group(i) for i in range(self.metadata.num_row_groups))
-            self._bounds[column] = [_bound(g.column(index).statistics) for g in groups]
-        return self._bounds[column]
+            known = values.to_pylist()
+            chosen = [i for i in chosen if _may_hold(self._bound(column, i), known)]
+        return list(chosen)
+
+    def _bound(self, column: str, row_group: int) -> Bound:
+        key = (column, row_group)
+        if key not in self._bounds:
+            chunk = self.metadata.row_group(row_group).column(self._index[column])
+            self._bounds[key] = _bound(chunk.statistics)
+        return self._bounds[key]
 
 
 def _bound(statistics: pq.Statistics | None) -> Bound:

@@ -90,20 +90,20 @@ def translated(url: URL, doing: str | None = None) -> Iterator[None]:
 
 
 def _ours(problem: BaseException, url: URL, doing: str | None) -> EvenkeelError:
-    where, said = place(url), _first_line(problem, url)
+    where, message = place(url), _first_line(problem, url)
     if isinstance(problem, _NOT_MIGRATED):
-        return HistoryError(f"the history ({where}) is not migrated: {said}.", fix=_MIGRATE)
+        return HistoryError(f"the history ({where}) is not migrated: {message}.", fix=_MIGRATE)
     if isinstance(problem, errors.InsufficientPrivilege):
         return HistoryError(
-            f"the history ({where}) refuses: {said}.",
+            f"the history ({where}) refuses: {message}.",
             fix="Connect as the role that owns the database, see sql/database.sql.",
         )
     if doing is not None and isinstance(problem, psycopg.DataError):
-        return InputError(f"{doing}: {said}.", fix=f"See the parameters of {doing}.")
+        return InputError(f"{doing}: {message}.", fix=f"See the parameters of {doing}.")
     if isinstance(problem, psycopg.OperationalError) and _lost(problem):
-        return _unreachable(where, said)
+        return _unreachable(where, message)
     return HistoryError(
-        f"the history ({where}) could not do it: {said}.",
+        f"the history ({where}) could not do it: {message}.",
         fix="See the server's log; nothing of this step was stored.",
     )
 
@@ -112,15 +112,15 @@ def _lost(problem: psycopg.Error) -> bool:
     return problem.sqlstate is None or problem.sqlstate.startswith(_UNREACHABLE_CLASSES)
 
 
-def _unreachable(where: str, said: str) -> HistoryUnreachable:
+def _unreachable(where: str, message: str) -> HistoryUnreachable:
     fix = "Start the server, or correct EVENKEEL_DATABASE_URL (connection evenkeel_postgres)."
-    if "authentication failed" in said or "no password" in said:
+    if "authentication failed" in message or "no password" in message:
         fix = "Correct user and password in EVENKEEL_DATABASE_URL (connection evenkeel_postgres)."
-    elif "does not exist" in said:
+    elif "does not exist" in message:
         fix = "Create role and database as in sql/database.sql, then run `evenkeel migrate`."
-    elif "permission denied" in said:
+    elif "permission denied" in message:
         fix = "Connect as the role that owns the database, see sql/database.sql."
-    return HistoryUnreachable(f"the history ({where}) did not answer: {said}.", fix=fix)
+    return HistoryUnreachable(f"the history ({where}) did not answer: {message}.", fix=fix)
 
 
 def _first_line(problem: BaseException, url: URL) -> str:

@@ -59,10 +59,10 @@ class Database:
     def _writing(self, snapshot_id: str) -> Iterator[tuple[Connection, bool]]:
         """A transaction that holds a snapshot of the history, and whether that has its advice."""
         with self._transaction() as connection:
-            found = execute(connection, "lock_snapshot", snapshot_id=snapshot_id)
-            if not found:
+            rows = execute(connection, "lock_snapshot", snapshot_id=snapshot_id)
+            if not rows:
                 raise HistoryError(
                     f"the history ({place(self._engine.url)}) has no snapshot {snapshot_id}.",
                     fix="Run `validate_snapshot` for it again, which stores it from the lake.",
                 )
-            yield connection, found[0]["advised"]
+            yield connection, rows[0]["advised"]

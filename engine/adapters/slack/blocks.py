@@ -44,22 +44,22 @@ def body(message: AlertMessage, key: str) -> dict[str, Any]:
         message: What to say.
         key: Our own id of the message, kept in its metadata.
     """
-    shown = len(message.sections)
+    sections = len(message.sections)
     while True:
-        posted = _body(message, key, shown)
-        if shown == 0 or _fits(posted):
+        posted = _body(message, key, sections)
+        if sections == 0 or _fits(posted):
             return posted
-        shown -= 1
+        sections -= 1
 
 
-def _body(message: AlertMessage, key: str, shown: int) -> dict[str, Any]:
+def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
     blocks = [
         _header(f"{SIGNS[message.severity]} {message.title}"),
         _text(_prose(message.summary)),
     ]
-    for section in message.sections[:shown]:
+    for section in message.sections[:sections]:
         blocks += [{"type": "divider"}, _text(_section(section))]
-    if cut := len(message.sections) - shown:
+    if cut := len(message.sections) - sections:
         blocks += [{"type": "divider"}, _text(_left_out(cut))]
     if notes := _notes(message):
         blocks.append({"type": "context", "elements": [_mrkdwn(note) for note in notes]})

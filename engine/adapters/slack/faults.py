@@ -57,12 +57,12 @@ def explain(problem: Exception, channel: str, base_url: str) -> NotifierError:
     if isinstance(problem, SlackApiError):
         return _refused(problem, channel)
     reason = getattr(problem, "reason", None) or problem
-    said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    cause = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
     if isinstance(problem, http.client.HTTPException | ConnectionResetError):
-        said = "the connection broke before an answer"
+        cause = "the connection broke before an answer"
     host = urlsplit(base_url).netloc.rpartition("@")[2]
     return NotifierError(
-        f"Slack at {host} cannot be reached for channel {channel}: {said}.",
+        f"Slack at {host} cannot be reached for channel {channel}: {cause}.",
         fix="Check network, proxy and slack_base_url from this host; the alert is sent by a later run.",
     )
 

@@ -17,13 +17,13 @@ _LONGEST = 6
 """Partitions in a chain."""
 
 
-def relieved(holding: Holding, one: int, limit: int, tolls: Price | None, work: Work) -> bool:
+def relieved(holding: Holding, member: int, limit: int, tolls: Price | None, work: Work) -> bool:
     """
     Rotate a shortest chain through one of a member's partitions after which it, and all others, own at most *limit*.
 
     Args:
         holding: Changed in place.
-        one: The member.
+        member: The member.
         limit: Offsets; all other members own at most this.
         tolls: Only replacements that add nothing to this price; None for any.
         work: What it may take; a chain takes a few times the square of the number of partitions.
@@ -31,12 +31,12 @@ def relieved(holding: Holding, one: int, limit: int, tolls: Price | None, work: 
     Returns:
         Whether there was such a chain.
     """
-    mine = np.flatnonzero(holding.leeway.island_of == holding.leeway.island[one])
+    mine = np.flatnonzero(holding.leeway.island_of == holding.leeway.island[member])
     if work.left < 8 * len(mine) ** 2:  # the rest may do more for others
         return False
     work.spend(4 * len(mine) ** 2)
     fits = _replaceable(holding, mine, limit, tolls)
-    starts = np.flatnonzero(holding.owner[mine] == one)
+    starts = np.flatnonzero(holding.owner[mine] == member)
     starts = starts[np.argsort(-holding.leeway.lag[mine[starts]], kind="stable")]
     for start in starts.tolist():
         if not work.spend(len(mine) ** 2 // 2):

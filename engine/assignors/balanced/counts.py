@@ -189,9 +189,9 @@ def _islands(members: int, of_pair: Ints, member: Ints, classes: int) -> Ints:
     while True:
         of_class = np.full(classes, members, np.int64)
         np.minimum.at(of_class, of_pair, island[member])
-        found = island.copy()
-        np.minimum.at(found, member, of_class[of_pair])
-        found = found[found]
-        if np.array_equal(found, island):
+        least = island.copy()
+        np.minimum.at(least, member, of_class[of_pair])
+        least = least[least]
+        if np.array_equal(least, island):
             return island
-        island = found
+        island = least

@@ -37,17 +37,17 @@ class Holding:
         room: Flags = (leeway.pool == leeway.pool[member]) & (self.count == leeway.least)
         return room
 
-    def exchange(self, one: int, given: Ints, other: int, taken: Ints) -> None:
-        """Member *one* gives and takes partitions; *other* the reverse."""
-        self.owner[given], self.owner[taken] = other, one
+    def exchange(self, member: int, given: Ints, other: int, taken: Ints) -> None:
+        """A member gives and takes partitions; *other* the reverse."""
+        self.owner[given], self.owner[taken] = other, member
         shift = int(self.leeway.lag[given].sum() - self.leeway.lag[taken].sum())
-        self.load[one] -= shift
+        self.load[member] -= shift
         self.load[other] += shift
-        self.count[one] += len(taken) - len(given)
+        self.count[member] += len(taken) - len(given)
         self.count[other] += len(given) - len(taken)
-        both = np.sort(np.concatenate([self.held[one], self.held[other]]))
-        mine = self.owner[both] == one
-        self.held[one], self.held[other] = both[mine], both[~mine]
+        both = np.sort(np.concatenate([self.held[member], self.held[other]]))
+        mine = self.owner[both] == member
+        self.held[member], self.held[other] = both[mine], both[~mine]
 
     def rotate(self, chain: Ints) -> None:
         """Each partition takes the place of the next one at its owner, the last that of the first."""

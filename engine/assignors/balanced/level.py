@@ -104,28 +104,28 @@ class _Levelling:
                 return False
         return True
 
-    def _improve(self, one: int, at_any_toll: bool) -> bool:
+    def _improve(self, member: int, at_any_toll: bool) -> bool:
         """Relieve a member at the least price that works."""
-        swaps = self._swaps(one)
-        if swaps is not None and self._swap(one, swaps, swaps.added <= 0):
+        swaps = self._swaps(member)
+        if swaps is not None and self._swap(member, swaps, swaps.added <= 0):
             return True
-        if self._recombine(one, 0, self.price):
+        if self._recombine(member, 0, self.price):
             return True
-        if swaps is not None and self._swap(one, swaps, swaps.toll <= 0):
+        if swaps is not None and self._swap(member, swaps, swaps.toll <= 0):
             return True
-        if self._recombine(one, 0, self.tolls) or self._rotate(one, self.tolls):
+        if self._recombine(member, 0, self.tolls) or self._rotate(member, self.tolls):
             return True
         if not at_any_toll:
             return False
-        if swaps is not None and self._swap(one, swaps, swaps.toll <= swaps.least_toll):
+        if swaps is not None and self._swap(member, swaps, swaps.toll <= swaps.least_toll):
             return True
-        return self._recombine(one, _FAR, self.tolls) or self._rotate(one, None)
+        return self._recombine(member, _FAR, self.tolls) or self._rotate(member, None)
 
-    def _rotate(self, one: int, tolls: Price | None) -> bool:
+    def _rotate(self, member: int, tolls: Price | None) -> bool:
         """Rotate a chain that brings the member to the target, or at least down."""
-        load = int(self.holding.load[one])
+        load = int(self.holding.load[member])
         return any(
-            relieved(self.holding, one, limit, tolls, self.work)
+            relieved(self.holding, member, limit, tolls, self.work)
             for limit in sorted({self.target, (self.target + load) // 2, load - 1})
         )
 
@@ -135,25 +135,25 @@ class _Levelling:
         others = np.flatnonzero((island == island[member]) & (load < load[member] - 1))
         return others[np.argsort(load[others], kind="stable")]
 
-    def _swaps(self, one: int) -> _Swaps | None:
+    def _swaps(self, member: int) -> _Swaps | None:
         """What swapping any of a member's partitions with the least loaded members' would bring; None for nothing."""
         holding, lag, price = self.holding, self.lag, self.price
-        others = self._partners(one)
+        others = self._partners(member)
         others = others[: int(np.searchsorted(np.cumsum(holding.count[others]), _COLUMNS)) + 1]
-        mine = holding.held[one]
+        mine = holding.held[member]
         theirs = np.concatenate([mine[:0], *(holding.held[m] for m in others.tolist())])
-        owners = np.concatenate([holding.owner[theirs], others[holding.open_to(one)[others]]])
+        owners = np.concatenate([holding.owner[theirs], others[holding.open_to(member)[others]]])
         if not len(owners) or not self.work.spend(_CALL + len(mine) * len(owners)):
             return None
         back = np.zeros(len(owners), np.int64)
         back[: len(theirs)] = lag[theirs]
         shift = lag[mine][:, None] - back[None, :]
-        worst = np.maximum(holding.load[one] - shift, holding.load[owners][None, :] + shift)
-        worst[~self._fits(one, mine, theirs, owners)] = _FAR
-        added = price.of(mine[:, None], owners[None, :]) - price.of(mine, np.array(one))[:, None]
-        returned = price.of(theirs, np.array(one)) - price.of(theirs, owners[: len(theirs)])
+        worst = np.maximum(holding.load[member] - shift, holding.load[owners][None, :] + shift)
+        worst[~self._fits(member, mine, theirs, owners)] = _FAR
+        added = price.of(mine[:, None], owners[None, :]) - price.of(mine, np.array(member))[:, None]
+        returned = price.of(theirs, np.array(member)) - price.of(theirs, owners[: len(theirs)])
         added[:, : len(theirs)] += returned[None, :]
-        helps = worst < holding.load[one]
+        helps = worst < holding.load[member]
         if not helps.any():
             return None
         toll = (added + 2) // price.of_a_toll  # a swap adds at most two moves, or takes two away
@@ -161,14 +161,14 @@ class _Levelling:
         worst = np.maximum(worst, self.target)
         return _Swaps(mine, theirs, owners, helps, worst, added, toll, least_toll)
 
-    def _fits(self, one: int, mine: Ints, theirs: Ints, owners: Ints) -> Flags:
+    def _fits(self, member: int, mine: Ints, theirs: Ints, owners: Ints) -> Flags:
         """(mine, owners) whether both sides may own what they get."""
         leeway = self.holding.leeway
         fits: Flags = leeway.may[leeway.realm[mine][:, None], owners[None, :]]
-        fits[:, : len(theirs)] &= leeway.may[leeway.realm[theirs], one][None, :]
+        fits[:, : len(theirs)] &= leeway.may[leeway.realm[theirs], member][None, :]
         return fits
 
-    def _swap(self, one: int, swaps: _Swaps, among: Flags) -> bool:
+    def _swap(self, member: int, swaps: _Swaps, among: Flags) -> bool:
         """Make the swap that leaves the two least loaded, of equal ones the cheapest; whether there is any."""
         among = among & swaps.helps
         if not among.any():
@@ -178,24 +178,24 @@ class _Levelling:
         pick = int(np.argmin(np.where(best, swaps.added, _FAR)))
         row, column = divmod(pick, len(swaps.owners))
         taken = swaps.theirs[column : column + 1]  # nothing in return beyond the end
-        self.holding.exchange(one, swaps.mine[row : row + 1], int(swaps.owners[column]), taken)
+        self.holding.exchange(member, swaps.mine[row : row + 1], int(swaps.owners[column]), taken)
         return True
 
-    def _recombine(self, one: int, limit: int, price: Price) -> bool:
+    def _recombine(self, member: int, limit: int, price: Price) -> bool:
         """Exchange subsets with one of the lightest members: the first where that is free, else the cheapest."""
         best: tuple[Exchange, int, Ints, Ints] | None = None
         load = self.holding.load
-        others, few = self._partners(one), _PARTNERS if price is self.tolls else _PARTNERS // 3
+        others, few = self._partners(member), _PARTNERS if price is self.tolls else _PARTNERS // 3
         if len(others) > 2 * few:  # the lightest have room, the heaviest may hold what fits
             others = np.concatenate([others[:few], others[-few:]])
         for other in others.tolist():
-            excess, room = int(load[one]) - self.target, self.target - int(load[other])
+            excess, room = int(load[member]) - self.target, self.target - int(load[other])
             least, most = (excess, room) if room >= excess else (1, room)
             if most < least:  # both above the target: meet halfway
-                least, most = 1, int(load[one] - load[other]) - 1
+                least, most = 1, int(load[member] - load[other]) - 1
             if best is not None:
                 limit = best[0].cost - 1
-            found = self._exchange(one, other, (least, most), limit, price)
+            found = self._exchange(member, other, (least, most), limit, price)
             if found is not None:
                 best = found[0], other, *found[1:]
                 if best[0].cost <= 0:
@@ -203,45 +203,45 @@ class _Levelling:
         if best is None:
             return False
         swap, other, mine, theirs = best
-        self.holding.exchange(one, mine[swap.given], other, theirs[swap.taken])
+        self.holding.exchange(member, mine[swap.given], other, theirs[swap.taken])
         return True
 
     def _exchange(
-        self, one: int, other: int, bounds: tuple[int, int], limit: int, price: Price
+        self, member: int, other: int, bounds: tuple[int, int], limit: int, price: Price
     ) -> tuple[Exchange, Ints, Ints] | None:
-        mine = self._small(one, other, limit, price)
+        mine = self._small(member, other, limit, price)
         if not len(mine[0]):
             return None
-        theirs = self._small(other, one, limit, price)
+        theirs = self._small(other, member, limit, price)
         if not len(theirs[0]) or not self.work.spend(_CALL + (len(mine[0]) << len(theirs[0]))):
             return None
         gives, takes = Side(self.lag[mine[0]], mine[1]), Side(self.lag[theirs[0]], theirs[1])
         found = exchange(gives, takes, *bounds, limit)
         return None if found is None else (found, mine[0], theirs[0])
 
-    def _small(self, one: int, other: int, limit: int, price: Price) -> tuple[Ints, Ints]:
+    def _small(self, member: int, other: int, limit: int, price: Price) -> tuple[Ints, Ints]:
         """Partitions of least lag that could go over, first those that add nothing to the price; what they add."""
-        leeway, mine = self.holding.leeway, self.holding.held[one]
+        leeway, mine = self.holding.leeway, self.holding.held[member]
         mine = mine[leeway.may[leeway.realm[mine], other]]
-        added = price.added(mine, one, other)
+        added = price.added(mine, member, other)
         if limit <= 0:
             mine, added = mine[added <= 0], added[added <= 0]
         order = np.lexsort((self.lag[mine], added > 0))[:_SUBSET]
         return mine[order], added[order]
 
-    def _pass_on(self, one: int, passed: set[int]) -> bool:
+    def _pass_on(self, member: int, passed: set[int]) -> bool:
         """Hand the surplus to a member that has not had it yet since the largest load last fell."""
-        passed.add(one)
+        passed.add(member)
         load = self.holding.load
-        for other in self._partners(one)[:_PARTNERS].tolist():
+        for other in self._partners(member)[:_PARTNERS].tolist():
             if other in passed:
                 continue
-            excess = int(load[one]) - self.target
+            excess = int(load[member]) - self.target
             found = self._exchange(
-                one, other, (excess, int(load[one] - load[other])), 0, self.tolls
+                member, other, (excess, int(load[member] - load[other])), 0, self.tolls
             )
             if found is not None:
                 swap, mine, theirs = found
-                self.holding.exchange(one, mine[swap.given], other, theirs[swap.taken])
+                self.holding.exchange(member, mine[swap.given], other, theirs[swap.taken])
                 return True
         return False

@@ -101,20 +101,20 @@ class _Packing:
             return
         lag, load, count = self.lags[at], self.load, self.count
         tried = set()
-        for one in sorted(self.may[at], key=load.__getitem__):
-            signs = (load[one], count[one], self.kind[one])
-            if count[one] == self.most[one] or signs in tried:
+        for member in sorted(self.may[at], key=load.__getitem__):
+            signs = (load[member], count[member], self.kind[member])
+            if count[member] == self.most[member] or signs in tried:
                 continue
             tried.add(signs)
-            lacking = max(self.least[one] - count[one] - 1, 0)
-            if load[one] + lag + self.company[lacking] >= self.known:
+            lacking = max(self.least[member] - count[member] - 1, 0)
+            if load[member] + lag + self.company[lacking] >= self.known:
                 continue
-            load[one] += lag
-            count[one] += 1
-            self.chosen[at] = one
+            load[member] += lag
+            count[member] += 1
+            self.chosen[at] = member
             self._place(at + 1)
-            load[one] -= lag
-            count[one] -= 1
+            load[member] -= lag
+            count[member] -= 1
 
     def _room_for_rest(self, at: int) -> bool:
         """Whether members can still take the rest of the lag, and enough of them the rest of the partitions."""

@@ -120,17 +120,17 @@ def _member_order(group: GroupSpec) -> Indices:
 def _classes(subscribers: Subscribers, topics: Ints) -> tuple[Ints, Ints, Ints]:
     """(T) class of each topic, NONE without subscribers or partitions; then ragged the members of each class."""
     class_of_topic = np.full(len(topics), NONE, np.int64)
-    found: dict[bytes, int] = {}
+    class_of_key: dict[bytes, int] = {}
     members: list[Ints] = []
     bounds, place = subscribers.start.tolist(), subscribers.place
     for topic in topics.tolist():
         mine = place[bounds[topic] : bounds[topic + 1]]
         if len(mine):
             key = mine.tobytes()
-            if key not in found:
-                found[key] = len(members)
+            if key not in class_of_key:
+                class_of_key[key] = len(members)
                 members.append(mine)
-            class_of_topic[topic] = found[key]
+            class_of_topic[topic] = class_of_key[key]
     start = np.zeros(len(members) + 1, np.int64)
     np.cumsum([len(m) for m in members], out=start[1:])
     return class_of_topic, start, np.concatenate([np.zeros(0, np.int64), *members])

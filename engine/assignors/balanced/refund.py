@@ -53,22 +53,22 @@ def _promising(holding: Holding, price: Price) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in found[order].tolist()]
 
 
-def _exchanged(holding: Holding, cap: int, price: Price, one: int, other: int) -> bool:
+def _exchanged(holding: Holding, cap: int, price: Price, member: int, other: int) -> bool:
     lag, load = holding.leeway.lag, holding.load
-    mine, theirs = _dearest(holding, price, one, other), _dearest(holding, price, other, one)
-    gives = Side(lag[mine], price.added(mine, one, other))
-    takes = Side(lag[theirs], price.added(theirs, other, one))
-    least, most = int(load[one]) - cap, cap - int(load[other])
+    mine, theirs = _dearest(holding, price, member, other), _dearest(holding, price, other, member)
+    gives = Side(lag[mine], price.added(mine, member, other))
+    takes = Side(lag[theirs], price.added(theirs, other, member))
+    least, most = int(load[member]) - cap, cap - int(load[other])
     found = exchange(gives, takes, least, most, -1)
     if found is None:
         return False
-    holding.exchange(one, mine[found.given], other, theirs[found.taken])
+    holding.exchange(member, mine[found.given], other, theirs[found.taken])
     return True
 
 
-def _dearest(holding: Holding, price: Price, one: int, other: int) -> Ints:
+def _dearest(holding: Holding, price: Price, member: int, other: int) -> Ints:
     """The partitions that would save most, and of the others those of least lag."""
-    leeway, mine = holding.leeway, holding.held[one]
+    leeway, mine = holding.leeway, holding.held[member]
     mine = mine[leeway.may[leeway.realm[mine], other]]
-    dearest: Ints = mine[np.lexsort((leeway.lag[mine], price.added(mine, one, other)))[:_SUBSET]]
+    dearest: Ints = mine[np.lexsort((leeway.lag[mine], price.added(mine, member, other)))[:_SUBSET]]
     return dearest

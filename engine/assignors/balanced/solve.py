@@ -39,14 +39,14 @@ def solve(problem: Problem, steps: int) -> tuple[Ints, Proof]:
     owner = deal_by_lag(plan, leeway.lag, leeway.members)
     relaxed = share(leeway, owner)
     effort = Effort(steps, complete=_assignments(leeway) <= _COMPLETE)
-    found = lowest(leeway, Price(leeway, toll), owner, effort)
-    if found.largest > found.floor:
-        owner = refunded(found.owner, found.largest, Price(leeway, toll), effort.refund())
+    best = lowest(leeway, Price(leeway, toll), owner, effort)
+    if best.largest > best.floor:
+        owner = refunded(best.owner, best.largest, Price(leeway, toll), effort.refund())
         proof = _proof(leeway, owner)
-        return owner, replace(proof, largest_floor=found.floor, share_floor=None, moves_floor=None)
-    if found.owner is owner:  # the cheapest of all has the least lag too
+        return owner, replace(proof, largest_floor=best.floor, share_floor=None, moves_floor=None)
+    if best.owner is owner:  # the cheapest of all has the least lag too
         return owner, _proof(leeway, owner)
-    return _cheapest(leeway, found, relaxed, effort)
+    return _cheapest(leeway, best, relaxed, effort)
 
 
 def _assignments(leeway: Leeway) -> float:
@@ -57,13 +57,13 @@ def _assignments(leeway: Leeway) -> float:
 def _proof(leeway: Leeway, owner: Ints, lagless: Fact | None = None) -> Proof:
     """An exact proof of these owners."""
     moved = int(((leeway.holder != NONE) & (leeway.holder != owner)).sum()) + leeway.forced_moves
-    found, largest = share(leeway, owner), int(loads(leeway, owner).max(initial=0))
+    crossing, largest = share(leeway, owner), int(loads(leeway, owner).max(initial=0))
     return Proof(
         largest=largest,
         largest_floor=largest,
         lagless=lagless,
-        share=found,
-        share_floor=found,
+        share=crossing,
+        share_floor=crossing,
         moves=moved,
         moves_floor=moved,
         racked=leeway.racks_matter,
@@ -90,23 +90,23 @@ def _planned(leeway: Leeway, toll: Ints) -> FlowPlan:
 
 
 def _cheapest(
-    leeway: Leeway, found: Lowest, relaxed: Fraction, effort: Effort
+    leeway: Leeway, best: Lowest, relaxed: Fraction, effort: Effort
 ) -> tuple[Ints, Proof]:
     """
     The least share, then the fewest moves, under the least largest lag.
 
     Args:
         leeway: What the fairest counts leave open.
-        found: Owners of least largest lag.
+        best: Owners of least largest lag.
         relaxed: The least share whatever the lags.
         effort: What it may take.
     """
-    capped, unit = Capped(leeway, found.largest), of_a_toll(leeway)
-    owner, work, refunds = found.owner, effort.branch(leeway, found.largest), effort.refund()
+    capped, unit = Capped(leeway, best.largest), of_a_toll(leeway)
+    owner, work, refunds = best.owner, effort.branch(leeway, best.largest), effort.refund()
     base, fixed = Fraction(0), steady(leeway)
     while True:
         price = Price(leeway, tolls(leeway, base))
-        owner = refunded(owner, found.largest, price, refunds)
+        owner = refunded(owner, best.largest, price, refunds)
         result = cheapest_under(capped, price, owner, work, complete=effort.complete)
         assert result.owner is not None, "an assignment under the cap is known"
         owner = result.owner

@@ -66,17 +66,17 @@ def exchange(mine: Side, theirs: Side, least: int, most: int, limit: int) -> Exc
 def _cheapest(costs: Ints, first: Ints, last: Ints) -> Ints:
     """The place of the first least cost in each stretch from *first* to before *last*."""
     best = np.arange(len(costs))
-    found = np.empty(len(first), np.int64)
+    places = np.empty(len(first), np.int64)
     height = np.frexp(last - first)[1] - 1  # of the largest power of two within
     for level in range(int(height.max()) + 1):
         mine = height == level
         if mine.any():
             left, right = best[first[mine]], best[last[mine] - (1 << level)]
-            found[mine] = np.where(costs[right] < costs[left], right, left)
+            places[mine] = np.where(costs[right] < costs[left], right, left)
         half = 1 << level
         left, right = best[: len(best) - half], best[half:]
         best = np.where(costs[right] < costs[left], right, left)
-    return found
+    return places
 
 
 @cache

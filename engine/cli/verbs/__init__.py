@@ -34,6 +34,8 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "replay": "Tell what a recording holds, or unpack it into a lake folder.",
         "query": "Ask the history a named question.",
         "migrate": "Bring the history database to this version's schema.",
+        "upkeep": "Forget what is older than keep_days, and bring finished days of the lake into few files.",
+        "pack": "Pack the environment that a Spark cluster's workers need into one archive.",
         "doctor": "Try configuration, connections, rights and versions, and say the fix for each.",
     }
 )

@@ -58,15 +58,15 @@ def advise(
 
     include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
-    found = judge(source, sources.select(source, group))
-    complain(_told(source, len(found)))
+    judged = judge(source, sources.select(source, group))
+    complain(_told(source, len(judged)))
     if as_json:
-        emit(one.to_json() for one in found)
-    elif len(found) == 1:
-        scoreboard.print_group(found[0])
+        emit(one.to_json() for one in judged)
+    elif len(judged) == 1:
+        scoreboard.print_group(judged[0])
     else:
-        show([scoreboard.overview(found)])
-    tell_unreadable(source, [one.metrics for one in found])
+        show([scoreboard.overview(judged)])
+    tell_unreadable(source, [one.metrics for one in judged])
 
 
 def _told(source: Source, groups: int) -> str:

@@ -101,14 +101,14 @@ def _object(text: str) -> Mapping[str, Any]:
         InputError: The text is no JSON object.
     """
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise InputError(
             f"--data {text!r} is no JSON object.", fix="Write for example '{\"weight\": 3}'."
         )
-    return found
+    return content
 
 
 def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
@@ -126,44 +126,46 @@ def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> 
 def _report(assignor: Assignor, examined: Examined) -> None:
     from evenkeel.engine.cli.views.tables import Table, show, tell
 
-    rows = [(_outcome(one), _meaning(one), _count(one)) for one in examined.outcomes]
+    rows = [
+        (_outcome(outcome), _meaning(outcome), _count(outcome)) for outcome in examined.outcomes
+    ]
     show([Table(headings=("outcome", "promise", "groups"), rows=rows)])
-    for one in examined.broken:
-        tell(["", f"FAIL: {_meaning(one)}", *_found(one)])
-        if one.smallest is not None:
+    for outcome in examined.broken:
+        tell(["", f"FAIL: {_meaning(outcome)}", *_found(outcome)])
+        if outcome.smallest is not None:
             tell(["", "The smallest group found that shows it:", ""])
-            show(list(_tables(one.smallest, one.answers)))
-            print(f"\nAs a case for `evenkeel assign`:\n{_case(assignor, one.smallest)}")
+            show(list(_tables(outcome.smallest, outcome.answers)))
+            print(f"\nAs a case for `evenkeel assign`:\n{_case(assignor, outcome.smallest)}")
 
 
-def _outcome(one: PromiseOutcome) -> str:
-    if not one.promised:
+def _outcome(outcome: PromiseOutcome) -> str:
+    if not outcome.promised:
         return "not promised"
-    return "FAIL" if one.broken else "OK"
+    return "FAIL" if outcome.broken else "OK"
 
 
-def _meaning(one: PromiseOutcome) -> str:
-    if one.promise is not None:
-        return one.promise.value
-    raised = one.violation.error if one.violation else None
+def _meaning(outcome: PromiseOutcome) -> str:
+    if outcome.promise is not None:
+        return outcome.promise.value
+    raised = outcome.violation.error if outcome.violation else None
     return f"{ANSWERS} ({raised})" if raised else ANSWERS
 
 
-def _count(one: PromiseOutcome) -> str:
-    if one.broken:
-        return f"broken on {one.broken:,} of {one.checked:,}"
-    return f"kept on {one.checked:,}"
+def _count(outcome: PromiseOutcome) -> str:
+    if outcome.broken:
+        return f"broken on {outcome.broken:,} of {outcome.checked:,}"
+    return f"kept on {outcome.checked:,}"
 
 
-def _found(one: PromiseOutcome) -> list[str]:
+def _found(outcome: PromiseOutcome) -> list[str]:
     """What was found, and where an exception arose."""
     from evenkeel.engine.cli.running import printable
 
-    if one.violation is None:
+    if outcome.violation is None:
         return []
-    lines = [f"  {one.violation.what}"]
-    if one.violation.where:
-        lines.append(f"  in {one.violation.where}")
+    lines = [f"  {outcome.violation.what}"]
+    if outcome.violation.where:
+        lines.append(f"  in {outcome.violation.where}")
     return [printable(line) for line in lines]
 
 
@@ -227,18 +229,18 @@ def _case(assignor: Assignor, sketch: Sketch) -> str:
     return json.dumps(sketch.case(assignor.name, "smallest"))
 
 
-def _row(assignor: Assignor, one: PromiseOutcome) -> dict[str, Any]:
+def _row(assignor: Assignor, outcome: PromiseOutcome) -> dict[str, Any]:
     """An outcome for machines."""
     return {
         "strategy": assignor.name,
-        "promise": one.promise.name.lower() if one.promise else None,
-        "means": _meaning(one),
-        "promised": one.promised,
-        "outcome": _outcome(one),
-        "checked": one.checked,
-        "broken": one.broken,
-        "found": one.violation.what if one.violation else None,
-        "where": one.violation.where if one.violation else None,
-        "case": one.smallest.case(assignor.name, "smallest") if one.smallest else None,
-        "answers": {how or "as listed": lists for how, lists in one.answers.items()},
+        "promise": outcome.promise.name.lower() if outcome.promise else None,
+        "means": _meaning(outcome),
+        "promised": outcome.promised,
+        "outcome": _outcome(outcome),
+        "checked": outcome.checked,
+        "broken": outcome.broken,
+        "found": outcome.violation.what if outcome.violation else None,
+        "where": outcome.violation.where if outcome.violation else None,
+        "case": outcome.smallest.case(assignor.name, "smallest") if outcome.smallest else None,
+        "answers": {how or "as listed": lists for how, lists in outcome.answers.items()},
     }

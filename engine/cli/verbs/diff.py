@@ -70,18 +70,18 @@ def _print(source: Source, earlier: str, group: str, *, as_json: bool) -> None:
     from evenkeel.engine.steps.compare import compare
     from evenkeel.engine.steps.reading import taken_at
 
-    found = compare(source.lake, source.settings, earlier, source.newest, group)
+    difference = compare(source.lake, source.settings, earlier, source.newest, group)
     if as_json:
         key = {"group": group, "cluster": source.cluster, "from": earlier, "to": source.newest}
-        emit(key | row for row in differences.rows(found))
+        emit(key | row for row in differences.rows(difference))
         return
     moments = [taken_at(source.lake, one) for one in (earlier, source.newest)]
     span = (moments[1] - moments[0]).total_seconds()
     tell([differences.headline(group, source, moments, span)])
-    if tables := list(differences.tables(found)):
+    if tables := list(differences.tables(difference)):
         print()
         show(tables)
-    if remarks := differences.remarks(found):
+    if remarks := differences.remarks(difference):
         tell(["", *remarks] if tables else remarks)
 
 

@@ -70,13 +70,13 @@ def elect(
             raise InputError(
                 "--member makes up a group of its own.", fix="Give it with --to and --json only."
             )
-        found = [electing.made_up(member, to)]
+        held = [electing.made_up(member, to)]
     else:
-        found = _groups(group or "*", assignors, to, (bootstrap, cluster, stored))
+        held = _groups(group or "*", assignors, to, (bootstrap, cluster, stored))
     if as_json:
-        emit(one.to_json() for one in found)
+        emit(one.to_json() for one in held)
     else:
-        elections.show_elections(found)
+        elections.show_elections(held)
 
 
 def _groups(

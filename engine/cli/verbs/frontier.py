@@ -62,18 +62,20 @@ def frontier(
     if picture is not None:
         check_kind(picture)
     source = sources.open_source(bootstrap, cluster, stored)
-    found = sources.selected(source, group)
-    if picture is not None and len(found) > 1:
+    groups = sources.selected(source, group)
+    if picture is not None and len(groups) > 1:
         raise InputError(
-            f"--picture takes one group, {group!r} matches {len(found):,}.",
+            f"--picture takes one group, {group!r} matches {len(groups):,}.",
             fix="Name one; without --picture each gets a picture of its own.",
         )
     sources.each_of(
-        found, lambda each: _print(source, each, picture, as_json=as_json), apart=not as_json
+        groups, lambda each: _print(source, each, picture, as_json=as_json), apart=not as_json
     )
 
 
-def _print(source: Source, found: GroupWithPast, picture: Path | None, *, as_json: bool) -> None:
+def _print(
+    source: Source, selection: GroupWithPast, picture: Path | None, *, as_json: bool
+) -> None:
     """
     Raises:
         Infeasible: The group has no frontier.
@@ -83,8 +85,8 @@ def _print(source: Source, found: GroupWithPast, picture: Path | None, *, as_jso
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.errors import InputError
 
-    group = found.group.group
-    now, swept = _swept(source, found)
+    group = selection.group.group
+    now, swept = _swept(source, selection)
     if as_json:
         emit(_rows(group, now, swept))
     else:
@@ -102,7 +104,7 @@ def _print(source: Source, found: GroupWithPast, picture: Path | None, *, as_jso
         complain(f"picture: {file}")
 
 
-def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]:
+def _swept(source: Source, selection: GroupWithPast) -> tuple[Point, list[Frontier]]:
     """
     The group as it is, and its frontiers.
 
@@ -115,18 +117,18 @@ def _swept(source: Source, found: GroupWithPast) -> tuple[Point, list[Frontier]]
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.steps.measure import observe_group
 
-    stuck = blocked(found.group)
-    why = found.withheld or (stuck and words(stuck))
+    stuck = blocked(selection.group)
+    why = selection.withheld or (stuck and words(stuck))
     if why is not None:
-        raise Infeasible(f"group {found.group.group} has no frontier: {why}.")
-    seen = observe_group(source.settings, found.group, found.earlier)
-    spec = spec_of(found.group, seen.lag.shown, seen.production.per_second)
+        raise Infeasible(f"group {selection.group.group} has no frontier: {why}.")
+    seen = observe_group(source.settings, selection.group, selection.earlier)
+    spec = spec_of(selection.group, seen.lag.shown, seen.production.per_second)
     try:
-        if found.group.places_tasks:
-            return _of_tasks(source, found, seen.production.per_second)
+        if selection.group.places_tasks:
+            return _of_tasks(source, selection, seen.production.per_second)
         return present(spec), frontiers(spec)
     except Infeasible as problem:
-        told = f"group {found.group.group} has no frontier: {problem.message}"
+        told = f"group {selection.group.group} has no frontier: {problem.message}"
         raise Infeasible(told, fix=problem.fix) from problem
 
 
@@ -135,14 +137,14 @@ _SET_RACKS = "Set client.rack on every instance and broker.rack on every broker.
 
 
 def _of_tasks(
-    source: Source, found: GroupWithPast, per_second: Any
+    source: Source, selection: GroupWithPast, per_second: Any
 ) -> tuple[Point, list[Frontier]]:
     """The same of a Kafka Streams application, whose tasks move."""
     from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.live import running
 
-    group, table = found.group, found.group.partitions
+    group, table = selection.group, selection.group.partitions
     application = running(group, source.settings.rule(group.cluster, group.group).streams)
     lacking = missing(application)
     if lacking is not None:
@@ -155,14 +157,14 @@ def _rows(group: str, now: Point, swept: Sequence[Frontier]) -> Iterator[dict[st
     from evenkeel.engine.records import to_json
 
     yield {"group": group, **to_json(_row("live", now))}
-    for one in swept:
-        for corner in one.corners:
+    for curve in swept:
+        for corner in curve.corners:
             yield {
                 "group": group,
-                **to_json(_row(one.strategy, corner)),
+                **to_json(_row(curve.strategy, corner)),
                 "worth_from": float(corner.lowest or 0),
                 "worth_to": None if corner.highest is None else float(corner.highest),
-                "remarks": [words(remark) for remark in one.remarks],
+                "remarks": [words(remark) for remark in curve.remarks],
             }
 
 

@@ -160,14 +160,14 @@ def tell_unreadable(source: Source, groups: Sequence[Mapping[str, Any]]) -> None
     """Say on standard error what is missing from the answer, and why."""
     from evenkeel.engine.cli.sources import problems
 
-    told = [
+    lines = [
         f"group {row['group_id']} could not be read: {row['error']}"
         for row in groups
         if row["error"]
     ]
-    if told:
-        told.append(f"{len(told):,} of {len(groups):,} groups could not be read")
-    for line in [*told, *(f"not read: {problem}" for problem in problems(source))]:
+    if lines:
+        lines.append(f"{len(lines):,} of {len(groups):,} groups could not be read")
+    for line in [*lines, *(f"not read: {problem}" for problem in problems(source))]:
         complain(line)
 
 
@@ -191,15 +191,15 @@ def _without_partition(
     from evenkeel.engine.records import GroupMetrics, GroupRow
     from evenkeel.engine.wording import several
 
-    shown = [
+    specs = [
         *columns.pick(GroupRow, "group_id", "state", "group_type", "protocol_type"),
         *columns.pick(GroupMetrics, "members"),
     ]
     known = [_by_column(row) | {"members": heads[row["group"]]["members"]} for row in rows]
     return Table(
         title=f"No partition: {several(len(rows), 'group')}",
-        headings=columns.heads(shown),
-        rows=[columns.cells(shown, row) for row in known],
+        headings=columns.heads(specs),
+        rows=[columns.cells(specs, row) for row in known],
     )
 
 
@@ -218,12 +218,12 @@ def _table(head: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Table:
         *columns.pick(MemberMetrics, "rack"),
         *columns.pick(PartitionMetrics, "member_id"),
     ]
-    shown = [spec for spec in every if not idle.get(spec.name)]
+    specs = [spec for spec in every if not idle.get(spec.name)]
     names = _names(rows)
     return Table(
         title=_title(head),
-        headings=columns.heads(shown),
-        rows=[columns.cells(shown, _by_column(row), names) for row in rows],
+        headings=columns.heads(specs),
+        rows=[columns.cells(specs, _by_column(row), names) for row in rows],
         spare=["Begin", "End", "Rack", "Lag is", "Committed"],
     )
 

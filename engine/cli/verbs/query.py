@@ -71,7 +71,7 @@ def query(
 
 
 def _rows(
-    settings: Settings, asked: sql.Statement, values: Mapping[str, str]
+    settings: Settings, statement: sql.Statement, values: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """
     The rows of a query; for a pattern of groups those of one group after the other, each with its group.
@@ -86,7 +86,7 @@ def _rows(
     pattern = values.get("group")
     rows: list[dict[str, Any]] = []
     if pattern is None or not is_pattern(pattern):
-        rows = history.query(asked.name, **values)
+        rows = history.query(statement.name, **values)
         if rows or pattern is None:
             return rows
     of_cluster = {key: values[key] for key in values.keys() & {"cluster"}}
@@ -97,6 +97,6 @@ def _rows(
             f"no group of the newest snapshots matches {pattern!r}.", fix=meant(pattern, known)
         )
     for group in groups:
-        found = history.query(asked.name, **{**values, "group": group})
+        found = history.query(statement.name, **{**values, "group": group})
         rows += [{"group_id": group} | row for row in found]
     return rows

@@ -45,7 +45,7 @@ def tasks(
     )
 
 
-def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
+def _print(source: Source, selection: GroupWithPast, *, as_json: bool) -> None:
     """
     Raises:
         Infeasible: The group has no tasks, or none that can be shown.
@@ -58,21 +58,21 @@ def _print(source: Source, found: GroupWithPast, *, as_json: bool) -> None:
     from evenkeel.engine.streams.live import running
     from evenkeel.engine.wording import words
 
-    group = found.group.group
-    if not found.group.places_tasks:
+    group = selection.group.group
+    if not selection.group.places_tasks:
         raise Infeasible(
             f"group {group} is no Kafka Streams application: its members are assigned partitions.",
             fix=f"Look at it with `evenkeel advise --group {group}`.",
         )
-    stuck = blocked(found.group)
-    why = found.withheld or (stuck and words(stuck))
+    stuck = blocked(selection.group)
+    why = selection.withheld or (stuck and words(stuck))
     if why is not None:
         raise Infeasible(f"the tasks of group {group} cannot be shown: {why}.")
-    rule = source.settings.rule(found.group.cluster, group)
-    live = running(found.group, rule.streams)
+    rule = source.settings.rule(selection.group.cluster, group)
+    live = running(selection.group, rule.streams)
     replayed = outcomes(live)
     application, every = presumed(live, replayed), [present(live), *replayed]
-    names = views.client_names(found.group, application)
+    names = views.client_names(selection.group, application)
     if as_json:
         emit([views.to_object(group, application, every, names)])
     else:

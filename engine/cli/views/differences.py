@@ -38,28 +38,28 @@ _WORDS = {
 }
 
 
-def rows(found: Difference) -> Iterator[dict[str, Any]]:
+def rows(difference: Difference) -> Iterator[dict[str, Any]]:
     """Every change as an object of the same keys, and what was not compared."""
-    if found.present[0] != found.present[1]:
-        yield _row("group", before=found.present[0], after=found.present[1])
-    for member in found.joined:
+    if difference.present[0] != difference.present[1]:
+        yield _row("group", before=difference.present[0], after=difference.present[1])
+    for member in difference.joined:
         yield _row("member_joined", member, after=member.id)
-    for member in found.left:
+    for member in difference.left:
         yield _row("member_left", member, before=member.id)
-    for old, new in found.restarted:
+    for old, new in difference.restarted:
         yield _row("member_restarted", new, before=old.id, after=new.id)
-    for fact in found.facts:
+    for fact in difference.facts:
         yield _row(fact.name, fact.member, fact.topic, before=fact.before, after=fact.after)
-    for topic in found.topics:
+    for topic in difference.topics:
         change = f"topic_{topic.happened.replace(' ', '_')}"
         yield _row(change, topic=topic.topic, before=topic.before, after=topic.after)
-    for one in found.moved:
+    for one in difference.moved:
         owners = [None if m is None else m.id for m in (one.before, one.after)]
         yield _row("owner", None, one.topic, one.partition, *owners)
-    for placed in found.relocated:
+    for placed in difference.relocated:
         racks = list(placed.before), list(placed.after)
         yield _row("replica_racks", None, placed.topic, placed.partition, *racks)
-    for why in found.unknown:
+    for why in difference.unknown:
         yield _row("not_compared") | {"reason": why}
 
 
@@ -92,21 +92,21 @@ def headline(group: str, source: Source, moments: Sequence[Any], span: float) ->
     return f"{where}: {told[0]} UTC, and {told[1]} UTC, {duration(span)} later"
 
 
-def tables(found: Difference) -> Iterator[Table]:
+def tables(difference: Difference) -> Iterator[Table]:
     """What changed of group and members, which partitions changed owner, and whose replicas moved to other racks."""
-    names = _names(found)
-    if changes := list(_changes(found, names)):
+    names = _names(difference)
+    if changes := list(_changes(difference, names)):
         yield Table(
             title=_title("Changed", len(changes)),
             headings=["What", "Whose", "Before", "After"],
             rows=changes[:SHOWN],
         )
     owners: _Spans = defaultdict(lambda: defaultdict(list))
-    for one in found.moved:
+    for one in difference.moved:
         pair = _name(names, one.before), _name(names, one.after)
         owners[pair][one.topic].append(one.partition)
     racks: _Spans = defaultdict(lambda: defaultdict(list))
-    for placed in found.relocated:
+    for placed in difference.relocated:
         both = _racks(placed.before), _racks(placed.after)
         racks[both][placed.topic].append(placed.partition)
     if owners:
@@ -155,14 +155,14 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _names(found: Difference) -> dict[str, str]:
+def _names(difference: Difference) -> dict[str, str]:
     """Readable names by member id; one that restarted is called as it is now."""
     from evenkeel.engine.wording import member_names
 
-    stayed = {old.id: new.id for old, new in found.restarted}
-    every = [*found.joined, *found.left, *(new for _, new in found.restarted)]
-    every += [fact.member for fact in found.facts if fact.member is not None]
-    every += [m for one in found.moved for m in (one.before, one.after) if m is not None]
+    stayed = {old.id: new.id for old, new in difference.restarted}
+    every = [*difference.joined, *difference.left, *(new for _, new in difference.restarted)]
+    every += [fact.member for fact in difference.facts if fact.member is not None]
+    every += [m for one in difference.moved for m in (one.before, one.after) if m is not None]
     told = {m.id: m for m in every if m.id not in stayed}
     names = {id: printable(name) for id, name in member_names(told.values()).items()}
     return names | {old: names[new] for old, new in stayed.items()}
@@ -176,23 +176,23 @@ def _racks(racks: Racks) -> str:
     return printable(", ".join(rack or "?" for rack in racks))
 
 
-def _changes(found: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
-    for fact in found.facts:
+def _changes(difference: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
+    for fact in difference.facts:
         if fact.member is None:
             values = [_value(fact.before), _value(fact.after)]
             yield [_WORDS[fact.name], text(fact.topic), *values]
-    for member in found.joined:
+    for member in difference.joined:
         yield ["Member joined", names[member.id], NOTHING, text(member.id)]
-    for member in found.left:
+    for member in difference.left:
         yield ["Member left", names[member.id], text(member.id), NOTHING]
-    for old, new in found.restarted:
+    for old, new in difference.restarted:
         yield ["Member restarted", names[new.id], text(old.id), text(new.id)]
-    for fact in found.facts:
+    for fact in difference.facts:
         if fact.member is not None:
             unknown = "?" if fact.name == "rack" else NOTHING
             values = [_value(v, unknown) for v in (fact.before, fact.after)]
             yield [_WORDS[fact.name], names[fact.member.id], *values]
-    for topic in found.topics:
+    for topic in difference.topics:
         counts = (topic.before, topic.after)
         told = [NOTHING if n is None else several(n, "partition") for n in counts]
         yield [f"Topic {topic.happened}", text(topic.topic), *told]
@@ -210,14 +210,16 @@ def _value(value: Any, absent: str = "-") -> str:
     return text(value, absent)
 
 
-def remarks(found: Difference) -> list[str]:
+def remarks(difference: Difference) -> list[str]:
     """That nothing changed, or in which snapshot the group is missing; and what is not known."""
-    if found.present == (False, True):
-        told = ["The group is not in the earlier snapshot."]
-    elif found.present == (True, False):
-        told = ["The group is not in the later snapshot."]
-    elif found.nothing:
-        told = ["Nothing changed that could be compared." if found.unknown else "Nothing changed."]
+    if difference.present == (False, True):
+        lines = ["The group is not in the earlier snapshot."]
+    elif difference.present == (True, False):
+        lines = ["The group is not in the later snapshot."]
+    elif difference.nothing:
+        lines = [
+            "Nothing changed that could be compared." if difference.unknown else "Nothing changed."
+        ]
     else:
-        told = []
-    return told + [f"Not known: {printable(why)}." for why in found.unknown]
+        lines = []
+    return lines + [f"Not known: {printable(why)}." for why in difference.unknown]

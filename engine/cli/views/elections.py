@@ -13,9 +13,9 @@ from evenkeel.engine.wording import ARROW, how, member_names, several, words
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
 
-def show_elections(found: Sequence[Held]) -> None:
+def show_elections(elections: Sequence[Held]) -> None:
     """Each group's election, an empty line between two."""
-    for place, held in enumerate(found):
+    for place, held in enumerate(elections):
         if place:
             print()
         _show(held)
@@ -120,12 +120,12 @@ def _show_plan(plan: Plan) -> None:
                 )
             ]
         )
-    told = [
+    remarks = [
         ("Assumed", plan.assumed and words(plan.assumed)),
         ("In one step", how(plan.in_one_step)),
     ]
-    told += [("Note", words(note)) for note in plan.notes]
-    tell(["", *(text(f"{what}: {line}") for what, line in told if line)])
+    remarks += [("Note", words(note)) for note in plan.notes]
+    tell(["", *(text(f"{what}: {line}") for what, line in remarks if line)])
 
 
 def _count(first: int, last: int, members: int) -> str:

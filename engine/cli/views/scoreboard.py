@@ -67,20 +67,20 @@ def _overview_row(metrics: Mapping[str, Any], advice: Advice) -> list[str]:
     return [*cells(_OVERVIEW, metrics), cell(_VERDICT, advice.verdict.value), text(reason)]
 
 
-def print_group(one: Judged) -> None:
+def print_group(judged: Judged) -> None:
     """One group in full: its numbers, every strategy, the advice and what would move."""
-    numbers, _ = overview([one]).split()
-    show([numbers, strategies(one)])
-    application = places_tasks(one.metrics["group_type"], one.metrics["assignor"])
+    numbers, _ = overview([judged]).split()
+    show([numbers, strategies(judged)])
+    application = places_tasks(judged.metrics["group_type"], judged.metrics["assignor"])
     further = TASKS if application else HOW_TO_GET
     tell(
         [
             "",
-            *cost_lines(one.metrics),
-            *advice_lines(one),
-            *move_lines(one),
+            *cost_lines(judged.metrics),
+            *advice_lines(judged),
+            *move_lines(judged),
             "",
-            further.format(text(one.advice.group)),
+            further.format(text(judged.advice.group)),
         ]
     )
 
@@ -102,15 +102,15 @@ _STRATEGY = pick(
 )
 
 
-def strategies(one: Judged) -> Table:
+def strategies(judged: Judged) -> Table:
     """Every strategy of one group, the live one first; what they cost where that is known."""
-    currency = next((row["currency"] for row in one.candidates if row["currency"]), None)
+    currency = next((row["currency"] for row in judged.candidates if row["currency"]), None)
     shown = [c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH]
     *numbers, _ = shown
     return Table(
-        title=f"Strategies for {text(one.advice.group)}",
+        title=f"Strategies for {text(judged.advice.group)}",
         headings=heads(shown, currency),
-        rows=[[*cells(numbers, row), text(_whole_story(row))] for row in one.candidates],
+        rows=[[*cells(numbers, row), text(_whole_story(row))] for row in judged.candidates],
         apart=True,
         spare=["Got by", "Spread (partitions)", "Skew", "Feasibility"],
     )
@@ -136,9 +136,9 @@ def _told(row: Mapping[str, Any]) -> list[str | None]:
     return [row["reason"], *flaws, proof, replayed, *(row["notes"] or ())]
 
 
-def advice_lines(one: Judged) -> list[str]:
+def advice_lines(judged: Judged) -> list[str]:
     """The verdict, how to follow it, and the yardstick."""
-    advice = one.advice
+    advice = judged.advice
     what = f"{advice.verdict.value} to {advice.strategy}" if advice.moves else advice.verdict.value
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
@@ -147,16 +147,18 @@ def advice_lines(one: Judged) -> list[str]:
         lines.append(
             f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"
         )
-    live = [row["findings"] or () for row in one.candidates if row["deployment"] == Deployment.LIVE]
-    found = itertools.chain(one.metrics["findings"] or (), *live)
+    live = [
+        row["findings"] or () for row in judged.candidates if row["deployment"] == Deployment.LIVE
+    ]
+    found = itertools.chain(judged.metrics["findings"] or (), *live)
     lines += [f"  Finding: {finding}" for finding in found]
     return [text(line) for line in lines]
 
 
-def move_lines(one: Judged) -> list[str]:
+def move_lines(judged: Judged) -> list[str]:
     """What would change hands if the advice was followed."""
-    moves = one.advice.moves
-    names = member_names(one.members)
+    moves = judged.advice.moves
+    names = member_names(judged.members)
 
     def owner(member: str | None) -> str:
         return "nobody" if member is None else names.get(member, member)

@@ -61,8 +61,8 @@ def client_names(group: GroupSnapshot, application: Running) -> list[str]:
     return names
 
 
-def _of(one: PlacementOutcome) -> str:
-    return NOW if one.strategy is None else one.strategy.value
+def _of(outcome: PlacementOutcome) -> str:
+    return NOW if outcome.strategy is None else outcome.strategy.value
 
 
 def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutcome]) -> Table:
@@ -95,22 +95,22 @@ def _summary(group: str, application: Running, outcomes: Sequence[PlacementOutco
     )
 
 
-def _placed(application: Running, one: PlacementOutcome) -> PlacementRow:
+def _placed(application: Running, outcome: PlacementOutcome) -> PlacementRow:
     """What runs now has nothing to move or to warm up."""
-    most, fewest = _extremes(application, one)
+    most, fewest = _extremes(application, outcome)
     return PlacementRow(
-        strategy=_of(one),
-        cost=None if one.unknown.any() else one.cost,
-        moves=None if one.strategy is None else one.moves,
-        warming=None if one.strategy is None else one.warming,
+        strategy=_of(outcome),
+        cost=None if outcome.unknown.any() else outcome.cost,
+        moves=None if outcome.strategy is None else outcome.moves,
+        warming=None if outcome.strategy is None else outcome.warming,
         most_tasks=most,
         fewest_tasks=fewest,
     )
 
 
-def _runs(application: Running, one: PlacementOutcome) -> bool:
+def _runs(application: Running, outcome: PlacementOutcome) -> bool:
     """Whether this is of the strategy it runs."""
-    return one.strategy is not None and one.strategy is application.runs
+    return outcome.strategy is not None and outcome.strategy is application.runs
 
 
 def _share(crossing: int, total: int, unknown: int) -> str:
@@ -122,14 +122,14 @@ def _share(crossing: int, total: int, unknown: int) -> str:
     return f"{crossing:,} of {total - unknown:,}" + (f", {unknown:,} ?" if unknown else "")
 
 
-def _restored(application: Running, one: PlacementOutcome) -> int:
+def _restored(application: Running, outcome: PlacementOutcome) -> int:
     """How many changelog partitions the copies restore."""
     stores = np.diff(application.app.changelog_start)
-    return int((stores * np.diff(one.copies_start)).sum())
+    return int((stores * np.diff(outcome.copies_start)).sum())
 
 
-def _extremes(application: Running, one: PlacementOutcome) -> tuple[int, int]:
-    counts = Counter(one.owner[one.owner >= 0].tolist())
+def _extremes(application: Running, outcome: PlacementOutcome) -> tuple[int, int]:
+    counts = Counter(outcome.owner[outcome.owner >= 0].tolist())
     each = [counts[client] for client in range(len(application.app.clients))]
     return max(each), min(each)
 
@@ -176,10 +176,10 @@ def _tasks(
     application: Running, outcomes: Sequence[PlacementOutcome], names: Sequence[str]
 ) -> Table:
     app, every = application.app, len(application.app.tasks)
-    shown = min(every, TASKS_SHOWN) if sys.stdout.isatty() else every
+    limit = min(every, TASKS_SHOWN) if sys.stdout.isatty() else every
     title = "Tasks: who runs them, with the partitions that are read across racks in brackets"
-    if shown < every:
-        title += f"; the first {shown:,} of {every:,} (--json has all)"
+    if limit < every:
+        title += f"; the first {limit:,} of {every:,} (--json has all)"
     return Table(
         title=title,
         headings=["Task", "Reads", "Replicas in", "State", "Copies now", *map(_of, outcomes)],
@@ -193,16 +193,16 @@ def _tasks(
                 text(", ".join(names[c] for c in _copies(outcomes[0], task))),
                 *(_owner(one, task, names) for one in outcomes),
             ]
-            for task in range(shown)
+            for task in range(limit)
         ],
     )
 
 
-def _owner(one: PlacementOutcome, task: int, names: Sequence[str]) -> str:
-    client = int(one.owner[task])
+def _owner(outcome: PlacementOutcome, task: int, names: Sequence[str]) -> str:
+    client = int(outcome.owner[task])
     if client < 0:
         return "nobody"
-    crossing, unknown = int(one.crossing[task]), int(one.unknown[task])
+    crossing, unknown = int(outcome.crossing[task]), int(outcome.unknown[task])
     mark = f" ({'?' if unknown else crossing})" if crossing or unknown else ""
     return names[client] + mark
 
@@ -224,8 +224,10 @@ def _racks_of(application: Running, task: int) -> list[str]:
     return told
 
 
-def _copies(one: PlacementOutcome, task: int) -> list[int]:
-    copies: list[int] = one.copies[one.copies_start[task] : one.copies_start[task + 1]].tolist()
+def _copies(outcome: PlacementOutcome, task: int) -> list[int]:
+    copies: list[int] = outcome.copies[
+        outcome.copies_start[task] : outcome.copies_start[task + 1]
+    ].tolist()
     return copies
 
 

@@ -87,12 +87,12 @@ class MinCost:
 
     def remarks(self) -> tuple[Fact, ...]:
         """What else is to be said of every answer for this group, whatever the weights."""
-        told = []
+        facts = []
         if not self.racks_matter:
-            told.append(Fact(kind=FactKind.REMARK, measure="racks_equal"))
+            facts.append(Fact(kind=FactKind.REMARK, measure="racks_equal"))
         if self.raised:
-            told.append(Fact(kind=FactKind.REMARK, measure="raised_limits", after=self.raised))
-        return tuple(told)
+            facts.append(Fact(kind=FactKind.REMARK, measure="raised_limits", after=self.raised))
+        return tuple(facts)
 
 
 def min_cost(

@@ -25,7 +25,7 @@ def ports(monkeypatch, tmp_path, spark):
     found = SimpleNamespace(lake=make_lake(tmp_path / "lake"))
     monkeypatch.setattr(wiring, "settings", lambda: SETTINGS)
     monkeypatch.setattr(wiring, "lake", lambda settings: found.lake)
-    monkeypatch.setattr(job, "session", lambda name: contextlib.nullcontext(spark))
+    monkeypatch.setattr(job, "session", lambda name, lake: contextlib.nullcontext(spark))
     before = signal.getsignal(signal.SIGTERM)
     yield found
     signal.signal(signal.SIGTERM, before)
@@ -58,13 +58,14 @@ def test_an_unknown_snapshot_is_one_line_and_a_code(ports, capsys):
 
 HELD = """
 import contextlib, os, signal, sys
+from types import SimpleNamespace
 from evenkeel.engine import wiring
 from evenkeel.spark_tasks.job import run_job
 
 class Lake:
     manifest = staticmethod(lambda step, snapshot_id: None)
 
-wiring.settings = lambda *_: None
+wiring.settings = lambda *_: SimpleNamespace(lake="lake")
 wiring.lake = lambda settings: Lake
 
 def hold(spark, *_):
@@ -121,6 +122,8 @@ def test_without_java_the_step_says_what_to_install(tmp_path):
 def test_the_environment_names_another_master(monkeypatch):
     """A real cluster gets none of the options of local mode."""
     monkeypatch.setenv(session.MASTER, "spark://host:7077")
+    monkeypatch.setattr(session.cluster, "check_master", lambda master: None)
+    monkeypatch.setattr(session, "_on_cluster", lambda spark, lake: iter([spark]))
     asked = {}
     monkeypatch.setattr(
         session,
@@ -131,7 +134,7 @@ def test_the_environment_names_another_master(monkeypatch):
         pass
     assert "spark://host:7077" == asked["master"]
     assert "spark.local.dir" not in asked
-    assert "false" == asked["spark.ui.enabled"]
+    assert "spark.ui.enabled" not in asked
 
 
 class Stopped:

@@ -18,6 +18,8 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.lake import store as lake_module
 from evenkeel.engine.adapters.lake import tables as tables_module
+from evenkeel.engine.adapters.lake.catalog import Catalog
+from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.adapters.lake.tables import Reader
 from evenkeel.engine.datasets import (
     CANDIDATES,
@@ -85,7 +87,7 @@ def as_before(lake: FileLake, only: str) -> None:
     for dataset in SNAPSHOT:
         path = Path(lake.files(dataset, [only])[0])
         path.rename(path.with_name(f"{only}.parquet"))
-    place = Path(lake._manifest_path("snapshot", only))
+    place = Path(lake._catalog.manifest_path("snapshot", only))
     content = json.loads(place.read_text())
     del content["files"]
     place.write_text(json.dumps(content))
@@ -124,6 +126,35 @@ def test_an_unknown_kind_of_uri_is_a_lake_error() -> None:
     """A URI pyarrow does not know is refused in one line with the kinds that work."""
     with pytest.raises(LakeError, match=r"floppy://a .*s3://"):
         FileLake("floppy://a")
+
+
+@pytest.mark.parametrize(
+    "uri", ["s3://me:hush@bucket/lake", "s3a://bucket/lake?region=x&secret_key=hush"]
+)
+def test_credentials_in_a_uri_are_refused_and_not_repeated(uri: str) -> None:
+    """A lake's URI ends up in logs; the error names the variables instead of the URI."""
+    with pytest.raises(LakeError, match="AWS_SECRET_ACCESS_KEY") as refused:
+        FileLake(uri)
+    assert "hush" not in str(refused.value)
+
+
+def test_hadoops_name_of_s3_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`s3a://` is the same store as `s3://`; nothing is asked to open it."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    files = Files("s3a://bucket/lake/")
+    assert ("s3", "bucket/lake") == (files.system.type_name, files.root)
+
+
+def test_a_lake_of_a_relative_path_is_the_same_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker in a folder of its own opens the driver's lake."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    pickled = pickle.dumps(FileLake("lake"))
+    (only,) = store(FileLake("lake"), one_snapshot())
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert [only] == pickle.loads(pickled).snapshots("test")
 
 
 def test_several_snapshots_are_read_in_the_order_asked_for(lake: FileLake) -> None:
@@ -296,7 +327,7 @@ def test_only_the_row_groups_that_may_hold_what_is_wanted_are_read(
     lake: FileLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the least and greatest value that the file tells of each; its end is read once."""
-    monkeypatch.setattr(lake_module, "ROW_GROUP", 1_000)
+    monkeypatch.setattr(tables_module, "ROW_GROUP", 1_000)
     only = many(10_000, lake)
     whole = lake.read("commits", [only])
     asked: list[list[int]] = []
@@ -358,13 +389,13 @@ def test_only_the_newest_days_are_listed(lake: FileLake, monkeypatch: pytest.Mon
     per_day = timedelta(days=1) // EVERY
     store(lake, *[one_snapshot(n * per_day) for n in range(8)])
     listed: list[str] = []
-    ids_of = FileLake._ids
+    ids = Catalog.ids
 
-    def counting(self: FileLake, folder: str, until: str | None = None) -> list[str]:
-        listed.append(folder)
-        return ids_of(self, folder, until)
+    def counting(self: Catalog, step: str, cluster: str, day: str) -> list[str]:
+        listed.append(day)
+        return ids(self, step, cluster, day)
 
-    monkeypatch.setattr(FileLake, "_ids", counting)
+    monkeypatch.setattr(Catalog, "ids", counting)
     assert len(lake.snapshots("test", limit=2)) == 2
     assert len(listed) == 2
 
@@ -438,7 +469,7 @@ def test_a_full_or_forbidden_folder_is_explained(
 def test_another_schema_version_is_refused(lake: FileLake) -> None:
     """A manifest of a version this program does not know is not guessed at."""
     (only,) = store(lake, one_snapshot())
-    path = Path(lake._manifest_path("snapshot", only))
+    path = Path(lake._catalog.manifest_path("snapshot", only))
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 99}))
     with pytest.raises(LakeError, match="schema version 99"):
         lake.read("groups", [only])
@@ -448,7 +479,7 @@ def test_another_schema_version_is_refused(lake: FileLake) -> None:
 def test_a_damaged_manifest_is_named(lake: FileLake, content: bytes) -> None:
     """Whatever stands in a manifest, the answer is one line that names the file."""
     (only,) = store(lake, one_snapshot())
-    Path(lake._manifest_path("snapshot", only)).write_bytes(content)
+    Path(lake._catalog.manifest_path("snapshot", only)).write_bytes(content)
     with pytest.raises(LakeError, match=rf"manifest .*{only}.json is damaged"):
         lake.manifest("snapshot", only)
 
@@ -541,3 +572,15 @@ def test_a_file_that_lacks_any_other_column_is_an_error(
     without(lake, dataset, only, [column])
     with pytest.raises(LakeError, match=f"cannot be read: column {column} is missing"):
         lake.read(dataset, [only])
+
+
+def test_a_relative_lake_is_the_same_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that starts elsewhere reads the folder that was meant where it was named."""
+    monkeypatch.chdir(tmp_path)
+    (only,) = store(lake := FileLake("lake"), one_snapshot())
+    sent = pickle.dumps(lake)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert pickle.loads(sent).read("groups", [only]).num_rows == 1

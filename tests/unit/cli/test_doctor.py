@@ -182,3 +182,26 @@ def test_only_the_named_cluster_is_tried(run, healthy):
     """An address on the command line takes the place of the configured clusters."""
     rows = objects(run("doctor", "--bootstrap", "other:1", "--json"))
     assert {row["cluster"] for row in rows} == {None, "other-1"}
+
+
+def preflight(code, out="", err=""):
+    """What asking the cluster's workers ends with."""
+    return lambda *_, **__: SimpleNamespace(returncode=code, stdout=out, stderr=err)
+
+
+def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypatch):
+    """What it has is said, or the one line of what it lacks; local mode has no such line."""
+    monkeypatch.setenv("EVENKEEL_SPARK_MASTER", "spark://h:7077")
+    monkeypatch.setattr(
+        checks.subprocess, "run", preflight(0, "application app-1\n2 executors\nthe end\n")
+    )
+    (row,) = [r for r in objects(run("doctor", "--json")) if r["name"] == "spark cluster"]
+    assert ("OK", "application app-1 2 executors") == (row["outcome"], row["found"])
+    lacking = preflight(2, "x\n", "Java says\na Spark worker (w) lacks a module. Pack.\n")
+    monkeypatch.setattr(checks.subprocess, "run", lacking)
+    result = run("doctor")
+    assert 1 == result.exit_code
+    assert "FAIL  spark cluster" in result.stdout
+    assert "a Spark worker (w) lacks a module. Pack." in " ".join(result.stdout.split())
+    monkeypatch.setenv("EVENKEEL_SPARK_MASTER", "local[2]")
+    assert "spark cluster" not in run("doctor").stdout

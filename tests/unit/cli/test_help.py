@@ -27,6 +27,8 @@ COMMANDS = (
     "replay",
     "query",
     "migrate",
+    "upkeep",
+    "pack",
     "doctor",
 )
 
@@ -47,7 +49,7 @@ def arguments(example: str) -> list[str]:
 
 
 def test_the_commands_are_the_documented_ones(run):
-    """The fourteen verbs, in the order in which help lists them."""
+    """All verbs, in the order in which help lists them."""
     assert tuple(get_command(app).commands) == COMMANDS
     assert re.findall(r"^  ([a-z][a-z-]+)  +[A-Z]", run("--help").stdout, re.MULTILINE) == [
         *COMMANDS

@@ -7,7 +7,8 @@ import math
 import pytest
 
 from evenkeel.engine.batch import batch_of
-from evenkeel.engine.metrics.history import Past, rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.history import rate, time_lag, time_to_loss
+from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.model import TimeLagBasis
 from tests.helpers.snapshots import EVERY, change, group, groups, make_snapshot, topic
 

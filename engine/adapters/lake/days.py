@@ -1,0 +1,270 @@
+"""
+Compaction: the files that the snapshots of a day have of a dataset become one, `day.<token>.parquet`.
+
+Per dataset and day, in this order, so that readers and a crash at any point find every row exactly once:
+
+1. the manifests of the day are read, and the rows of their files written into a new one, row group by row group;
+2. each manifest that still says what was read is replaced by one that names the row groups in the new file;
+3. files that no manifest of that day names any longer are removed.
+
+What an interrupted run leaves are files that nothing names. They are removed a day later, as are those of steps that
+were interrupted (`sweep`): until then they may belong to somebody who is still at it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from evenkeel.engine.adapters.lake.catalog import Catalog, datasets_of, files_of, id_in, step_of
+from evenkeel.engine.adapters.lake.tables import ROW_GROUP_BYTES, writing
+from evenkeel.engine.datasets import STEPS, shaped
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.ports import Compacted, LakeFile, Manifest
+
+ROW_GROUP = 131_072
+"""Rows of a row group in the file of a day: old snapshots are read whole, and the end of the file stays small."""
+
+_FLAT, _NESTED = 16_384, 1_024
+"""Rows that are in memory at once; fewer of datasets in which one may be long."""
+
+_BEGIN = "day."
+_GRACE = timedelta(days=1)
+"""Nobody is at a step for so long."""
+
+
+@dataclass(frozen=True)
+class _Day:
+    """What there is of a dataset of a cluster's day."""
+
+    dataset: str
+    cluster: str
+    day: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.dataset} of {self.cluster}, {self.day}"
+
+    @property
+    def step(self) -> str:
+        return step_of(self.dataset)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return datasets_of(self.step)[self.dataset]
+
+    def folder(self, catalog: Catalog) -> str:
+        return catalog.folder(self.dataset, self.cluster, self.day)
+
+    def manifests(self, catalog: Catalog) -> list[Manifest]:
+        return catalog.manifests(self.step, self.cluster, self.day)
+
+    def paths(self, catalog: Catalog, manifests: Sequence[Manifest]) -> set[str]:
+        """The files that manifests name."""
+        return {f"{self.folder(catalog)}/{name}" for name in self.names(manifests)}
+
+    def names(self, manifests: Sequence[Manifest]) -> set[str]:
+        return {file.name for manifest in manifests for file in files_of(manifest, self.dataset)}
+
+
+def compact(catalog: Catalog, before: datetime) -> Compacted:
+    """
+    Compact the days that ended before a moment, oldest first, and remove what nothing has named for a day before it.
+
+    Raises:
+        LakeError: Some days could not be compacted; the others are.
+    """
+    problems: list[str] = []
+    done: set[tuple[str, str]] = set()
+    files = into = swept = 0
+    for day in _days(catalog, before):
+        try:
+            with catalog.files.explained("compacted"):
+                if found := _compact(catalog, day):
+                    done.add((day.cluster, day.day))
+                    files, into = files + found[0], into + found[1]
+                swept += _sweep(catalog, day, before - _GRACE)
+        except LakeError as problem:
+            problems.append(f"{day.name}: {problem.message}")
+    if problems:
+        more = f" {len(problems) - 1} more fail likewise." if len(problems) > 1 else ""
+        raise LakeError(
+            f"not every day of lake {catalog.files.path} could be compacted: {problems[0]}{more}",
+            fix="Nothing is lost, and the other days are done. Expire or restore what is damaged.",
+        )
+    return Compacted(days=len(done), files=files, into=into, swept=swept)
+
+
+def _days(catalog: Catalog, before: datetime) -> list[_Day]:
+    """What there is of days that ended before a moment, oldest first."""
+    limit = before.astimezone(UTC)
+    found = [
+        _Day(dataset, cluster, day)
+        for step in STEPS
+        for dataset in datasets_of(step)
+        for cluster in catalog.clusters(dataset)
+        for day in catalog.days(dataset, cluster)
+        if _end(day) <= limit
+    ]
+    return sorted(found, key=lambda one: one.day)
+
+
+def _end(day: str) -> datetime:
+    """When a day was over; foreign folders never are."""
+    try:
+        first = date.fromisoformat(day)
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
+    return datetime(first.year, first.month, first.day, tzinfo=UTC) + timedelta(days=1)
+
+
+def _compact(catalog: Catalog, day: _Day) -> tuple[int, int] | None:
+    """Compact a day: from how many files into how many; None where there was nothing to do."""
+    # where nothing lies but one file of a day no manifest has to be read
+    if _is_one_file_of_a_day(catalog.files.names(day.folder(catalog))):
+        return None
+    manifests = day.manifests(catalog)
+    if _compacted(day, manifests):
+        return None
+    path = f"{day.folder(catalog)}/{_BEGIN}{secrets.token_hex(4)}.parquet"
+    try:
+        files = _write_day(catalog, day, manifests, path)
+        # the originals must not go while what replaces them is only in the machine's memory
+        catalog.files.settle([path])
+        for manifest in manifests:
+            _point(catalog, manifest, {day.dataset: files[manifest.snapshot_id]})
+        catalog.files.settle([catalog.manifest_path(day.step, m.snapshot_id) for m in manifests])
+    finally:
+        former = day.paths(catalog, manifests) | {path}
+        catalog.files.forget(sorted(former - day.paths(catalog, day.manifests(catalog))))
+    return len(day.names(manifests)), int(any(files.values()))
+
+
+def _is_one_file_of_a_day(names: Collection[str]) -> bool:
+    return len(names) <= 1 and all(name.startswith(_BEGIN) for name in names)
+
+
+def _compacted(day: _Day, manifests: Sequence[Manifest]) -> bool:
+    """Whether all rows lie in one file of a day."""
+    files = [file for manifest in manifests for file in files_of(manifest, day.dataset)]
+    return all(f.row_groups is not None for f in files) and len(day.names(manifests)) <= 1
+
+
+def _write_day(
+    catalog: Catalog, day: _Day, manifests: Sequence[Manifest], path: str
+) -> dict[str, tuple[LakeFile, ...]]:
+    """Write the file of a day; by snapshot, where its rows are in it."""
+    name = path.rpartition("/")[2]
+    found: dict[str, tuple[LakeFile, ...]] = {}
+    sink: _Sink | None = None
+    with ExitStack() as stack:
+        for manifest in manifests:
+            own = (0, 0)
+            for table in _rows(catalog, manifest, day.dataset):
+                if sink is None:  # without a row there is no file
+                    stream = stack.enter_context(catalog.files.writing(path))
+                    sink = stack.enter_context(_Sink(stream, day.schema))
+                first, end = sink.add(table)
+                own = (own[0] if own[1] else first, end)
+            found[manifest.snapshot_id] = (LakeFile(name=name, row_groups=own),) if own[1] else ()
+    return found
+
+
+def _rows(catalog: Catalog, manifest: Manifest, dataset: str) -> Iterator[pa.Table]:
+    """The rows of a snapshot, a few at a time."""
+    schema = datasets_of(manifest.step)[dataset]
+    for one in files_of(manifest, dataset):
+        path = catalog.place(dataset, manifest.snapshot_id, one.name)
+        with catalog.files.system.open_input_file(path) as file:
+            source = pq.ParquetFile(file, pre_buffer=catalog.files.is_store)
+            for row_group in range(*(one.row_groups or (0, source.num_row_groups))):
+                for batch in source.iter_batches(_at_once(schema), [row_group]):
+                    table = shaped(pa.Table.from_batches([batch]), schema)
+                    if one.row_groups is not None:
+                        table = table.filter(pc.field("snapshot_id") == manifest.snapshot_id)
+                    if len(table):
+                        yield table
+
+
+def _at_once(schema: pa.Schema) -> int:
+    lists = (field.type.value_type for field in schema if pa.types.is_list(field.type))
+    return _NESTED if any(pa.types.is_struct(each) for each in lists) else _FLAT
+
+
+class _Sink:
+    """Writes tables as row groups of even size, and keeps no more than one of them in memory."""
+
+    def __init__(self, stream: pa.NativeFile, schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(stream, schema, **writing(schema))
+        self._tables: list[pa.Table] = []
+        self._rows = self._bytes = self._row_group = 0
+
+    def add(self, table: pa.Table) -> tuple[int, int]:
+        """Take a few rows; the row group they go into, and the one after it."""
+        self._tables.append(table)
+        self._rows += len(table)
+        self._bytes += table.nbytes
+        place = self._row_group
+        if self._rows >= ROW_GROUP or self._bytes >= ROW_GROUP_BYTES:
+            self._flush()
+        return place, place + 1
+
+    def _flush(self) -> None:
+        if self._tables:
+            rows = pa.concat_tables(self._tables)
+            self._writer.write_table(rows, len(rows))
+            self._row_group += 1
+        self._tables, self._rows, self._bytes = [], 0, 0
+
+    def __enter__(self) -> _Sink:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._flush()
+                self._writer.close()
+        finally:
+            with suppress(Exception):  # of half a file nothing is needed, only to let go of it
+                self._writer.close()
+
+
+def _point(catalog: Catalog, manifest: Manifest, new: dict[str, tuple[LakeFile, ...]]) -> None:
+    """Let a manifest name the file of a day, unless its step has run again, or it was expired, meanwhile."""
+    with suppress(SnapshotNotFound):
+        now = catalog.manifest(manifest.step, manifest.snapshot_id)
+        if (now.written_at, now.files) == (manifest.written_at, manifest.files):
+            files = {name: files_of(manifest, name) for name in datasets_of(manifest.step)}
+            catalog.put(replace(manifest, files=files | new))
+
+
+def _sweep(catalog: Catalog, day: _Day, before: datetime) -> int:
+    """Remove what an interrupted run left before a moment and nothing names; how many files."""
+    folder = day.folder(catalog)
+    ages = catalog.files.ages(folder)
+    old = {f"{folder}/{n}" for n, age in ages.items() if _is_ours(n) and age and age < before}
+    if not old or _is_one_file_of_a_day(ages):
+        return 0
+    # what is named is asked after what is there: a file is never named again once it is not
+    old -= day.paths(catalog, day.manifests(catalog))
+    catalog.files.forget(sorted(old))
+    return len(old)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file is one that a step or a compaction writes, or has begun to."""
+    table = name.endswith(".parquet") and (name.startswith(_BEGIN) or id_in(name) is not None)
+    return table or (name.startswith("_") and name.endswith(".tmp"))

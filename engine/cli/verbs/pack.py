@@ -1,0 +1,55 @@
+"""`evenkeel pack`: the environment of a Spark cluster's workers, as one file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evenkeel.engine.cli.options import epilog
+from evenkeel.engine.cli.running import complain
+
+EPILOG = epilog(
+    [
+        "evenkeel pack                                  # evenkeel-environment.tar.gz, once per release",
+        "evenkeel pack --out /opt/evenkeel.tar.gz       # and EVENKEEL_SPARK_ARCHIVE names it",
+    ],
+    [0, 2],
+    "It holds evenkeel, what its steps import, and every installed package with strategies of your own. The workers "
+    "need a Python of the same minor version.",
+)
+
+FILE = "evenkeel-environment.tar.gz"
+
+
+def pack(
+    out: Annotated[
+        str, typer.Option("--out", metavar="FILE", help="The archive, a .tar.gz; replaced.")
+    ] = FILE,
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PACKAGE", help="Another installed package; repeatable."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", metavar="PACKAGE", help="Leave out what your workers have; repeatable."
+        ),
+    ] = None,
+) -> None:
+    """Pack the environment that a Spark cluster's workers need into one archive."""
+    from pathlib import Path
+
+    from evenkeel.engine.cli import archive
+    from evenkeel.engine.environment import this_environment
+    from evenkeel.engine.errors import InputError
+
+    if not out.endswith((".tar.gz", ".tgz")):
+        raise InputError(f"{out} is no name that Spark unpacks.", fix="Let it end in .tar.gz.")
+    held, here = archive.content(more or (), without or ()), this_environment()
+    complain(
+        f"packing {len(held.packages):,} packages, {held.size / 1e6:,.0f} MB, for Python {here.python} ..."
+    )
+    archive.write(Path(out), held)
+    size = Path(out).stat().st_size / 1e6
+    print(f"{out}: {size:,.0f} MB, Python {here.python}, evenkeel {here.version} ({here.source})")

@@ -1,0 +1,291 @@
+"""The rows of metrics that follow from what was observed of a batch of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from evenkeel.engine.assignor import spec_of
+from evenkeel.engine.batch import GroupBatch, count_by, max_by, min_by, sum_by
+from evenkeel.engine.config import Settings
+from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.datasets.arrays import (
+    flags_to,
+    floats_to,
+    labels_to,
+    moments_to,
+    named,
+    numbers_to,
+)
+from evenkeel.engine.figures import Figures
+from evenkeel.engine.metrics.balance import member_counts, member_sums
+from evenkeel.engine.metrics.observe import Observation
+from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
+from evenkeel.engine.metrics.status import worst_by
+from evenkeel.engine.model import (
+    NONE,
+    Column,
+    Flags,
+    Floats,
+    GroupHeader,
+    Indices,
+    Status,
+    from_ms,
+)
+from evenkeel.engine.records import GroupMetrics, blank, keys_of, table_of
+from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.wording import words
+
+
+class MetricRows:
+    """
+    The metric rows of the groups of a batch.
+
+    Args:
+        settings: The configuration.
+        seen: What the numbers say of the groups.
+        withheld: Why the data of a group cannot be trusted, by group id.
+    """
+
+    def __init__(self, settings: Settings, seen: Observation, withheld: Mapping[str, str]) -> None:
+        self.settings, self.seen, self.batch = settings, seen, seen.batch
+        self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
+        """(G) why a group has no numbers."""
+        self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
+        self.rebalancing = self.batch.flags(lambda header: header.rebalancing)
+        self.crossing = _crossing(self.batch)
+
+    def of_groups(self) -> pa.Table:
+        """One row per group."""
+        numbers = _Numbers(self.seen)
+        return table_of(
+            GroupMetrics,
+            (
+                self._silent(group, error) if error else self._measured(group, numbers)
+                for group, error in enumerate(self.errors)
+            ),
+        )
+
+    def _keys(self, header: GroupHeader) -> dict[str, Any]:
+        return keys_of(header, self.settings.version) | {
+            "group_type": header.type,
+            "state": header.state,
+            "assignor": header.assignor,
+        }
+
+    def _silent(self, group: int, error: str) -> GroupMetrics:
+        header = self.batch.headers[group]
+        return blank(
+            GroupMetrics,
+            **self._keys(header),
+            status=Status.UNKNOWN,
+            members=int(self.batch.members.counts[group]) if header.error is None else None,
+            error=error,
+            findings=(),
+            facts=(),
+        )
+
+    def _measured(self, group: int, numbers: _Numbers) -> GroupMetrics:
+        seen, header = self.seen, self.batch.headers[group]
+        subscribe = bool(self.batch.topics[group])
+        judged = subscribe and not header.rebalancing
+        some = numbers.partitions[group] > 0  # none to look at is no lag of 0: they may be hidden
+        return GroupMetrics(
+            **self._keys(header),
+            status=numbers.status[group],
+            members=int(self.batch.members.counts[group]),
+            idle_members=numbers.idle_members[group] if judged else None,
+            partitions=numbers.partitions[group],
+            unowned_partitions=numbers.unowned[group] if judged else None,
+            unsubscribed_partitions=numbers.unsubscribed[group] if subscribe else None,
+            total_lag=numbers.total_lag[group] if some else None,
+            unknown_lag_partitions=numbers.unknown_lag[group],
+            largest_partition_lag=numbers.largest_lag[group],
+            lost_records=numbers.lost[group],
+            production_per_second=numbers.production[group],
+            consumption_per_second=numbers.consumption[group],
+            time_lag_seconds=numbers.time_lag[group],
+            time_to_loss_seconds=numbers.time_to_loss[group],
+            rates_since=from_ms(numbers.since[group]),
+            findings=tuple(words(fact) for fact in seen.findings[group]),
+            facts=seen.findings[group],
+            subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
+            live=_figures(self.settings, seen, group) if judged and some else None,
+            error=None,
+        )
+
+    def of_members(self) -> pa.Table:
+        """One row per member; none of a group that rebalances, that is withheld or that could not be read."""
+        batch, seen, members = self.batch, self.seen, self.batch.members
+        owner, count = batch.partitions.owner, len(members)
+        crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
+        placed = np.array([rack is not None for rack in members.racks], np.bool_)
+        columns = {
+            "member_id": pa.array(members.ids, pa.string()),
+            "identity": pa.array(members.identities, pa.string()),
+            "client_id": pa.array(members.client_ids, pa.string()),
+            "client_host": pa.array(members.hosts, pa.string()),
+            "instance_id": pa.array(members.instance_ids, pa.string()),
+            "rack": pa.array(members.racks, pa.string()),
+            "rack_source": pa.array(members.rack_sources, pa.string()),
+            "partitions": pa.array(member_counts(owner, count), pa.int32()),
+            "lag": numbers_to(member_sums(owner, count, seen.lag.shown)),
+            "production_per_second": floats_to(_of_members(seen.production.per_second, batch)),
+            "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
+            "capacity_per_second": floats_to(seen.capacity),
+            "capacity_basis": pa.array(seen.capacity_basis, pa.string()),
+            "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
+        }
+        kept = self.sound & ~self.rebalancing
+        return self._table("member_metrics", columns, members.group, kept)
+
+    def of_partitions(self) -> pa.Table:
+        """One row per partition; none of a group that is withheld or that could not be read."""
+        batch, seen, table = self.batch, self.seen, self.batch.partitions
+        untold = count_by(~batch.members.told, batch.members.start) > 0
+        columns = {
+            "topic": named(table.topic, table.topics),
+            "topic_id": named(table.topic, table.topic_ids),
+            "partition": pa.array(table.partition, pa.int32()),
+            # unknown where a member does not tell what it subscribes to (it rebalances)
+            "subscribed": flags_to(table.subscribed, table.subscribed | ~untold[batch.group]),
+            "begin_offset": numbers_to(table.begin),
+            "end_offset": numbers_to(table.end),
+            "committed_offset": numbers_to(table.committed),
+            "lag": numbers_to(seen.lag.shown),
+            "lag_basis": labels_to(seen.lag.basis),
+            "lost_records": numbers_to(seen.lag.lost),
+            "production_per_second": floats_to(seen.production.per_second),
+            "consumption_per_second": floats_to(seen.consumption.per_second),
+            "time_lag_seconds": floats_to(seen.time_lag.seconds),
+            "time_lag_basis": labels_to(seen.time_lag.basis),
+            "time_to_loss_seconds": floats_to(seen.time_to_loss),
+            "status": labels_to(seen.statuses),
+            "member_id": named(table.owner, batch.members.ids),
+            "cross_rack": flags_to(self.crossing.crosses, self.crossing.known),
+            "committed_at": moments_to(table.committed_at_ms),
+            "end_at": moments_to(table.end_at_ms),
+            "counted": pa.array(seen.counted),
+            "lag_for_strategies": numbers_to(seen.lag.for_strategies),
+            "production_deviation_per_second": floats_to(seen.production_deviation),
+            "consumption_deviation_per_second": floats_to(seen.consumption_deviation),
+            "bytes_per_record": floats_to(seen.sizes.bytes),
+            "bytes_per_record_basis": labels_to(seen.sizes.basis),
+        }
+        return self._table("partition_metrics", columns, batch.group, self.sound)
+
+    def _table(
+        self, name: str, columns: Mapping[str, pa.Array], group: Any, kept: Flags
+    ) -> pa.Table:
+        """
+        Columns below the keys of their groups.
+
+        Args:
+            name: Of the dataset.
+            columns: All of it but the keys.
+            group: (rows) whose each row is.
+            kept: (G) the groups that have rows.
+        """
+        headers, number = self.batch.headers, np.asarray(group, np.int32)
+        keys = {
+            "snapshot_id": named(number, [header.snapshot_id for header in headers]),
+            "cluster": named(number, [header.cluster for header in headers]),
+            "group_id": named(number, [header.group for header in headers]),
+            "config_version": named(number, [self.settings.version for _ in headers]),
+        }
+        table = pa.table({**keys, **columns}, schema=METRICS[name])
+        return table if bool(kept.all()) else table.filter(pa.array(kept[group]))
+
+
+class _Numbers:
+    """What is said of each group by reduction over its partitions; every list has one entry per group."""
+
+    def __init__(self, seen: Observation) -> None:
+        batch, table, counted = seen.batch, seen.batch.partitions, seen.counted
+        start, shown, lost = batch.start, seen.lag.shown, seen.lag.lost
+        owned = member_counts(table.owner, len(batch.members))
+        self.idle_members: list[int] = count_by(owned == 0, batch.members.start).tolist()
+        self.partitions: list[int] = count_by(counted, start).tolist()
+        self.unowned: list[int] = count_by(counted & (table.owner == NONE), start).tolist()
+        self.unsubscribed: list[int] = count_by(table.exists & ~table.subscribed, start).tolist()
+        unknown = count_by(counted & ~shown.known, start)
+        self.unknown_lag: list[int] = unknown.tolist()
+        known = counted & shown.known
+        totals = sum_by(np.where(known, shown.values, 0), start)
+        self.total_lag = Column(totals, unknown == 0).tolist()
+        largest = max_by(np.where(known, shown.values, -1), start, -1)
+        self.largest_lag = Column(largest, largest >= 0).tolist()
+        lost_known = counted & lost.known
+        self.lost = Column(
+            sum_by(np.where(lost_known, lost.values, 0), start), count_by(lost_known, start) > 0
+        ).tolist()
+        self.production = _sums(seen.production.per_second, counted, start)
+        self.consumption = _sums(seen.consumption.per_second, counted, start)
+        ages = np.where(counted, seen.time_lag.seconds, np.nan)
+        self.time_lag = _numbers(max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf))
+        left = np.where(counted, seen.time_to_loss, np.nan)
+        some = count_by(~np.isnan(left), start) > 0
+        least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
+        self.time_to_loss = _numbers(np.where(some, least, np.nan))
+        since, never = seen.production.since_ms, np.iinfo(np.int64).max
+        first = min_by(np.where(counted & since.known, since.values, never), start, never)
+        self.since = Column(first, first != never).tolist()
+        self.status = worst_by(seen.statuses, counted, start)
+
+
+def _sums(values: Floats, mask: Flags, start: Any) -> list[float | None]:
+    """(G) the sum over *mask*; None when one of them is unknown, or there is none."""
+    sums = sum_by(np.where(mask, values, 0.0), start)
+    return _numbers(np.where(count_by(mask, start) > 0, sums, np.nan))
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    """None where nan or minus infinity."""
+    known = np.isnan(values) | np.isneginf(values)
+    return [None if k else v for v, k in zip(values.tolist(), known.tolist(), strict=True)]
+
+
+def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
+    """What the judge says of the assignment that a group has now."""
+    batch, rows = seen.batch, seen.batch.rows(number)
+    group, rates = batch.groups[number], seen.production.per_second[rows]
+    spec = spec_of(group, seen.lag.shown.take(rows), rates)
+    judge = judge_of(
+        group,
+        spec,
+        settings.rule(group.cluster, group.group),
+        production=rates,
+        bytes_per_record=seen.sizes.bytes[rows],
+        capacity=seen.capacity[batch.members_of(number)],
+    )
+    return judge.figures(spec.owner)
+
+
+def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
+    """(M) each member's offsets/s: 0 for one without partitions, nan when a rate of its own is unknown."""
+    owner = batch.partitions.owner
+    owned = owner != NONE
+    sums = np.bincount(owner[owned], rates[owned], minlength=len(batch.members))
+    return sums.astype(np.float64)
+
+
+def _crossing(batch: GroupBatch) -> Crossing:
+    """What is read across racks: from any replica, or from leaders where brokers serve reads from these alone."""
+    table, owner = batch.partitions, _owner_racks(batch)
+    by_leader = leader_crossing(owner, table.leader_rack)
+    by_replica = replica_crossing(owner, table.replica_start, table.replica_rack)
+    leaders_only = batch.flags(lambda header: header.follower_fetching is False)[batch.group]
+    return Crossing(
+        crosses=np.where(leaders_only, by_leader.crosses, by_replica.crosses),
+        known=np.where(leaders_only, by_leader.known, by_replica.known),
+    )
+
+
+def _owner_racks(batch: GroupBatch) -> Indices:
+    """(n) rack index of each partition's owner; a rack no broker has gets an index of its own."""
+    names = {rack: i for i, rack in enumerate(batch.partitions.racks)}
+    racks = [names.setdefault(rack, len(names)) if rack else NONE for rack in batch.members.racks]
+    return np.array([*racks, NONE], np.int32)[batch.partitions.owner]

@@ -1,0 +1,230 @@
+"""
+The Spark steps on a standalone cluster: a master, two workers, the packed environment, a lake on S3.
+
+What a cluster lacks is one line before any work.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.cli import archive
+from evenkeel.engine.datasets import METRICS
+from tests.helpers.s3_server import SECRET, s3_server
+from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+from tests.stage.process import free_ports, wait_until
+
+pytestmark = pytest.mark.spark
+
+STEP = "evenkeel.spark_tasks"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A cluster, the archive for its workers, and how a step of ours is told of both and of the lake."""
+
+    cluster: StandaloneCluster
+    archive: Path
+    lake: FileLake
+    s3: dict[str, str]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Environment variables of a step."""
+        rules = [rule.model_dump(mode="json", exclude_unset=True) for rule in SETTINGS.rules]
+        return {
+            **self.s3,
+            "EVENKEEL_LAKE": self.lake.path,
+            "EVENKEEL_LOOKBACK": str(SETTINGS.lookback),
+            "EVENKEEL_RULES": json.dumps(rules),
+            "EVENKEEL_SPARK_ARCHIVE": str(self.archive),
+        }
+
+    def step(self, name: str, **more: str):
+        """Run a step on the newest snapshot, to its end."""
+        words = ["--snapshot-id", NEWEST]
+        return self.cluster.run(f"{STEP}.{name}", *words, **self.settings | more)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Everything, started once."""
+    folder = tmp_path_factory.mktemp("cluster")
+    packed = folder / "environment.tar.gz"
+    # groups this small compile nothing
+    archive.write(packed, archive.content(without=["numba"]))
+    with s3_server(folder) as s3, pytest.MonkeyPatch.context() as patch:
+        bucket = s3.pop("BUCKET")
+        for name, value in s3.items():
+            patch.setenv(name, value)
+        lake = make_lake(f"s3://{bucket}/lake")
+        with standalone_cluster(folder / "spark") as cluster:
+            yield Site(cluster, packed, lake, s3)
+
+
+@pytest.fixture(scope="module")
+def flow(site):
+    """What both steps printed, one after the other, as the DAG runs them."""
+    done = [site.step("compute_metrics"), site.step("propose_candidates")]
+    for each in done:
+        assert 0 == each.returncode, each.stdout + each.stderr
+    return done
+
+
+def test_the_rows_are_those_of_the_plain_form(site, flow):
+    """Metrics and candidates that workers made of a lake on S3 equal those of the plain steps."""
+    expected = steps.compute_metrics(site.lake, SETTINGS, NEWEST)
+    expected |= steps.propose_candidates(site.lake, SETTINGS, NEWEST)
+    assert {*METRICS, "candidates"} == set(expected)
+    for name, table in expected.items():
+        assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
+
+
+def test_a_step_says_what_the_cluster_is_has_and_did(site, flow):
+    """Application, environment, lake and tasks are in its output, and no credentials."""
+    for each in flow:
+        lines = each.stdout.splitlines()
+        assert re.match(
+            rf"Spark application app-\S+ on {re.escape(site.cluster.url)}, Spark 4", lines[0]
+        )
+        assert lines[1].startswith("2 executors on 1 hosts have Python 3.")
+        assert f"lake {site.lake.path} is read and written" in lines[1]
+        assert re.match(r"the cluster did \d+ tasks on 2 executors$", lines[-1])
+        assert SECRET not in each.stdout + each.stderr
+    assert not list(probes(site))
+
+
+def probes(site):
+    """What the questions left in the lake."""
+    from pyarrow import fs
+
+    files, root = fs.FileSystem.from_uri(site.lake.path)
+    return [one for one in files.get_file_info(fs.FileSelector(root)) if "_probe" in one.base_name]
+
+
+def test_a_killed_worker_loses_nothing(site, flow):
+    """A worker that dies while its executor computes is missed by nobody: the rows are the same."""
+    before = site.lake.read("candidates", [NEWEST]).to_pylist()
+    words = ["--snapshot-id", NEWEST]
+    step = site.cluster.start(f"{STEP}.propose_candidates", *words, **site.settings)
+    try:
+        victim = wait_until(
+            site.cluster.executor_at_work, 500, "an executor at work", interval=0.01
+        )
+        site.cluster.kill(victim)
+        said, _ = step.communicate(timeout=500)
+    finally:
+        step.kill()
+        site.cluster.start_worker()
+    assert 0 == step.returncode, said
+    happened = site.cluster.events(re.search(r"app-\S+", said)[0])
+    ends = [
+        e["Task End Reason"]["Reason"] for e in happened if e["Event"] == "SparkListenerTaskEnd"
+    ]
+    assert "ExecutorLostFailure" in ends
+    assert before == site.lake.read("candidates", [NEWEST]).to_pylist()
+    site.cluster.await_workers(2)
+
+
+ASK = """
+import json, sys
+from evenkeel.engine.errors import EvenkeelError
+from evenkeel.spark_tasks.preflight import preflight
+from evenkeel.spark_tasks.session import session
+
+with session("evenkeel questions", sys.argv[1]) as spark:
+    packed = spark.sparkContext.pythonExec
+    for name, (python, lake) in json.loads(sys.argv[2]).items():
+        spark.sparkContext.pythonExec = python or packed
+        try:
+            answer = str(preflight(spark, lake))
+        except EvenkeelError as problem:
+            answer = type(problem).__name__ + ": " + str(problem)
+        print(json.dumps([name, answer]))
+"""
+ELSEWHERE = "/proc/self/cwd/lake"
+"""A path under which each process has a folder of its own."""
+
+
+@pytest.fixture(scope="module")
+def refusals(site, tmp_path_factory):
+    """What is said of workers that lack something, by what they lack; asked in one application."""
+    folder = tmp_path_factory.mktemp("driver")
+    (folder / "lake").mkdir()
+    lake = site.lake.path
+    asked = {
+        "nothing": ("", lake),
+        "code": ("python3", lake),
+        "version": (str(disguised(folder / "python", "3.99")), lake),
+        "python": ("/no/such/python", lake),
+        "lake": ("", ELSEWHERE),
+    }
+    done = site.cluster.run_code(ASK, lake, json.dumps(asked), folder, **site.settings)
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert [] == list((folder / "lake").iterdir())
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+
+
+def disguised(place: Path, version: str) -> Path:
+    """An interpreter that takes itself for another version."""
+    place.mkdir()
+    mask = f"import sys; sys.version_info = ({version.replace('.', ', ')}, 0, 'final', 0)"
+    (place / "sitecustomize.py").write_text(mask)
+    launcher = place / "python"
+    launcher.write_text(f'#!/bin/sh\nPYTHONPATH={place} exec {sys.executable} "$@"\n')
+    launcher.chmod(0o755)
+    return launcher
+
+
+def test_workers_that_lack_nothing_are_not_refused(refusals):
+    """The same question that finds what is missing finds nothing where nothing is."""
+    assert refusals["nothing"].startswith("2 executors on 1 hosts have Python 3.")
+
+
+def test_workers_without_our_code_are_named(refusals):
+    """A worker's own Python lacks evenkeel: one line, with the way to it."""
+    line = refusals["code"]
+    assert line.startswith("ConfigError: a Spark worker (")
+    assert (
+        "lacks a module: No module named 'evenkeel'. Make an archive with `evenkeel pack`" in line
+    )
+
+
+def test_workers_with_another_python_are_named(refusals):
+    """Workers with another minor version are refused by both versions."""
+    ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert f"runs Python 3.99, this process {ours}; they must be the same" in refusals["version"]
+
+
+def test_workers_without_python_are_named(refusals):
+    """An interpreter that is not there is named with what the worker's shell says."""
+    line = refusals["python"]
+    assert line.startswith("ConfigError: Spark's workers cannot start Python as /no/such/python: ")
+    assert "not found" in line
+
+
+def test_a_lake_that_workers_cannot_see_is_named(refusals):
+    """A path that leads elsewhere on a worker is said before any work."""
+    line = refusals["lake"]
+    assert line.startswith("LakeError: a Spark worker (")
+    assert f"cannot read lake {ELSEWHERE} as this process does: " in line
+
+
+def test_a_master_that_is_not_there_is_named_before_java_starts(site):
+    """Nobody waits for a JVM to find out that there is no master: one line is all that is printed."""
+    (port,) = free_ports(1)
+    nobody = f"spark://127.0.0.1:{port}"
+    done = site.step("compute_metrics", EVENKEEL_SPARK_MASTER=nobody)
+    assert 2 == done.returncode
+    assert "" == done.stdout
+    (line,) = done.stderr.splitlines()
+    assert f"no Spark master answers at {nobody} (127.0.0.1:{port}: Connection refused)" in line

@@ -1,0 +1,377 @@
+"""Compaction: a day in one file per dataset, with every row there exactly once whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake, days
+from evenkeel.engine.adapters.lake.files import Files
+from evenkeel.engine.datasets import CANDIDATES, METRICS, SNAPSHOT, rows_to_table
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.ports import Compacted
+from tests.helpers.object_store import lake_in_store
+from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, snapshot_id, store, topic
+
+TOMORROW = datetime(2026, 3, 2, 3, tzinfo=UTC)
+NEXT_WEEK = TOMORROW + timedelta(days=7)
+
+
+@pytest.fixture(params=["folder", "store"])
+def lake(request: pytest.FixtureRequest, tmp_path: Path) -> FileLake:
+    """A lake in a folder, and one in something like S3."""
+    place = tmp_path / "l"
+    return FileLake(place) if request.param == "folder" else lake_in_store(place)[0]
+
+
+def snapshot(number: int, cluster: str = "test") -> Any:
+    """A snapshot whose rows tell which it is."""
+    groups = [group(f"g{i}", members=2, lag={"orders": [number, i]}) for i in range(3)]
+    return make_snapshot(topics=[topic("orders", 2)], groups=groups, number=number, cluster=cluster)
+
+
+def measure(lake: FileLake, number: int, groups: int = 4, text: str = "") -> None:
+    """Metrics of a snapshot in two parts."""
+    keys = dict(snapshot_id=snapshot_id(number), cluster="test", config_version=text)
+    run = f"r{number}{text}"
+    parts = []
+    for part in range(2):
+        of = [keys | {"group_id": f"g{i}"} for i in range(part, groups, 2)]
+        rows: Mapping[str, list[Any]] = {
+            "group_metrics": of,
+            "member_metrics": [],
+            "partition_metrics": [
+                row | {"topic": "t", "partition": p, "lag": number} for row in of for p in range(3)
+            ],
+        }
+        tables = {name: rows_to_table(rows[name], schema) for name, schema in METRICS.items()}
+        parts.append(lake.write_part("metrics", snapshot_id(number), run, part, tables))
+    lake.finish("metrics", snapshot_id(number), run, parts, {"number": number})
+
+
+def filled(lake: FileLake, count: int = 3) -> FileLake:
+    """With snapshots of one day, two of them measured, and one of the next day."""
+    store(lake, *(snapshot(n) for n in range(count)), snapshot(timedelta(days=1) // EVERY))
+    for number in range(2):
+        measure(lake, number)
+    return lake
+
+
+Content = dict[tuple[str, str], list[Any]]
+
+
+def content(lake: FileLake) -> Content:
+    """All rows of all snapshots, by dataset and snapshot."""
+    found: Content = {}
+    for only in lake.snapshots("test", limit=99):
+        for dataset in (*SNAPSHOT, *METRICS):
+            try:
+                found[dataset, only] = lake.read(dataset, [only]).to_pylist()
+            except SnapshotNotFound:
+                continue
+    return found
+
+
+def tables_of(path: Path) -> list[str]:
+    """Dataset and name of all Parquet files of the first day."""
+    files = path.rglob("*/day=2026-03-01/*.parquet")
+    return sorted(f"{file.parents[2].name}/{file.name}" for file in files)
+
+
+def test_a_finished_day_becomes_one_file_per_dataset(lake: FileLake, tmp_path: Path) -> None:
+    """Rows, their order and what the manifests say stay; the day that goes on is left alone; once is enough."""
+    before, manifest = content(filled(lake)), lake.manifest("metrics", snapshot_id(0))
+    assert len(before) == 4 * 5 + 2 * 3
+    did = lake.compact(TOMORROW)
+    # nobody has a member's metrics, so they have no file
+    assert did == Compacted(days=1, files=3 * 5 + 4 * 3, into=7, swept=0)
+    assert content(lake) == before
+    assert lake.manifest("metrics", snapshot_id(0)) == manifest
+    names = tables_of(tmp_path)
+    assert [name.partition("/")[2][:4] for name in names] == ["day."] * 7
+    assert len({name.partition("/")[0] for name in names}) == 7
+    assert len(list(tmp_path.rglob("*/day=2026-03-02/*.parquet"))) == 5
+    assert lake.compact(TOMORROW) == Compacted()
+    assert tables_of(tmp_path) == names
+    assert content(FileLake(lake.path)) == before
+
+
+def test_nothing_is_compacted_before_its_day_is_over(lake: FileLake) -> None:
+    """A day ends at midnight UTC."""
+    filled(lake)
+    midnight = datetime(2026, 3, 2, tzinfo=UTC)
+    assert lake.compact(midnight - timedelta(seconds=1)).days == 0
+    assert lake.compact(midnight).days == 1
+
+
+def test_some_groups_are_read_out_of_the_file_of_a_day(lake: FileLake) -> None:
+    """Also where a row group holds several snapshots."""
+    filled(lake)
+    asked: Mapping[str, Any] = {"groups": ["g1", "g3"], "columns": ["group_id", "lag", "partition"]}
+    ids = [snapshot_id(1), snapshot_id(0)]
+    before = lake.read("partition_metrics", ids, **asked)
+    assert before.num_rows == 12
+    lake.compact(TOMORROW)
+    assert lake.read("partition_metrics", ids, **asked).equals(before)
+    assert (
+        lake.read("groups", ids, columns=["group_id"])["group_id"].to_pylist()
+        == [
+            "g0",
+            "g1",
+            "g2",
+        ]
+        * 2
+    )
+
+
+def test_one_snapshot_costs_its_own_row_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row groups are of even size; those of other snapshots are not read."""
+    monkeypatch.setattr(days, "ROW_GROUP", 4)
+    monkeypatch.setattr(days, "_FLAT", 2)
+    lake = filled(FileLake(tmp_path / "lake"), count=6)
+    before = content(lake)
+    lake.compact(TOMORROW)
+    (path,) = lake.files("commits", [snapshot_id(n) for n in range(6)])
+    sizes = pq.read_metadata(path)
+    assert [sizes.row_group(i).num_rows for i in range(sizes.num_row_groups)] == [4] * 9
+    asked: list[list[int]] = []
+    read = pq.ParquetFile.read_row_groups
+
+    def counting(self: Any, row_groups: list[int], *rest: Any, **more: Any) -> pa.Table:
+        asked.append(row_groups)
+        return read(self, row_groups, *rest, **more)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counting)
+    assert lake.read("commits", [snapshot_id(2)]).num_rows == 6
+    assert asked == [[3, 4]]
+    assert content(lake) == before
+
+
+def test_no_more_than_a_row_group_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A whole day never is: what was written is let go before more is read."""
+    lake = FileLake(tmp_path / "lake")
+    only, rows = snapshot_id(0), 200_000
+    for number in range(6):
+        keys = dict(snapshot_id=snapshot_id(number), cluster="test")
+        tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
+        columns = {
+            name: pa.array([f"{value}{i}" for i in range(rows)])
+            for name, value in (("group_id", "g"), ("topic", "t"))
+        } | {name: pa.array([value] * rows) for name, value in keys.items()}
+        empty = SNAPSHOT["commits"].empty_table()
+        tables["commits"] = pa.table(
+            {
+                f.name: columns.get(f.name, pa.nulls(rows, f.type))
+                for f in SNAPSHOT["commits"]
+                if f.name in empty.column_names
+            }
+        )
+        lake.write("snapshot", snapshot_id(number), tables, {})
+    held: list[int] = []
+    one = lake.read("commits", [only]).nbytes
+    add = days._Sink.add
+    low = pa.total_allocated_bytes()
+
+    def watched(self: days._Sink, table: pa.Table) -> tuple[int, int]:
+        held.append(pa.total_allocated_bytes() - low)
+        return add(self, table)
+
+    monkeypatch.setattr(days._Sink, "add", watched)
+    monkeypatch.setattr(days, "ROW_GROUP", 20_000)
+    assert lake.compact(TOMORROW).days == 1
+    assert len(held) > 60
+    assert max(held) < one
+
+
+class Stop(BaseException):
+    """The machine stops here."""
+
+
+@contextmanager
+def stopping(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
+    """Stop at the *at*-th change of a file, before or after it is done; what was changed until then."""
+    changes: list[str] = []
+
+    def guarded(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Files, *arguments: Any) -> Any:
+            changes.append(name)
+            if len(changes) == at:
+                raise Stop
+            if len(changes) > at:
+                raise Stop  # a machine that has stopped cleans nothing up
+            return change(self, *arguments)
+
+        return run
+
+    with monkeypatch.context() as patch:
+        for name in ("put", "writing", "remove", "settle"):
+            patch.setattr(Files, name, guarded(name, getattr(Files, name)))
+        yield changes
+
+
+def test_whenever_it_stops_nothing_is_lost_and_the_next_run_ends_it(
+    lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every change is once the last one: readers find all rows, and one more run leaves one file per dataset."""
+    before = content(filled(lake, count=2))
+    shutil.copytree(tmp_path / "l", tmp_path / "kept")
+    for at in range(1, 99):
+        with stopping(monkeypatch, at) as changes:
+            try:
+                lake.compact(TOMORROW)
+                break
+            except Stop:
+                pass
+        assert content(lake) == before, f"after {changes}"
+        if at % 3 == 0:  # sometimes several stops in a row, sometimes one that is mended at once
+            continue
+        lake.compact(NEXT_WEEK.replace(year=2099))
+        assert content(lake) == before, f"mended after {changes}"
+        assert len(tables_of(tmp_path / "l")) == 7, f"mended after {changes}"
+        shutil.rmtree(tmp_path / "l")
+        shutil.copytree(tmp_path / "kept", tmp_path / "l")
+    assert at > 20
+    assert content(lake) == before
+
+
+def test_a_half_written_file_of_a_day_is_swept(
+    lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a day, when nobody can be at it any more; and so is what a step left that was interrupted."""
+    filled(lake)
+    write, written = pq.ParquetWriter.write_table, []
+
+    def half(self: Any, *arguments: Any) -> None:
+        written.append(arguments)
+        write(self, *arguments)
+        if len(written) == 4:
+            raise Stop
+
+    monkeypatch.setattr(Files, "forget", lambda self, paths: None)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", half)
+    before = content(lake)
+    with pytest.raises(Stop):
+        lake.compact(TOMORROW)
+    monkeypatch.undo()
+    keys = dict(snapshot_id=snapshot_id(0), cluster="test")
+    table = rows_to_table([keys], CANDIDATES["candidates"])
+    lake.write_part("candidates", snapshot_id(0), "gone", 0, {"candidates": table})
+    assert lake.compact(TOMORROW).swept == 0
+    assert len([path for path in tmp_path.rglob("*/day=2026-03-01/*") if path.is_file()]) > 8
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        os.utime(path, (0, TOMORROW.timestamp() - 60))
+    assert lake.compact(TOMORROW).swept == 0
+    assert lake.compact(TOMORROW + timedelta(days=1)).swept >= 2
+    assert len(tables_of(tmp_path)) == 7
+    assert content(lake) == before
+    assert not [path for path in tmp_path.rglob("*.tmp")]
+
+
+def test_a_step_that_runs_again_meanwhile_keeps_its_new_rows(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest of a snapshot that is not what was read stays as it is; the next run takes its rows in."""
+    filled(lake)
+    settle = Files.settle
+    times: list[int] = []
+
+    def late(self: Files, paths: Sequence[str]) -> None:
+        times.append(1)
+        if len(times) == 1:
+            measure(lake, 1, groups=2, text="b")
+            store(lake, snapshot(2))
+        settle(self, paths)
+
+    monkeypatch.setattr(Files, "settle", late)
+    lake.compact(TOMORROW)
+    monkeypatch.undo()
+    again = lake.read("group_metrics", [snapshot_id(1)])
+    assert again["config_version"].to_pylist() == ["b", "b"]
+    before = content(lake)
+    assert lake.compact(TOMORROW).days == 1
+    assert content(lake) == before
+
+
+def test_a_snapshot_measured_again_after_its_day_was_compacted(
+    lake: FileLake, tmp_path: Path
+) -> None:
+    """Its new rows are read at once, the others' stay where they are, and the next run makes one file of them again."""
+    filled(lake)
+    lake.compact(TOMORROW)
+    measure(lake, 0, groups=1, text="new")
+    before = content(lake)
+    assert [len(before["group_metrics", snapshot_id(n)]) for n in (0, 1)] == [1, 4]
+    lake.compact(TOMORROW)
+    assert content(lake) == before
+    assert len(tables_of(tmp_path)) == 7
+
+
+def test_an_expired_snapshot_in_the_file_of_a_day(lake: FileLake, tmp_path: Path) -> None:
+    """It is gone for readers at once, its rows go with the whole day."""
+    before = content(filled(lake))
+    lake.compact(TOMORROW)
+    assert lake.expire(FIRST + EVERY) == 1
+    with pytest.raises(SnapshotNotFound):
+        lake.read("groups", [snapshot_id(0)])
+    assert content(lake) == {key: rows for key, rows in before.items() if key[1] != snapshot_id(0)}
+    assert len(tables_of(tmp_path)) == 7
+    assert lake.compact(TOMORROW) == Compacted()
+    assert lake.expire(TOMORROW) == 2
+    assert tables_of(tmp_path) == []
+
+
+def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path: Path) -> None:
+    """All that can be compacted is, then it is said which is not."""
+    per_day = timedelta(days=1) // EVERY
+    store(lake, snapshot(0), snapshot(1), snapshot(per_day))
+    measure(lake, 0)
+    before = lake.read("commits", [snapshot_id(0)])
+    Path(lake.files("members", [snapshot_id(1)])[0]).write_bytes(b"PAR1")
+    with pytest.raises(
+        LakeError, match=r"compacted: members of test, 2026-03-01: .*Nothing is lost"
+    ):
+        lake.compact(NEXT_WEEK)
+    assert {Path(f).name[:4] for f in lake.files("groups", [snapshot_id(per_day)])} == {"day."}
+    assert {Path(f).name[:4] for f in lake.files("group_metrics", [snapshot_id(0)])} == {"day."}
+    assert lake.read("commits", [snapshot_id(0)]).equals(before)
+    assert lake.read("members", [snapshot_id(0)]).num_rows == 6
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_lake_from_before_files_were_named_is_compacted(tmp_path: Path) -> None:
+    """What earlier versions wrote, and files without the columns added since, become part of a day, too."""
+    from tests.unit.adapters.test_lake import as_before, without
+
+    lake = FileLake(tmp_path / "lake")
+    filled(lake)
+    without(lake, "members", snapshot_id(1), ["assigned_tasks", "task_offsets", "task_end_offsets"])
+    as_before(lake, snapshot_id(0))
+    lake = FileLake(tmp_path / "lake")
+    before = content(lake)
+    assert lake.compact(TOMORROW).days == 1
+    assert content(lake) == before
+    assert len(tables_of(tmp_path)) == 7
+
+
+def test_days_of_all_clusters_are_compacted(lake: FileLake) -> None:
+    """Each on its own."""
+    store(lake, snapshot(0, "a"), snapshot(0, "b"), snapshot(1, "b"))
+    assert lake.compact(TOMORROW) == Compacted(days=2, files=15, into=10)
+
+
+def test_an_empty_lake_has_nothing_to_compact(lake: FileLake) -> None:
+    """Also one that was never written."""
+    assert lake.compact(TOMORROW) == Compacted()

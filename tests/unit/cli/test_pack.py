@@ -1,0 +1,113 @@
+"""`evenkeel pack`: what workers need, in one archive that works wherever it is unpacked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tarfile
+
+import pytest
+
+from evenkeel.engine.cli import archive
+from evenkeel.engine.environment import source_files, source_folder, this_environment
+
+HEAVY = ("numba", "llvmlite", "ortools", "pandas", "pyarrow", "numpy", "scipy")
+
+
+@pytest.fixture
+def packed(run, tmp_path):
+    """The archive without the large packages, unpacked."""
+    leave_out = [word for name in HEAVY for word in ("--without", name)]
+    result = run("pack", "--out", "small.tar.gz", *leave_out)
+    assert result.exit_code == 0, result.output
+    with tarfile.open(tmp_path / "small.tar.gz") as made:
+        made.extractall(tmp_path / "there", filter="data")
+    return tmp_path / "there"
+
+
+def test_an_unpacked_archive_runs_our_code_as_it_is_here(packed, tmp_path):
+    """Its interpreter sees the same evenkeel from its own folder, wherever it was unpacked."""
+    moved = packed.rename(tmp_path / "else where")
+    code = """
+import json, evenkeel.engine.config, pydantic
+from evenkeel.engine.environment import this_environment
+print(json.dumps([evenkeel.engine.__file__, pydantic.__file__, this_environment().to_json()]))
+"""
+    done = subprocess.run(
+        [str(moved / "bin" / "python"), "-c", code],
+        env={"PATH": "/usr/bin:/bin"},
+        cwd="/",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    ours, theirs, environment = json.loads(done.stdout)
+    assert ours.startswith(f"{moved}/lib/evenkeel/")
+    assert theirs.startswith(f"{moved}/lib/pydantic/")
+    assert this_environment().to_json() == environment
+
+
+def test_what_is_in_it_is_told_and_every_module_is_there(packed):
+    """All of our source is inside as files, no link; environment.json names the packages."""
+    about = json.loads((packed / "environment.json").read_text())
+    assert this_environment().source == about["source"]
+    names = [each.split()[0] for each in about["packages"]]
+    assert {"evenkeel", "pydantic"} <= set(names)
+    assert not {"apache-airflow", "pyspark", *HEAVY} & set(names)
+    root = source_folder()
+    ours = {path.relative_to(root) for path in source_files(root)}
+    inside = packed / "lib" / "evenkeel"
+    assert ours <= {path.relative_to(inside) for path in inside.rglob("*") if path.is_file()}
+    assert not [path for path in packed.rglob("*") if path.is_symlink()]
+
+
+def test_without_its_python_the_archive_says_so(packed):
+    """A machine with other versions only gets one line and the shell's code for it."""
+    launcher = packed / "bin" / "python"
+    text = launcher.read_text().replace(this_environment().python, "3.99")
+    launcher.write_text(text)
+    done = subprocess.run([str(launcher), "-c", ""], capture_output=True, text=True)
+    assert 127 == done.returncode
+    assert done.stderr.startswith("there is no Python 3.99 on ")
+
+
+def test_the_whole_environment_is_what_steps_import():
+    """Requirements of requirements are in it, large packages without their own tests."""
+    held = archive.content()
+    names = {each.split()[0] for each in held.packages}
+    assert {
+        "evenkeel",
+        "numpy",
+        "pyarrow",
+        "ortools",
+        "numba",
+        "llvmlite",
+        "pydantic_core",
+    } <= names
+    assert not {"apache-airflow", "pyspark", "great-expectations", "kafka-python"} & names
+    inside = {str(name) for name, _ in held.files}
+    assert "pyarrow/parquet/core.py" in inside
+    assert not [name for name in inside if name.startswith(("numpy/tests/", "pyarrow/include/"))]
+
+
+def test_another_package_is_added_with_what_it_requires():
+    """`--with` takes any installed package."""
+    assert "pytest" in {each.split()[0] for each in archive.content(["pytest"]).packages}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--out", "x.zip"], "x.zip is no name that Spark unpacks. Let it end in .tar.gz."),
+        (["--with", "no-such-thing"], "package 'no-such-thing' is not installed here."),
+        (
+            ["--out", "no/such/x.tar.gz", *(w for n in HEAVY for w in ("--without", n))],
+            "no/such/x.tar.gz cannot be written: No such file",
+        ),
+    ],
+)
+def test_what_cannot_be_packed_is_one_line(run, words, said):
+    """Name, package and folder are checked, and nothing is left behind."""
+    result = run("pack", *words)
+    assert 2 == result.exit_code
+    assert f"evenkeel: {said}" in result.output

@@ -1,0 +1,101 @@
+"""What is said of a cluster's workers by what they answered: one cause, in one line, with the fix."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from evenkeel.engine.environment import Environment, this_environment
+from evenkeel.engine.errors import ConfigError, LakeError
+from evenkeel.spark_tasks import probe
+from evenkeel.spark_tasks.preflight import Answer, verdict
+
+HERE = Environment("3.11", "1.2.3", "aaaa")
+GOOD = Answer(
+    {"host": "w1", "python": "3.11", "version": "1.2.3", "source": "aaaa", "lake": {"wrote": "f1"}},
+    "",
+)
+
+
+def said(*answers, arrived=("f1",)):
+    """The verdict on these answers."""
+    return verdict(answers, arrived, "s3://b/lake", HERE, "./environment/bin/python")
+
+
+def but(**told):
+    """A good answer, but for this."""
+    return replace(GOOD, told=GOOD.told | told)
+
+
+def test_workers_with_everything_are_fine():
+    """There is nothing to say."""
+    assert said(GOOD, GOOD) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answer({}, "sh: 1: ./environment/bin/python: not found"), "cannot start Python as"),
+        (but(python="3.12"), "runs Python 3.12, this process 3.11"),
+        (but(missing="No module named 'numpy'"), "lacks a module: No module named 'numpy'"),
+        (but(source="bbbb"), "has another evenkeel, 1.2.3 (bbbb), than this process, 1.2.3 (aaaa)"),
+    ],
+)
+def test_what_one_worker_lacks_is_said_before_what_follows_from_it(answer, words):
+    """Interpreter and code come before the lake, which cannot be tried without them; one line each."""
+    problem = said(GOOD, but(lake={"read_problem": "denied"}), answer)
+    assert isinstance(problem, ConfigError)
+    assert words in str(problem)
+    assert "evenkeel pack" in str(problem) or "pack again" in str(problem)
+    assert "\n" not in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (but(lake={"read_problem": "denied"}), "(w1) cannot read lake s3://b/lake"),
+        (but(lake={"write_problem": "denied"}), "(w1) cannot write lake s3://b/lake: denied"),
+        (but(lake={"wrote": "f2"}), "what a Spark worker (w1) writes to lake s3://b/lake is not"),
+    ],
+)
+def test_a_lake_that_one_worker_cannot_use_is_named(answer, words):
+    """Reading, writing, and writing where nobody reads are three things."""
+    problem = said(GOOD, answer)
+    assert isinstance(problem, LakeError)
+    assert words in str(problem)
+
+
+def asked(lake, token="t", python=None):
+    """What the probe prints in a process of its own."""
+    words = json.dumps(
+        {"python": python or this_environment().python, "lake": lake, "token": token}
+    )
+    command = [sys.executable, "-c", probe.PROBE, words]
+    (line,) = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    assert line.startswith(probe.MARK)
+    return json.loads(line[len(probe.MARK) :])
+
+
+def test_the_probe_answers_for_its_process(tmp_path):
+    """It tells version and source, finds what was left in the lake, and what it writes is collected."""
+    lake = str(tmp_path / "lake")
+    probe.leave(lake, "t")
+    told = asked(lake)
+    here = this_environment()
+    assert (here.version, here.source) == (told["version"], told["source"])
+    assert told["lake"]["wrote"] in probe.collect(lake, "t")
+    assert [] == list((tmp_path / "lake").iterdir())
+
+
+def test_the_probe_says_what_is_wrong_with_the_lake(tmp_path):
+    """A folder without the driver's file is another lake."""
+    assert "No such file" in asked(str(tmp_path))["lake"]["read_problem"]
+
+
+def test_under_another_python_the_probe_only_tells_which(tmp_path):
+    """Nothing of ours is imported where it could not even be read."""
+    assert {"host", "folder", "python"} == asked(str(tmp_path), python="2.7").keys()

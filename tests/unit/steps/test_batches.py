@@ -1,0 +1,107 @@
+"""What is said of a group does not depend on which groups are worked on beside it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.datasets import METRICS, VALIDATION, rows_to_table
+from evenkeel.engine.steps import groups_with_past, lookback_of, measure_chunk, propose_chunk
+from evenkeel.engine.steps.measure import measure_batch, observe_group, record_metrics
+from evenkeel.engine.steps.reading import BatchWithPast, read_with_past
+from tests.helpers.fleet import Shape, make_fleet, write_fleet
+
+SETTINGS = Settings(
+    lookback=4,
+    rules=(
+        Rule(groups="*1", auto_offset_reset="earliest", isolation="read_committed"),
+        Rule(groups="*2", capacity_per_second=50.0, bytes_per_record=90),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    """Sixty groups of all kinds; validation withholds every seventh in the snapshot before the newest."""
+    made = FileLake(tmp_path_factory.mktemp("fleet") / "lake")
+    ids = write_fleet(made, make_fleet(Shape(groups=60)))
+    names = made.read("groups", [ids[-2]], columns=["group_id"])["group_id"].to_pylist()
+    verdicts = [
+        {
+            "snapshot_id": ids[-2],
+            "cluster": "fleet",
+            "stage": "snapshot",
+            "group_id": name,
+            "expectation": "expect_column_values_to_be_between",
+            "severity": "critical",
+            "success": False,
+            "reason": "a committed offset is negative",
+        }
+        for name in names[::7]
+    ]
+    made.write("validation", ids[-2], {"validation": rows_to_table(verdicts, VALIDATION)}, {})
+    return made
+
+
+@pytest.fixture(scope="module")
+def newest(lake):
+    """The id of the newest snapshot."""
+    return lake.snapshots("fleet")[0]
+
+
+@pytest.fixture(scope="module")
+def names(lake, newest):
+    """Its groups."""
+    return lake.read("groups", [newest], columns=["group_id"])["group_id"].to_pylist()
+
+
+def test_metrics_of_a_group_are_the_same_alone_and_among_others(lake, newest, names):
+    """All at once, in another order and one by one: the same rows, groups with gaps in their past included."""
+    lookback = lookback_of(lake, SETTINGS, newest)
+    together = measure_chunk(lake, SETTINGS, lookback, names)
+    backwards = measure_chunk(lake, SETTINGS, lookback, names[::-1])
+    alone = [measure_chunk(lake, SETTINGS, lookback, [name]) for name in names]
+    for dataset in METRICS:
+        rows = together[dataset].to_pylist()
+        assert rows == pa.concat_tables([tables[dataset] for tables in alone]).to_pylist()
+        assert {str(row) for row in rows} == {str(row) for row in backwards[dataset].to_pylist()}
+    assert len(together["partition_metrics"]) > 4_000
+    assert together["group_metrics"]["production_per_second"].null_count < len(names) / 2
+
+
+def test_candidates_of_a_group_are_the_same_alone_and_among_others(lake, newest, names):
+    """Rows, moves and facts."""
+    lookback = lookback_of(lake, SETTINGS, newest)
+    record_metrics(lake, newest, measure_chunk(lake, SETTINGS, lookback, names))
+    some = names[:12]
+    together = propose_chunk(lake, SETTINGS, newest, some, {})["candidates"].to_pylist()
+    alone = [propose_chunk(lake, SETTINGS, newest, [name], {})["candidates"] for name in some]
+    assert together == pa.concat_tables(alone).to_pylist()
+    assert any(row["moved"] for row in together)
+
+
+def test_groups_made_one_by_one_are_those_of_the_batch(lake, newest, names):
+    """A batch of group values says what a batch read from tables says."""
+    lookback = lookback_of(lake, SETTINGS, newest)
+    some = names[:20]
+    read = measure_batch(SETTINGS, read_with_past(lake, SETTINGS, lookback, some))
+    singles = {each.group.group: each for each in groups_with_past(lake, SETTINGS, newest)}
+    made = [
+        measure_batch(SETTINGS, BatchWithPast.of(singles[name].group, singles[name].earlier))
+        for name in some
+    ]
+    for dataset in METRICS:
+        assert (
+            read[dataset].to_pylist()
+            == pa.concat_tables([tables[dataset] for tables in made]).to_pylist()
+        )
+
+
+def test_a_group_observed_by_itself_is_a_batch_of_one(lake, newest):
+    """Its arrays follow its own partition table."""
+    (single, *_) = groups_with_past(lake, SETTINGS, newest)
+    seen = observe_group(SETTINGS, single.group, single.earlier)
+    assert len(seen.counted) == len(single.group.partitions) > 0
+    assert len(seen.findings) == 1
