@@ -35,5 +35,5 @@ def test_the_plain_form_is_timed_by_itself(tmp_path):
 
     told = json.loads((tmp_path / "plain.json").read_text())
     parts = ("reading", "measuring", "strategies", "candidates_beyond_strategies")
-    assert all(told[f"{part}_ms"] > 0 for part in parts)
-    assert told["giant_reading_s"] > 0
+    assert all(f"{part}_ms" in told for part in parts)
+    assert min(told["reading_ms"], told["strategies_ms"], told["giant_reading_s"]) > 0

@@ -28,7 +28,7 @@ from typing import Any
 
 EVERY_SECONDS = 0.25
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_CUT_OFF = 124
+CUT_OFF = 124
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def measure(command: list[str], limit: float) -> dict[str, Any]:
     started = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    timer = threading.Timer(limit, _kill_all)
+    timer = threading.Timer(limit, _cut_off)
     timer.daemon = True
     watch.start()
     timer.start()
@@ -132,7 +132,7 @@ def measure(command: list[str], limit: float) -> dict[str, Any]:
     watch.end()
     unwaited = sum(s for number, s in watch.unwaited.items() if number not in reaped)
     return {
-        "exit_code": _CUT_OFF if cut_off else code,
+        "exit_code": CUT_OFF if cut_off else code,
         "last_line": f"cut off after {limit:g} s" if cut_off else "".join(last),
         "wall_seconds": wall,
         "processor_seconds": sum(reaped.values()) + unwaited,
@@ -157,6 +157,13 @@ def _end(*_: object) -> None:
     """Whoever asked for it is gone, or wants no more of it."""
     _kill_all()
     os._exit(128 + signal.SIGTERM)
+
+
+def _cut_off() -> None:
+    """Kill, and kill again what was just being started."""
+    for _ in range(20):
+        _kill_all()
+        time.sleep(EVERY_SECONDS)
 
 
 def _kill_all() -> None:
