@@ -18,18 +18,23 @@ def codes(*columns: pa.ChunkedArray) -> Ints:
     One number per row, the same where all columns have the same values; null is a value, too. They run from 0.
 
     >>> codes(pa.chunked_array([["a", None, "a", "a"]]), pa.chunked_array([[1, 1, 1, 2]])).tolist()
-    [0, 2, 0, 1]
+    [0, 1, 0, 2]
     """
     found, kinds = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
         more = max(len(encoded.dictionary), 1)
         if kinds * more > _MOST:
-            found = np.unique(found, return_inverse=True)[1]
-            kinds = len(found)
+            found, kinds = _dense(found), len(found)
         found = found * more + encoded.indices.to_numpy()
         kinds *= more
-    return found if len(columns) == 1 else np.unique(found, return_inverse=True)[1]
+    return found if len(columns) == 1 else _dense(found)
+
+
+def _dense(found: Ints) -> Ints:
+    """Codes without gaps."""
+    dense: Ints = pa.array(found).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return dense
 
 
 def stacked(*columns: pa.ChunkedArray) -> pa.ChunkedArray:
