@@ -18,18 +18,23 @@ def codes(*columns: pa.ChunkedArray) -> Ints:
     One number per row, the same where all columns have the same values; null is a value, too. They run from 0.
 
     >>> codes(pa.chunked_array([["a", None, "a", "a"]]), pa.chunked_array([[1, 1, 1, 2]])).tolist()
-    [0, 2, 0, 1]
+    [0, 1, 0, 2]
     """
     row_codes, kinds = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
         more = max(len(encoded.dictionary), 1)
         if kinds * more > _MOST:
-            row_codes = np.unique(row_codes, return_inverse=True)[1]
-            kinds = len(row_codes)
+            row_codes, kinds = _dense(row_codes), len(row_codes)
         row_codes = row_codes * more + encoded.indices.to_numpy()
         kinds *= more
-    return row_codes if len(columns) == 1 else np.unique(row_codes, return_inverse=True)[1]
+    return row_codes if len(columns) == 1 else _dense(row_codes)
+
+
+def _dense(row_codes: Ints) -> Ints:
+    """Codes without gaps."""
+    dense: Ints = pa.array(row_codes).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return dense
 
 
 def stacked(*columns: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -34,9 +34,9 @@ def writing(schema: pa.Schema) -> dict[str, Any]:
     """
     The options of `pq.write_table` and `pq.ParquetWriter` for a dataset.
 
-    Whole numbers and moments are near their neighbours: as differences they take two thirds of what a dictionary takes,
-    and half its time. Broken numbers rarely come twice, so that a dictionary of them is wasted. Higher levels of zstd
-    take more than twice the time for a fifteenth of the size.
+    Whole numbers and moments are near their neighbours: as differences they take up to a third less than with a
+    dictionary, and half its time. Broken numbers rarely come twice, so that a dictionary of them is wasted. Higher
+    levels of zstd take twice the time for a fifteenth of the size.
     """
     leaves = [leaf for field in schema for leaf in _leaves(field)]
     differences = [path for path, kind in leaves if _is_number(kind) and path not in _BROKERS]
