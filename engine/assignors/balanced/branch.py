@@ -127,7 +127,7 @@ class _Search:
         holding = Holding(leeway, deal_by_lag(plan, leeway.lag, leeway.members))
         over = np.maximum(holding.load - self.capped.cap, 0)
         member = int(np.argmax(over))
-        mine = [p for p in holding.held[member].tolist() if p not in node.fixed]
+        mine = [p for p in holding.held(member).tolist() if p not in node.fixed]
         partition = max(mine, key=lambda p: (int(leeway.lag[p]), -p), default=NONE)
         self._try(holding)
         if floor >= self.cost or not over[member]:
