@@ -23,7 +23,7 @@ from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
 from tests.stage.process import free_ports, wait_until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 STEP = "evenkeel.spark_tasks"
 
@@ -47,6 +47,8 @@ class Site:
             "EVENKEEL_LOOKBACK": str(SETTINGS.lookback),
             "EVENKEEL_RULES": json.dumps(rules),
             "EVENKEEL_SPARK_ARCHIVE": str(self.archive),
+            # a busy machine is no reason to fail
+            "EVENKEEL_SPARK_PATIENCE": "600",
         }
 
     def step(self, name: str, **more: str):
