@@ -20,7 +20,7 @@ from evenkeel.engine.cli import archive
 from evenkeel.engine.datasets import METRICS
 from tests.helpers.s3_server import SECRET, s3_server
 from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 from tests.stage.process import free_ports, wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
@@ -113,11 +113,12 @@ def probes(site):
     return [one for one in files.get_file_info(fs.FileSelector(root)) if "_probe" in one.base_name]
 
 
-def test_a_killed_worker_loses_nothing(site, flow):
-    """A worker that dies while its executor computes is missed by nobody: the rows are the same."""
-    before = site.lake.read("candidates", [NEWEST]).to_pylist()
-    words = ["--snapshot-id", NEWEST]
-    step = site.cluster.start(f"{STEP}.propose_candidates", *words, **site.settings)
+def test_a_killed_worker_loses_nothing(site, tmp_path):
+    """A worker that dies while its executor computes is missed by nobody: the rows are those of the plain form."""
+    lake = make_lake(tmp_path / "lake")  # a path that all share
+    measure_newest(lake)
+    words, given = ["--snapshot-id", NEWEST], site.settings | {"EVENKEEL_LAKE": str(lake.path)}
+    step = site.cluster.start(f"{STEP}.propose_candidates", *words, **given)
     try:
         victim = wait_until(
             site.cluster.executor_at_work, 500, "an executor at work", interval=0.01
@@ -133,7 +134,8 @@ def test_a_killed_worker_loses_nothing(site, flow):
         e["Task End Reason"]["Reason"] for e in happened if e["Event"] == "SparkListenerTaskEnd"
     ]
     assert "ExecutorLostFailure" in ends
-    assert before == site.lake.read("candidates", [NEWEST]).to_pylist()
+    expected = steps.propose_candidates(lake, SETTINGS, NEWEST)["candidates"].to_pylist()
+    assert expected == lake.read("candidates", [NEWEST]).to_pylist()
     site.cluster.await_workers(2)
 
 
