@@ -45,7 +45,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Announcement:
     """What a reader knows of one group afterwards; also of a group that was cut from the text."""
 
     group_id: str
@@ -67,7 +67,7 @@ class AlertMessage:
         sections: The details, worst first.
         more: How to ask for everything that was cut.
         footer: Where the facts come from, one per line.
-        told: What each group has been told with it (advice only).
+        announcements: What each group has been told with it (advice only).
     """
 
     kind: MessageKind
@@ -78,14 +78,16 @@ class AlertMessage:
     sections: tuple[Section, ...] = ()
     more: str | None = None
     footer: tuple[str, ...] = ()
-    told: tuple[Told, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
 
     def __post_init__(self) -> None:
         check_aware(self.at, "at")
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able form, from which `from_json` makes an equal value."""
-        return asdict(self) | {"at": self.at.isoformat()}
+        content = asdict(self) | {"at": self.at.isoformat()}
+        content["told"] = content.pop("announcements")
+        return content
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> AlertMessage:
@@ -106,7 +108,7 @@ class AlertMessage:
                 ),
                 more=stored["more"],
                 footer=tuple(stored["footer"]),
-                told=tuple(Told(**told) for told in stored["told"]),
+                announcements=tuple(Announcement(**known) for known in stored["told"]),
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise InputError(

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.model import Flags, GroupType, Ints
+from evenkeel.engine.model import GroupType
 from evenkeel.engine.ports import Manifest
 from evenkeel.expectations.columns import (
     among,
@@ -184,20 +184,20 @@ def _claims(members: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Tab
     exclusive = truths(among(claims["group_id"], single))
     once = times(codes(claims["group_id"], claims["topic"], claims["partition"])) == 1
     return with_columns(
-        claims, known=flags(_known(claims, partitions)), exclusive=flags(~exclusive | once)
+        claims, known=_known(claims, partitions), exclusive=flags(~exclusive | once)
     )
 
 
-def _known(claims: pa.Table, partitions: pa.Table) -> Flags:
+def _known(claims: pa.Table, partitions: pa.Table) -> pa.Array:
     """Whether the partition of each row was read."""
     topics = partitions["topic"].unique()
 
-    def keys(table: pa.Table) -> Ints:
+    def keys(table: pa.Table) -> pa.Array:
         topic = numbers(pc.index_in(table["topic"], value_set=topics), -1)
         # a partition that is null is none that a list could hold
-        return topic * _WIDE + numbers(table["partition"], _WIDE // 2)
+        return pa.array(topic * _WIDE + numbers(table["partition"], _WIDE // 2))
 
-    return np.isin(keys(claims), keys(partitions))
+    return pc.is_in(keys(claims), value_set=keys(partitions))
 
 
 def _subscriptions(members: pa.Table, partitions: pa.Table) -> pa.Table:

@@ -23,17 +23,17 @@ class LogNotifier:
     """Writes each message to the logger of this module, as the port `Notifier`."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._has_warned = False
 
     def send(
         self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
     ) -> Delivered:
         """Log the message; the first time, also why it is not on Slack."""
-        if not self._told:
+        if not self._has_warned:
             log.warning(
                 "No Slack token is set (EVENKEEL_SLACK_TOKEN or the connection evenkeel_slack): "
                 "alerts are only logged."
             )
-            self._told = True
+            self._has_warned = True
         log.log(LEVELS[message.severity], "alert %s for %s\n%s", key, channel, plain_text(message))
         return Delivered(channel="log", timestamp=f"{utc_now().timestamp():.6f}")

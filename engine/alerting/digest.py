@@ -15,6 +15,7 @@ from evenkeel.engine.wording import (
     and_more,
     change,
     does,
+    formatted,
     listed,
     member_names,
     moment,
@@ -22,7 +23,6 @@ from evenkeel.engine.wording import (
     sentence,
     several,
     shortened,
-    shown,
     words,
 )
 
@@ -87,7 +87,7 @@ def advice_message(
             f"WHERE cluster = '{cluster}' AND verdict = '{Verdict.SWITCH}'"
         ),
         footer=_footer(snapshot, verdicts),
-        told=tuple(one.told for one in news),
+        announcements=tuple(one.announcement for one in news),
     )
 
 
@@ -120,12 +120,14 @@ def _summary(news: News) -> str:
 
 def _heading(news: News) -> str:
     if news.outcome is NewsKind.SWITCH:
-        instead = f" instead of {news.told_strategy}, told before" if news.told_strategy else ""
+        instead = (
+            f" instead of {news.announced_strategy}, told before" if news.announced_strategy else ""
+        )
         return f"{news.group_id}: switch to {news.advice.strategy}{instead}"
     if news.outcome is NewsKind.TAKEN_UP:
-        return f"{news.group_id}: now runs {news.told_strategy}, as advised"
+        return f"{news.group_id}: now runs {news.announced_strategy}, as advised"
     unknown = "; whether it runs that now is not known" if news.outcome is NewsKind.ENDED else ""
-    return f"{news.group_id}: no longer switch to {news.told_strategy}{unknown}"
+    return f"{news.group_id}: no longer switch to {news.announced_strategy}{unknown}"
 
 
 def _section(news: News, moves: Sequence[Move], owners: Mapping[str, str]) -> Section:
@@ -178,7 +180,7 @@ def _differences(advice: ScoredAdvice) -> tuple[list[str], list[str]]:
         before, after = _figure(advice.live, measure), _figure(advice.proposed, measure)
         if measure in reason_measures or before is None or after is None:
             continue
-        if shown(measure, before) != shown(measure, after):
+        if formatted(measure, before) != formatted(measure, after):
             fact = Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after)
             (better if after < before else worse).append(words(fact))
     return better, worse

@@ -96,7 +96,7 @@ def queue_advice(history: AdviceToTell, settings: Settings, snapshot_id: str) ->
         log.info("%s %s: nothing is told.", snapshot_id, silence)
         return 0
     given = history.advice_with_scores(snapshot_id)
-    known = {told.group_id: told for told in history.told_advice(snapshot.cluster)}
+    known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
     news = new_advice(given, known)
     queued = sum(
         _queue_digest(history, settings, snapshot, channel, its, given)
@@ -153,7 +153,7 @@ def _queue_digest(
         verdicts=Counter(advice.verdict for advice in given),
         owners={group: owner for group, owner in owners.items() if owner},
     )
-    return history.enqueue(
+    return history.enqueue_alert(
         f"advice {snapshot.snapshot_id} {channel}",
         message,
         cluster=cluster,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.message import Severity, Told
+from evenkeel.engine.message import Announcement, Severity
 from evenkeel.engine.model import Verdict
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
@@ -33,24 +33,26 @@ class NewsKind(enum.StrEnum):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class News:
     """
-    News of one group: its *advice*, and *told_strategy*, what it was told before.
+    News of one group: its *advice*, and *announced_strategy*, what it was told before.
     """
 
     group_id: str
     outcome: NewsKind
     advice: ScoredAdvice
-    told_strategy: str | None = None
+    announced_strategy: str | None = None
 
     @property
-    def told(self) -> Told:
+    def announcement(self) -> Announcement:
         """What the group's readers know once this is told."""
         if self.outcome is NewsKind.SWITCH:
             strategy = self.advice.strategy
-            return Told(group_id=self.group_id, verdict=Verdict.SWITCH, strategy=strategy)
-        return Told(group_id=self.group_id, verdict=Verdict.STAY, strategy=None)
+            return Announcement(group_id=self.group_id, verdict=Verdict.SWITCH, strategy=strategy)
+        return Announcement(group_id=self.group_id, verdict=Verdict.STAY, strategy=None)
 
 
-def new_advice(given: Iterable[ScoredAdvice], told: Mapping[str, Told]) -> list[News]:
+def new_advice(
+    given: Iterable[ScoredAdvice], announcements: Mapping[str, Announcement]
+) -> list[News]:
     """
     What of a snapshot's advice its groups have not been told, worst lag first.
 
@@ -60,22 +62,31 @@ def new_advice(given: Iterable[ScoredAdvice], told: Mapping[str, Told]) -> list[
 
     Args:
         given: The advice of one snapshot, one per group.
-        told: What each group was told last, sent or still pending.
+        announcements: What each group was told last, sent or still pending.
     """
-    news = [found for each in given if (found := _news(each, told.get(each.group_id)))]
+    news = [found for each in given if (found := _news(each, announcements.get(each.group_id)))]
     return sorted(news, key=_worst_first)
 
 
-def _news(advice: ScoredAdvice, told: Told | None) -> News | None:
-    told_strategy = told.strategy if told and told.verdict == Verdict.SWITCH else None
-    if advice.verdict is Verdict.SWITCH and advice.strategy != told_strategy:
+def _news(advice: ScoredAdvice, announcement: Announcement | None) -> News | None:
+    announced_strategy = (
+        announcement.strategy if announcement and announcement.verdict == Verdict.SWITCH else None
+    )
+    if advice.verdict is Verdict.SWITCH and advice.strategy != announced_strategy:
         outcome = NewsKind.SWITCH
-    elif advice.verdict is Verdict.STAY and advice.strategy is None and told_strategy is not None:
-        outcome = _ENDS[advice.running.get(told_strategy)]
+    elif (
+        advice.verdict is Verdict.STAY
+        and advice.strategy is None
+        and announced_strategy is not None
+    ):
+        outcome = _ENDS[advice.running.get(announced_strategy)]
     else:
         return None
     return News(
-        group_id=advice.group_id, outcome=outcome, advice=advice, told_strategy=told_strategy
+        group_id=advice.group_id,
+        outcome=outcome,
+        advice=advice,
+        announced_strategy=announced_strategy,
     )
 
 
@@ -239,6 +250,8 @@ def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Present
             "snapshot_id": facts.oldest_unadvised_id,
             "since": oldest.isoformat(),
             "snapshots": facts.unadvised,
+            "run_seconds": facts.run_seconds,
+            "gap_seconds": facts.gap_seconds,
         },
     )
 

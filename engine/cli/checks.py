@@ -42,17 +42,18 @@ NEEDED = ("groups", "topics")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What was tried (of which cluster), how it went (`OK`, `WARN`, `FAIL`), what was found, and the remedy."""
+    """What was tried (of which cluster), how it went (`OK`, `WARN`, `FAIL`), what there is to say, and the remedy."""
 
     name: str
     outcome: str
-    found: str
+    detail: str
     fix: str | None = None
     cluster: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON-able values."""
-        return asdict(self)
+        content = asdict(self)
+        return {"found" if name == "detail" else name: value for name, value in content.items()}
 
 
 def every(bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
@@ -85,11 +86,11 @@ def python() -> Check:
     versions = f"Python {sys.version.split()[0]}; {', '.join(map(_version, PACKAGES))}"
     missing = [name for name in PACKAGES if not _installed(name)]
     if sys.version_info < PYTHON:
-        return Check(name="python", outcome=FAIL, found=versions, fix="Use Python 3.11 or newer.")
+        return Check(name="python", outcome=FAIL, detail=versions, fix="Use Python 3.11 or newer.")
     if missing:
         fix = "Install evenkeel again, with its dependencies."
-        return Check(name="python", outcome=FAIL, found=versions, fix=fix)
-    return Check(name="python", outcome=OK, found=versions)
+        return Check(name="python", outcome=FAIL, detail=versions, fix=fix)
+    return Check(name="python", outcome=OK, detail=versions)
 
 
 def _installed(package: str) -> str | None:
@@ -109,18 +110,18 @@ def java() -> Check:
     program = str(Path(home, "bin", "java")) if home else "java"
     fix = f"Install Java {JAVA} or newer, or set JAVA_HOME; the scheduled runs need it, this command does not."
     if shutil.which(program) is None:
-        return Check(name="java", outcome=WARN, found=f"{program} is not there.", fix=fix)
+        return Check(name="java", outcome=WARN, detail=f"{program} is not there.", fix=fix)
     try:
         answer = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return Check(
-            name="java", outcome=WARN, found=f"{program} does not run: {problem}.", fix=fix
+            name="java", outcome=WARN, detail=f"{program} does not run: {problem}.", fix=fix
         )
     match = re.search(r'version "(?:1\.)?(\d+)[^"]*"', answer.stderr + answer.stdout)
     if match is None or int(match[1]) < JAVA:
         found = f"{program} is {match[0] if match else 'of an unknown version'}."
-        return Check(name="java", outcome=WARN, found=found, fix=fix)
-    return Check(name="java", outcome=OK, found=f"{match[0]} ({program})")
+        return Check(name="java", outcome=WARN, detail=found, fix=fix)
+    return Check(name="java", outcome=OK, detail=f"{match[0]} ({program})")
 
 
 def spark() -> Check:
@@ -128,8 +129,8 @@ def spark() -> Check:
     version = _installed("pyspark")
     if version is None:
         fix = "Install pyspark; the scheduled runs need it, this command does not."
-        return Check(name="spark", outcome=WARN, found="pyspark is not installed.", fix=fix)
-    return Check(name="spark", outcome=OK, found=f"pyspark {version}")
+        return Check(name="spark", outcome=WARN, detail="pyspark is not installed.", fix=fix)
+    return Check(name="spark", outcome=OK, detail=f"pyspark {version}")
 
 
 def spark_cluster() -> Iterator[Check]:
@@ -139,16 +140,16 @@ def spark_cluster() -> Iterator[Check]:
         return
     words = [sys.executable, "-m", "evenkeel.spark_tasks.preflight"]
     try:
-        asked = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
+        answer = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
     except subprocess.TimeoutExpired:
-        found = f"{master} did not answer within {_SPARK_SECONDS} s."
+        detail = f"{master} did not answer within {_SPARK_SECONDS} s."
         fix = "See the master's page, or raise EVENKEEL_SPARK_PATIENCE."
-        yield Check(name="spark cluster", outcome=FAIL, found=found, fix=fix)
+        yield Check(name="spark cluster", outcome=FAIL, detail=detail, fix=fix)
         return
-    said = (asked.stderr if asked.returncode else asked.stdout).strip().splitlines()
+    lines = (answer.stderr if answer.returncode else answer.stdout).strip().splitlines()
     # what failed is the last line; what was found: which application, and what its workers have
-    found = " ".join(said[-1:] if asked.returncode else said[:2])
-    yield Check(name="spark cluster", outcome=FAIL if asked.returncode else OK, found=found)
+    detail = " ".join(lines[-1:] if answer.returncode else lines[:2])
+    yield Check(name="spark cluster", outcome=FAIL if answer.returncode else OK, detail=detail)
 
 
 def configuration() -> tuple[Settings | None, Check]:
@@ -162,7 +163,7 @@ def configuration() -> tuple[Settings | None, Check]:
     where = file if Path(file).is_file() else "no evenkeel.toml, defaults and environment"
     where = where if of_demo is None else f"{of_demo} (the demo's)"
     found = f"{where}; {len(settings.clusters):,} clusters, {len(settings.rules):,} rules, version {settings.version}"
-    return settings, Check(name="configuration", outcome=OK, found=found)
+    return settings, Check(name="configuration", outcome=OK, detail=found)
 
 
 def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> Iterator[Check]:
@@ -173,7 +174,7 @@ def clusters(settings: Settings, bootstrap: str | None, cluster: str | None) -> 
         names = [name]
     if not names:
         fix = "Add [clusters.NAME] with bootstrap to evenkeel.toml, or give --bootstrap HOST:PORT."
-        yield Check(name="kafka", outcome=WARN, found="no cluster is configured.", fix=fix)
+        yield Check(name="kafka", outcome=WARN, detail="no cluster is configured.", fix=fix)
     for name in names:
         yield from _cluster(settings, name)
 
@@ -185,13 +186,13 @@ def _cluster(settings: Settings, name: str) -> Iterator[Check]:
         yield replace(_failed("kafka", problem), cluster=name)
         return
     found = f"{settings.clusters[name].bootstrap}, cluster id {health.kafka_cluster_id}"
-    yield Check(name="kafka", outcome=OK, found=found, cluster=name)
+    yield Check(name="kafka", outcome=OK, detail=found, cluster=name)
     for finding in health.findings:
         wrong = FAIL if finding.what in NEEDED else WARN
         outcome = OK if finding.ok else wrong
         first = f"; {words(finding.problem)}" if finding.problem else ""
         seen = f"{finding.seen}{first}"
-        yield Check(name=finding.what, outcome=outcome, found=seen, fix=finding.fix, cluster=name)
+        yield Check(name=finding.what, outcome=outcome, detail=seen, fix=finding.fix, cluster=name)
 
 
 def lake(settings: Settings) -> Check:
@@ -204,7 +205,7 @@ def _lake(settings: Settings) -> Check:
     known = opened.clusters()
     held = f"{settings.lake}; snapshots of {', '.join(known) or 'no cluster yet'}"
     if "://" in settings.lake:
-        return Check(name="lake", outcome=OK, found=f"{held}; writing was not tried")
+        return Check(name="lake", outcome=OK, detail=f"{held}; writing was not tried")
     folder = Path(settings.lake).absolute()
     existing = next(place for place in (folder, *folder.parents) if place.is_dir())
     fix = f"Give user id {os.getuid()} the right to write there, or set lake (EVENKEEL_LAKE) to another folder."
@@ -213,8 +214,8 @@ def _lake(settings: Settings) -> Check:
             pass
     except OSError as problem:
         found = f"{existing} cannot be written: {problem.strerror}."
-        return Check(name="lake", outcome=FAIL, found=found, fix=fix)
-    return Check(name="lake", outcome=OK, found=f"{held}; writable")
+        return Check(name="lake", outcome=FAIL, detail=found, fix=fix)
+    return Check(name="lake", outcome=OK, detail=f"{held}; writable")
 
 
 def history() -> Check:
@@ -232,15 +233,15 @@ def _history(url: str, where: str) -> Check:
     waiting = list(postgres.pending(url))
     if waiting:
         found = f"{where}: {len(waiting):,} migrations are not applied ({', '.join(waiting)})."
-        return Check(name="history", outcome=FAIL, found=found, fix="Run `evenkeel migrate`.")
-    return Check(name="history", outcome=OK, found=f"{where}; schema is this version's")
+        return Check(name="history", outcome=FAIL, detail=found, fix="Run `evenkeel migrate`.")
+    return Check(name="history", outcome=OK, detail=f"{where}; schema is this version's")
 
 
 def slack(settings: Settings) -> Check:
     """Whether Slack takes the token."""
     if settings.slack_token is None:
         fix = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack; until then alerts go to the log."
-        return Check(name="slack", outcome=WARN, found="no token is configured.", fix=fix)
+        return Check(name="slack", outcome=WARN, detail="no token is configured.", fix=fix)
     return _checked("slack", lambda: _slack(settings))
 
 
@@ -250,7 +251,7 @@ def _slack(settings: Settings) -> Check:
     assert settings.slack_token is not None
     channel = settings.slack_channel
     who = who_am_i(settings.slack_token.get_secret_value(), settings.slack_base_url, channel)
-    return Check(name="slack", outcome=OK, found=f"{who}; default channel {channel}")
+    return Check(name="slack", outcome=OK, detail=f"{who}; default channel {channel}")
 
 
 def _checked(name: str, check: Callable[[], Check]) -> Check:
@@ -262,9 +263,9 @@ def _checked(name: str, check: Callable[[], Check]) -> Check:
     except Exception as problem:  # noqa: BLE001 one broken check must not hide the others
         found = f"unexpected {type(problem).__name__}: {str(problem).splitlines()[:1]}"
         return Check(
-            name=name, outcome=FAIL, found=found, fix="Run with EVENKEEL_DEBUG=1 for more."
+            name=name, outcome=FAIL, detail=found, fix="Run with EVENKEEL_DEBUG=1 for more."
         )
 
 
 def _failed(name: str, problem: EvenkeelError) -> Check:
-    return Check(name=name, outcome=FAIL, found=problem.message, fix=problem.fix)
+    return Check(name=name, outcome=FAIL, detail=problem.message, fix=problem.fix)

@@ -138,12 +138,12 @@ def explain(problem: Exception) -> list[str]:
         return [f"evenkeel: {problem}"]
     if isinstance(problem, _CLICK_ERROR):
         context = getattr(problem, "ctx", None)
-        told = problem.format_message()  # type: ignore[attr-defined]
+        message = problem.format_message()  # type: ignore[attr-defined]
         path = context.command_path if context else "evenkeel"
-        return [f"evenkeel: {told}", f"See `{path} --help`."]
-    told = str(problem).strip().splitlines() or [""]
+        return [f"evenkeel: {message}", f"See `{path} --help`."]
+    lines = str(problem).strip().splitlines() or [""]
     return [
-        f"evenkeel: unexpected {type(problem).__name__}: {told[0]}",
+        f"evenkeel: unexpected {type(problem).__name__}: {lines[0]}",
         "Run with EVENKEEL_DEBUG=1 for the traceback.",
     ]
 

@@ -27,18 +27,18 @@ class RuleBook:
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         """Open a book of these rules."""
         self.rules = rules
-        self._asked: dict[tuple[str, str], Rule] = {}
+        self._of_group: dict[tuple[str, str], Rule] = {}
         self._merged: dict[tuple[int, ...], Rule] = {}
         self._versions: dict[tuple[float, ...], str] = {}
 
     def of(self, cluster: str, group: str) -> Rule:
         """The rules that match a group as one, later over earlier."""
-        known = self._asked.get((cluster, group))
+        known = self._of_group.get((cluster, group))
         if known is None:
             fits = tuple(n for n, rule in enumerate(self.rules) if _is_meant(rule, cluster, group))
             if fits not in self._merged:
                 self._merged[fits] = _merge([self.rules[n] for n in fits])
-            known = self._asked[cluster, group] = self._merged[fits]
+            known = self._of_group[cluster, group] = self._merged[fits]
         return known
 
     def version(self, *, lookback: int, withhold_share: float) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from evenkeel.engine.columns import column
-from evenkeel.engine.message import AlertMessage, Told
+from evenkeel.engine.message import AlertMessage, Announcement
 from evenkeel.engine.records import AlertRow, IncidentRow
 
 
@@ -30,10 +30,10 @@ class PendingAlert(AlertRow):
 class Outbox(Protocol):
     """Alerts on their way: pending, then sent; superseded when their time has passed."""
 
-    def told_advice(self, cluster: str) -> list[Told]:
+    def announced_advice(self, cluster: str) -> list[Announcement]:
         """What each group of a cluster was told last, by an alert that was sent or still waits."""
 
-    def enqueue(
+    def enqueue_alert(
         self,
         key: str,
         message: AlertMessage,

@@ -68,19 +68,19 @@ class Manifest:
 
 
 def _files_to_json(files: Files) -> dict[str, Any]:
-    def one(file: LakeFile) -> dict[str, Any]:
+    def content(file: LakeFile) -> dict[str, Any]:
         some = {} if file.row_groups is None else {"row_groups": list(file.row_groups)}
         return {"name": file.name, **some}
 
-    return {dataset: [one(file) for file in own] for dataset, own in files.items()}
+    return {dataset: [content(file) for file in own] for dataset, own in files.items()}
 
 
 def _files_from_json(content: Mapping[str, Any]) -> Files:
-    def one(file: Mapping[str, Any]) -> LakeFile:
+    def lake_file(file: Mapping[str, Any]) -> LakeFile:
         some = file.get("row_groups")
         return LakeFile(name=file["name"], row_groups=None if some is None else (some[0], some[1]))
 
-    return {dataset: tuple(one(file) for file in own) for dataset, own in content.items()}
+    return {dataset: tuple(lake_file(file) for file in own) for dataset, own in content.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,19 +150,19 @@ def _matched(
     """(kept, joined, left, restarted); of members that share an identity, equal ids belong together first."""
     old = {member.id: member for member in before.group.members}
     new = {member.id: member for member in after.group.members}
-    kept = tuple((old[one], new[one]) for one in old if one in new)
+    kept = tuple((old[id], new[id]) for id in old if id in new)
     gone, come = defaultdict(list), defaultdict(list)
-    for one in old.values():
-        if one.id not in new:
-            gone[one.identity].append(one)
-    for one in new.values():
-        if one.id not in old:
-            come[one.identity].append(one)
+    for member in old.values():
+        if member.id not in new:
+            gone[member.identity].append(member)
+    for member in new.values():
+        if member.id not in old:
+            come[member.identity].append(member)
     restarted = [
         pair for key in gone for pair in zip(_by_id(gone[key]), _by_id(come[key]), strict=False)
     ]
-    left = [one for key in gone for one in _by_id(gone[key])[len(come[key]) :]]
-    joined = [one for key in come for one in _by_id(come[key])[len(gone[key]) :]]
+    left = [member for key in gone for member in _by_id(gone[key])[len(come[key]) :]]
+    joined = [member for key in come for member in _by_id(come[key])[len(gone[key]) :]]
     return kept, tuple(_by_id(joined)), tuple(_by_id(left)), tuple(restarted)
 
 

@@ -7,7 +7,7 @@ words with the clauses of `deploying`, `streams` and `reading`; `advice` explain
 
 from evenkeel.engine.text import and_more, does, listed, named, several, shortened
 from evenkeel.engine.wording.advice import because, how, reasons
-from evenkeel.engine.wording.facts import proof, replay, shown, words
+from evenkeel.engine.wording.facts import formatted, proof, replay, words
 from evenkeel.engine.wording.names import member_names
 from evenkeel.engine.wording.numbers import (
     ARROW,
@@ -30,6 +30,7 @@ __all__ = [
     "change",
     "does",
     "duration",
+    "formatted",
     "how",
     "listed",
     "member_names",
@@ -44,7 +45,6 @@ __all__ = [
     "sentence",
     "several",
     "shortened",
-    "shown",
     "since",
     "words",
 ]

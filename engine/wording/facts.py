@@ -51,7 +51,7 @@ def joined(facts: Iterable[Fact]) -> str:
     return "; ".join(", ".join(map(words, group)) for group in ordered)
 
 
-def shown(measure: str, value: float) -> str:
+def formatted(measure: str, value: float) -> str:
     """A value of a measure as it reads."""
     return MEASURES[measure][1](value) if measure in MEASURES else f"{value:,g}"
 
@@ -59,7 +59,7 @@ def shown(measure: str, value: float) -> str:
 def _plain(fact: Fact) -> str:
     if fact.quote is not None:
         return fact.quote
-    values = [shown(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
+    values = [formatted(fact.measure, v) for v in (fact.before, fact.after) if v is not None]
     told = " ".join([_name(fact), *([change(*values)] if len(values) == 2 else values)])
     return f"{told} ({subjects(fact)})" if fact.subjects else told
 
@@ -282,7 +282,7 @@ def _bounded(fact: Fact) -> str:
     ):  # both rounded away from each other: the gap never looks smaller
         share, least = ceil(round(1000 * after, 6)) / 10, floor(round(1000 * bound, 6)) / 10
         return f"cross-rack share {share:g}%, its floor {least:g}%"
-    return f"{_name(fact)} {shown(fact.measure, after)}, their floor {shown(fact.measure, bound)}"
+    return f"{_name(fact)} {formatted(fact.measure, after)}, their floor {formatted(fact.measure, bound)}"
 
 
 def _all(names: Sequence[str]) -> str:

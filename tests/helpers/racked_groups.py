@@ -76,3 +76,12 @@ def limits(group, counts, raised):
 def subscribed(group):
     """(P) whether anybody subscribes to the partition's topic."""
     return np.array([len(s) > 0 for s in group.subscribers], np.bool_)[group.topic_of]
+
+
+def owned_by_subscribers(group):
+    """(P) the owner of each partition; NONE where it does not subscribe to the partition's topic."""
+    owner = group.owner.copy()
+    for partition, topic in enumerate(group.topic_of.tolist()):
+        if owner[partition] not in group.subscribers[topic]:
+            owner[partition] = NONE
+    return owner

@@ -10,7 +10,7 @@ import pytest
 
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, Told
+from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, Section, Severity
 
 MESSAGE = AlertMessage(
     kind=MessageKind.ADVICE,
@@ -21,7 +21,7 @@ MESSAGE = AlertMessage(
     sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a -> b",)),),
     more="All of it: SELECT 1",
     footer=("Snapshot s.",),
-    told=(Told(group_id="payments", verdict="switch", strategy="sticky"),),
+    announcements=(Announcement(group_id="payments", verdict="switch", strategy="sticky"),),
 )
 
 

@@ -67,7 +67,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
                 f"{where}: {_PREFIX}token.endpoint.url is no plain http(s) address.",
                 fix="Write for example https://login.example/oauth2/token.",
             )
-        self._shown = f"{url.scheme}://{url.netloc}{url.path}"
+        self._address = f"{url.scheme}://{url.netloc}{url.path}"
         self._client = properties[_PREFIX + "client.id"]
         self._secret = properties[_PREFIX + "client.secret"]
         self._scope = properties.get(_PREFIX + "scope")
@@ -76,7 +76,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
         self._token, self._until = "", 0.0
 
     def __repr__(self) -> str:
-        return f"TokenProvider({self._shown})"
+        return f"TokenProvider({self._address})"
 
     def extensions(self) -> dict[str, str]:
         """Names and values that go to the broker with the token."""
@@ -155,7 +155,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
 
     def _failed(self, cause: str) -> ClusterUnreachable:
         return ClusterUnreachable(
-            f"{self._where} got no OAUTHBEARER token from {self._shown} ({cause}).",
+            f"{self._where} got no OAUTHBEARER token from {self._address} ({cause}).",
             fix=f"Check {_PREFIX}token.endpoint.url, client.id, client.secret and scope of its "
             "connection.",
         )

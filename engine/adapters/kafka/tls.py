@@ -83,7 +83,7 @@ def _trust(made: ssl.SSLContext, properties: Mapping[str, str], where: str) -> N
             made.load_verify_locations(cafile=_readable(name, value, where))
     except (ssl.SSLError, ValueError):
         raise ConfigError(
-            f"{where}: {_shown(name, value)} holds no PEM certificate.",
+            f"{where}: {_name_and_place(name, value)} holds no PEM certificate.",
             fix="Give the certificate of the CA that signed the brokers', in PEM form.",
         ) from None
 
@@ -106,22 +106,22 @@ def _identify(made: ssl.SSLContext, properties: Mapping[str, str], where: str) -
         try:
             made.load_cert_chain(paths[0], paths[-1], lambda: password)
         except (ssl.SSLError, ValueError) as problem:
-            shown = " and ".join(_shown(name, properties[name]) for name in names)
-            raise _unusable(shown, problem, bool(password), where) from None
+            both = " and ".join(_name_and_place(name, properties[name]) for name in names)
+            raise _unusable(both, problem, bool(password), where) from None
 
 
-def _unusable(shown: str, problem: Exception, has_password: bool, where: str) -> ConfigError:
+def _unusable(names: str, problem: Exception, has_password: bool, where: str) -> ConfigError:
     reason = getattr(problem, "reason", None) or ""
     if reason == "KEY_VALUES_MISMATCH":
         return ConfigError(
-            f"{where}: {shown} do not belong together.",
+            f"{where}: {names} do not belong together.",
             fix="Give the key that the certificate was made for.",
         )
     # a wrong password and a text that is no PEM at all can have the same reason
     told = "" if has_password else ", or ssl.key.password is missing"
     wrong = ", or ssl.key.password is wrong" if has_password else told
     return ConfigError(
-        f"{where}: {shown} cannot be used as PEM certificate and key{wrong}.",
+        f"{where}: {names} cannot be used as PEM certificate and key{wrong}.",
         fix="Check them with `openssl x509 -in ...` and `openssl pkey -in ...`.",
     )
 
@@ -134,7 +134,7 @@ def _given(what: str, properties: Mapping[str, str], where: str) -> str | None:
     return forms[0] if forms else None
 
 
-def _shown(name: str, value: str) -> str:
+def _name_and_place(name: str, value: str) -> str:
     return f"{name} ({value})" if name.endswith(".location") else name
 
 

@@ -20,6 +20,9 @@ ROW_GROUP = 32_768
 ROW_GROUP_BYTES = 64 << 20
 """No row group is larger in memory, except one of a single row: a row may be a list of 50,000 moves."""
 
+_BROKERS = frozenset({"leader", "coordinator", "replicas.list.element", "in_sync.list.element"})
+"""Numbers that are names: few, in no order."""
+
 _FOOTERS = 500
 """As many footers are kept."""
 
@@ -31,14 +34,17 @@ def writing(schema: pa.Schema) -> dict[str, Any]:
     """
     The options of `pq.write_table` and `pq.ParquetWriter` for a dataset.
 
-    Offsets and moments are near their neighbours: as differences they take two thirds of what a dictionary takes, and
-    half its time. Higher levels of zstd take longer and spare nothing.
+    Whole numbers and moments are near their neighbours: as differences they take up to a third less than with a
+    dictionary, and half its time. Broken numbers rarely come twice, so that a dictionary of them is wasted. Higher
+    levels of zstd take twice the time for a fifteenth of the size.
     """
-    differences = [f.name for f in schema if pa.types.is_int64(f.type) or _is_moment(f.type)]
+    leaves = [leaf for field in schema for leaf in _leaves(field)]
+    differences = [path for path, kind in leaves if _is_number(kind) and path not in _BROKERS]
+    broken = {path for path, kind in leaves if pa.types.is_floating(kind)}
     return {
         "compression": "zstd",
         "compression_level": 1,
-        "use_dictionary": [leaf for f in schema for leaf in _leaves(f) if leaf not in differences],
+        "use_dictionary": [path for path, _ in leaves if path not in {*differences, *broken}],
         "column_encoding": dict.fromkeys(differences, "DELTA_BINARY_PACKED"),
         "write_statistics": True,
         "write_page_index": True,
@@ -51,12 +57,12 @@ def rows_per_group(table: pa.Table) -> int:
     return max(1, min(ROW_GROUP, len(table) * ROW_GROUP_BYTES // max(size, 1)))
 
 
-def _is_moment(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(kind))
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind))
 
 
-def _leaves(field: pa.Field, above: str = "") -> Iterator[str]:
-    """The paths under which Parquet knows what is in a column."""
+def _leaves(field: pa.Field, above: str = "") -> Iterator[tuple[str, pa.DataType]]:
+    """The paths under which Parquet knows what is in a column, each with its type."""
     path, kind = f"{above}{field.name}", field.type
     if pa.types.is_list(kind):
         yield from _leaves(pa.field("element", kind.value_type), f"{path}.list.")
@@ -64,7 +70,7 @@ def _leaves(field: pa.Field, above: str = "") -> Iterator[str]:
         for inner in kind:
             yield from _leaves(inner, f"{path}.")
     else:
-        yield path
+        yield path, kind
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,13 +102,13 @@ class Pick:
         Raises:
             KeyError: The dataset has no such column.
         """
-        asked = {name: values for name, values in among.items() if values is not None}
-        for name in (*(columns or ()), *asked):
+        filters = {name: values for name, values in among.items() if values is not None}
+        for name in (*(columns or ()), *filters):
             if name not in schema.names:
                 raise KeyError(name)
         return cls(
             schema=schema if columns is None else pa.schema([schema.field(c) for c in columns]),
-            among={name: pa.array(sorted(v), pa.string()) for name, v in asked.items()},
+            among={name: pa.array(sorted(v), pa.string()) for name, v in filters.items()},
         )
 
     def of_snapshot(self, snapshot_id: str) -> Pick:

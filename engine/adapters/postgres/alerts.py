@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.message import AlertMessage, MessageKind, Told
+from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
 from evenkeel.engine.ports import Delivered, PendingAlert
 from evenkeel.engine.records import AlertRow, IncidentRow, record_of
 
@@ -15,11 +15,11 @@ from evenkeel.engine.records import AlertRow, IncidentRow, record_of
 class OutboxTables(Database):
     """The port `Outbox`."""
 
-    def told_advice(self, cluster: str) -> list[Told]:
+    def announced_advice(self, cluster: str) -> list[Announcement]:
         """What the newest alert that was sent or waits says of each group."""
-        return [Told(**row) for row in self._execute("told_advice", cluster=cluster)]
+        return [Announcement(**row) for row in self._execute("announced_advice", cluster=cluster)]
 
-    def enqueue(
+    def enqueue_alert(
         self,
         key: str,
         message: AlertMessage,
@@ -30,7 +30,7 @@ class OutboxTables(Database):
     ) -> bool:
         """Insert it, unless its key is there."""
         rows = self._execute(
-            "insert_alert",
+            "enqueue_alert",
             key=key,
             cluster=cluster,
             snapshot_id=snapshot_id,

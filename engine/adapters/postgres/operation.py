@@ -27,12 +27,12 @@ class StepTables(Database):
         self._execute("record_step", **row)
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
-        """What the three statements `watch_*` say of each cluster."""
+        """What the three statements `cluster_facts_of_*` say of each cluster."""
         names = list(clusters)
         with self._transaction() as connection:
-            steps = execute(connection, "watch_steps", clusters=names)
-            waiting = execute(connection, "watch_alerts", clusters=names)
-            snapshots = execute(connection, "watch_snapshots", clusters=names)
+            steps = execute(connection, "cluster_facts_of_steps", clusters=names)
+            waiting = execute(connection, "cluster_facts_of_alerts", clusters=names)
+            snapshots = execute(connection, "cluster_facts_of_snapshots", clusters=names)
         failing: dict[str, list[FailingStep]] = {}
         for row in steps:
             failing.setdefault(row.pop("cluster"), []).append(FailingStep(**row))

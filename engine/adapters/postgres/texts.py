@@ -17,6 +17,7 @@ _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 _NUL, _INSTEAD = "\x00", "\ufffd"
 """A client may call itself anything, but Postgres stores no NUL."""
 
+_NULL = "\\N"
 _BLANK, _BACKSLASH = ord(" "), ord("\\")
 
 
@@ -29,9 +30,10 @@ def as_text(table: pa.Table) -> memoryview:
     >>> bytes(as_text(pa.table({"a": ["x", "", None], "b": [["y,"], [], None], "c": [1.5, 2, 3]}))).decode().split("\n")
     ['x\t{"y,"}\t1.5', '\t{}\t2', '\\N\t\\N\t3', '']
     """
-    values = [_escaped(_value(column.combine_chunks())) for column in table.columns]
-    lines = _joined(*values, "\t", null_handling="replace", null_replacement="\\N")
-    return memoryview(_bytes(_joined(lines, "", "\n")))
+    *values, last = (_escaped(_value(column.combine_chunks())) for column in table.columns)
+    ended = _joined(pc.fill_null(last, _NULL), "", "\n")
+    lines = _joined(*values, ended, "\t", null_handling="replace", null_replacement=_NULL)
+    return memoryview(_bytes(lines))
 
 
 def as_json(column: pa.Array) -> pa.Array:
@@ -54,7 +56,7 @@ def as_json(column: pa.Array) -> pa.Array:
     elif pa.types.is_floating(kind):
         text = _number(column)
     else:
-        text = column.cast(pa.string())
+        text = _plain(column)
         if pa.types.is_temporal(kind):
             text = _joined('"', text, '"', "")
     return pc.if_else(column.is_valid(), text, "null") if column.null_count else text
@@ -70,8 +72,16 @@ def _value(column: pa.Array) -> pa.Array:
     elif pa.types.is_nested(kind):
         text = as_json(column)
     else:
-        return column.cast(pa.string())
+        return _plain(column)
     return pc.if_else(column.is_valid(), text, None) if column.null_count else text
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    if not pa.types.is_temporal(column.type):
+        return column.cast(pa.string())
+    # writing a moment costs as much as ten numbers, and few are distinct: many offsets are read at once
+    moments = column.dictionary_encode()
+    return moments.dictionary.cast(pa.string()).take(moments.indices)
 
 
 def _listed(column: pa.Array, texts: pa.Array) -> pa.Array:

@@ -59,7 +59,7 @@ def advise(
     include_all(strategies)
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     judged = judge(source, sources.select(source, group))
-    complain(_told(source, len(judged)))
+    complain(_headline(source, len(judged)))
     if as_json:
         emit(one.to_json() for one in judged)
     elif len(judged) == 1:
@@ -69,7 +69,7 @@ def advise(
     tell_unreadable(source, [one.metrics for one in judged])
 
 
-def _told(source: Source, groups: int) -> str:
+def _headline(source: Source, groups: int) -> str:
     from evenkeel.engine.cli.judging import PLAIN_FORM
     from evenkeel.engine.datasets import split_snapshot_id
     from evenkeel.engine.wording import several

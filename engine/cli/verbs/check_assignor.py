@@ -131,7 +131,7 @@ def _report(assignor: Assignor, examined: Examined) -> None:
     ]
     show([Table(headings=("outcome", "promise", "groups"), rows=rows)])
     for outcome in examined.broken:
-        tell(["", f"FAIL: {_meaning(outcome)}", *_found(outcome)])
+        tell(["", f"FAIL: {_meaning(outcome)}", *_violation(outcome)])
         if outcome.smallest is not None:
             tell(["", "The smallest group found that shows it:", ""])
             show(list(_tables(outcome.smallest, outcome.answers)))
@@ -157,7 +157,7 @@ def _count(outcome: PromiseOutcome) -> str:
     return f"kept on {outcome.checked:,}"
 
 
-def _found(outcome: PromiseOutcome) -> list[str]:
+def _violation(outcome: PromiseOutcome) -> list[str]:
     """What was found, and where an exception arose."""
     from evenkeel.engine.cli.running import printable
 

@@ -51,6 +51,6 @@ def _line(check: Check) -> str:
     from evenkeel.engine.cli.views.tables import text
 
     of = f"{check.cluster}: " if check.cluster else ""
-    end = "" if check.found.endswith(".") or not check.fix else "."
+    end = "" if check.detail.endswith(".") or not check.fix else "."
     fix = f"{end} {check.fix}" if check.fix else ""
-    return f"{check.outcome:<4}  {check.name:<13}  {text(of + check.found + fix)}"
+    return f"{check.outcome:<4}  {check.name:<13}  {text(of + check.detail + fix)}"

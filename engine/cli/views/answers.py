@@ -21,7 +21,7 @@ def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         head, mark, _ = summary.partition("? ")
         return head + mark.strip() if mark else summary.partition(". ")[0]
 
-    def told(parameter: Mapping[str, Any]) -> str:
+    def usage(parameter: Mapping[str, Any]) -> str:
         if parameter["required"]:
             return f"{parameter['name']} (required)"
         default = parameter["default"]
@@ -30,7 +30,7 @@ def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         headings=["Query", "Answers", "Parameters"],
         rows=[
-            [r["query"], question(r["summary"]), ", ".join(map(told, r["parameters"])) or NOTHING]
+            [r["query"], question(r["summary"]), ", ".join(map(usage, r["parameters"])) or NOTHING]
             for r in rows
         ],
     )

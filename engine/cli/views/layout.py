@@ -79,7 +79,7 @@ def lay_out(table: Table, width: int) -> list[Line]:
         *title,
         *_sentence(_said_once(table, same), width),
         *_drawn(table, kept, widths),
-        *_sentence(_told(left_out), width),
+        *_sentence(_omission(left_out), width),
     ]
 
 
@@ -110,7 +110,7 @@ def _said_once(table: Table, same: Sequence[int]) -> str:
     return f"In every row: {'; '.join(values)}" if same else ""
 
 
-def _told(left_out: Sequence[str]) -> str:
+def _omission(left_out: Sequence[str]) -> str:
     names = ", ".join(left_out)
     return (
         f"Left out on this narrow screen: {names} (--json or a pipe, as in | less -S, shows all)"

@@ -117,10 +117,10 @@ def strategies(judged: Judged) -> Table:
 
 
 def _whole_story(row: Mapping[str, Any]) -> str:
-    return ". ".join(part.rstrip(".") for part in _told(row) if part)
+    return ". ".join(part.rstrip(".") for part in _story_parts(row) if part)
 
 
-def _told(row: Mapping[str, Any]) -> list[str | None]:
+def _story_parts(row: Mapping[str, Any]) -> list[str | None]:
     """Why it can be had or not; what is wrong with the assignment; what is proven of it; what it takes."""
     facts = [record_of(Fact, fact) for fact in row["facts"] or ()]
     found = () if row["deployment"] == Deployment.LIVE else row["findings"] or ()

@@ -44,7 +44,7 @@ def show_application(
             _tasks(application, outcomes, names),
         ]
     )
-    tell(["", *_told(application, outcomes)])
+    tell(["", *_remarks(application, outcomes)])
 
 
 def client_names(group: GroupSnapshot, application: Running) -> list[str]:
@@ -231,7 +231,7 @@ def _copies(outcome: PlacementOutcome, task: int) -> list[int]:
     return copies
 
 
-def _told(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[str]:
+def _remarks(application: Running, outcomes: Sequence[PlacementOutcome]) -> list[str]:
     """What the numbers mean, what was taken for what is not known, and what is remarkable."""
 
     costs = application.config.costs

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.message import AlertMessage, MessageKind, Told
+from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
 from evenkeel.engine.ports import Delivered, PendingAlert
 from evenkeel.engine.records import AlertRow, AlertState, IncidentRow, record_of, row_of
 from tests.helpers.memory.tables import Memory
@@ -20,10 +20,10 @@ class MemoryOutbox(Memory):
         """The messages of the alerts in a state, oldest first."""
         return [AlertMessage.from_json(a.message) for a in self.tables.alerts if a.state == state]
 
-    def told_advice(self, cluster: str) -> list[Told]:
+    def announced_advice(self, cluster: str) -> list[Announcement]:
         """What the newest alert says of each group."""
         told = {
-            one["group_id"]: Told(**one)
+            one["group_id"]: Announcement(**one)
             for alert in self.tables.alerts
             if alert.cluster == cluster and alert.state in ("pending", "sent")
             if alert.message["kind"] == MessageKind.ADVICE
@@ -31,7 +31,7 @@ class MemoryOutbox(Memory):
         }
         return [told[group] for group in sorted(told)]
 
-    def enqueue(
+    def enqueue_alert(
         self,
         key: str,
         message: AlertMessage,

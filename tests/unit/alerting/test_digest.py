@@ -9,7 +9,7 @@ from typing import Any
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.policy import News, NewsKind, new_advice
 from evenkeel.engine.alerting.text import plain_text
-from evenkeel.engine.message import AlertMessage, Told
+from evenkeel.engine.message import AlertMessage, Announcement
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot
 from tests.helpers.outbox import CLUSTER, NOW, advice, group_metrics, score
@@ -33,13 +33,13 @@ def digest(*news: News, moves: Any = None, **more: Any) -> AlertMessage:
     return advice_message(CLUSTER, snapshot, news, moves or {}, **given)
 
 
-def switch(group: str = "payments", told_strategy: str | None = None, **row: Any) -> News:
+def switch(group: str = "payments", announced_strategy: str | None = None, **row: Any) -> News:
     """News of a switch."""
     return News(
         group_id=group,
         outcome=NewsKind.SWITCH,
         advice=advice(group, **row),
-        told_strategy=told_strategy,
+        announced_strategy=announced_strategy,
     )
 
 
@@ -98,7 +98,7 @@ def test_without_any_score_the_advice_is_still_told() -> None:
 
 def test_a_changed_strategy_names_the_one_told_before() -> None:
     """Who already heard of another strategy is told that this one takes its place."""
-    assert "instead of range, told before" in plain_text(digest(switch(told_strategy="range")))
+    assert "instead of range, told before" in plain_text(digest(switch(announced_strategy="range")))
 
 
 def test_withdrawn_and_taken_up_are_told_with_the_strategy() -> None:
@@ -108,7 +108,7 @@ def test_withdrawn_and_taken_up_are_told_with_the_strategy() -> None:
             group_id=g,
             outcome=o,
             advice=advice(g, "stay", reason="nothing to gain"),
-            told_strategy="sticky",
+            announced_strategy="sticky",
         )
         for g, o in (("a", NewsKind.WITHDRAWN), ("b", NewsKind.TAKEN_UP))
     ]
@@ -127,7 +127,7 @@ def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
     assert [s.heading.split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
     assert message.sections[-1].heading == f"and {40 - WORST} more groups"
     assert len(message.sections) == WORST + 1
-    assert {told.group_id for told in message.told} == {row.group_id for row in rows}
+    assert {known.group_id for known in message.announcements} == {row.group_id for row in rows}
     assert (
         message.more
         == "All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'"
@@ -175,11 +175,14 @@ def test_owner_and_yardstick_are_told() -> None:
 def test_what_was_told_is_what_the_next_run_compares_with() -> None:
     """A switch is told with its strategy, an end without any."""
     end = News(
-        group_id="b", outcome=NewsKind.WITHDRAWN, advice=advice("b", "stay"), told_strategy="sticky"
+        group_id="b",
+        outcome=NewsKind.WITHDRAWN,
+        advice=advice("b", "stay"),
+        announced_strategy="sticky",
     )
-    assert digest(switch("a"), end).told == (
-        Told(group_id="a", verdict="switch", strategy="sticky"),
-        Told(group_id="b", verdict="stay", strategy=None),
+    assert digest(switch("a"), end).announcements == (
+        Announcement(group_id="a", verdict="switch", strategy="sticky"),
+        Announcement(group_id="b", verdict="stay", strategy=None),
     )
 
 

@@ -50,7 +50,7 @@ def test_a_run_with_news_is_one_message(history: FaredHistory) -> None:
     run = take(history, "s1", advice("a"), advice("b"), advice("c", "stay"))
     assert queue_advice(history, settings(), run) == 1
     [message] = history.messages()
-    assert [told.group_id for told in message.told] == ["a", "b"]
+    assert [known.group_id for known in message.announcements] == ["a", "b"]
 
 
 def test_the_same_run_again_queues_nothing(history: FaredHistory) -> None:

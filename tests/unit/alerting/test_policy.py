@@ -16,7 +16,7 @@ from evenkeel.engine.alerting.policy import (
     findings,
     new_advice,
 )
-from evenkeel.engine.message import Told
+from evenkeel.engine.message import Announcement
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.outbox import CLUSTER, NOW, advice, score
@@ -30,10 +30,10 @@ WELL = ClusterFacts(
 )
 
 
-def told(group: str, strategy: str | None) -> dict[str, Told]:
+def told(group: str, strategy: str | None) -> dict[str, Announcement]:
     """What one group was told last: a switch, or with None that one was withdrawn."""
     verdict = "switch" if strategy else "stay"
-    return {group: Told(group_id=group, verdict=verdict, strategy=strategy)}
+    return {group: Announcement(group_id=group, verdict=verdict, strategy=strategy)}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def told(group: str, strategy: str | None) -> dict[str, Told]:
     ],
 )
 def test_advice_is_news_when_it_differs_from_what_was_told(
-    row: ScoredAdvice, before: dict[str, Told], expected: NewsKind | None
+    row: ScoredAdvice, before: dict[str, Announcement], expected: NewsKind | None
 ) -> None:
     """Only a new strategy, or the end of a told one, is news."""
     assert [n.outcome for n in new_advice([row], before)] == ([expected] if expected else [])

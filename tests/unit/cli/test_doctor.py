@@ -21,7 +21,7 @@ JAVA = checks.java
 @pytest.fixture(autouse=True)
 def no_java(monkeypatch):
     """Nobody waits for a JVM here; the check has a test of its own."""
-    there = checks.Check(name="java", outcome="OK", found="there")
+    there = checks.Check(name="java", outcome="OK", detail="there")
     monkeypatch.setattr(checks, "java", lambda: there)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from evenkeel.engine.message import AlertMessage, MessageKind, Severity, Told
+from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, Severity
 from evenkeel.engine.ports import Delivered, History
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.history_rows import FIRST, manifest
@@ -17,24 +17,26 @@ NO_LEASE = timedelta(0)
 SENT = Delivered(channel="C1", timestamp="17.5")
 
 
-def message(*told: Told, kind: MessageKind = MessageKind.ADVICE) -> AlertMessage:
+def message(*told: Announcement, kind: MessageKind = MessageKind.ADVICE) -> AlertMessage:
     """A message that tells so much of some groups."""
     return AlertMessage(
-        kind=kind, severity=Severity.INFO, at=FIRST, title="t", summary="s", told=told
+        kind=kind, severity=Severity.INFO, at=FIRST, title="t", summary="s", announcements=told
     )
 
 
 def enqueue(
-    history: History, key: str, *told: Told, cluster: str = "demo", channel: str = "#kafka"
+    history: History, key: str, *told: Announcement, cluster: str = "demo", channel: str = "#kafka"
 ) -> bool:
     """Add an alert about advice."""
-    return history.enqueue(key, message(*told), cluster=cluster, snapshot_id=None, channel=channel)
+    return history.enqueue_alert(
+        key, message(*told), cluster=cluster, snapshot_id=None, channel=channel
+    )
 
 
-def told(group: str, strategy: str | None = "range") -> Told:
+def told(group: str, strategy: str | None = "range") -> Announcement:
     """A switch, or with None that one was withdrawn."""
     verdict = "switch" if strategy else "stay"
-    return Told(group_id=group, verdict=verdict, strategy=strategy)
+    return Announcement(group_id=group, verdict=verdict, strategy=strategy)
 
 
 def incident(kind: str = "snapshot late", group: str | None = None) -> IncidentRow:
@@ -58,7 +60,7 @@ def test_an_alert_waits_once_under_its_key(history: History) -> None:
     """The first message of a key stays; they wait in the order in which they came."""
     taken = manifest()
     history.store_snapshot(taken)
-    assert history.enqueue(
+    assert history.enqueue_alert(
         "b", message(told("g")), cluster="demo", snapshot_id=taken.snapshot_id, channel="#kafka"
     )
     assert enqueue(history, "a", channel="#team")
@@ -96,10 +98,10 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     enqueue(history, "2", told("a", None))
     enqueue(history, "3", told("a", "fair"), cluster="other")
     history.open_incident(
-        incident(), channel="#kafka", message=replace(OPENED, told=(told("b", None),))
+        incident(), channel="#kafka", message=replace(OPENED, announcements=(told("b", None),))
     )
-    assert history.told_advice("demo") == [told("a", None), told("b")]
-    assert history.told_advice("nobody's") == []
+    assert history.announced_advice("demo") == [told("a", None), told("b")]
+    assert history.announced_advice("nobody's") == []
 
 
 def test_one_incident_of_a_kind_is_open(history: History) -> None:

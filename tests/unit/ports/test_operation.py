@@ -143,7 +143,7 @@ MESSAGE = AlertMessage(
 def test_unsent_alerts_are_counted_but_for_those_about_unsent_alerts(history: History) -> None:
     """How many, for which channels, and the error of the oldest that failed."""
     for key, channel in (("a", "#team"), ("b", "#kafka"), ("c", "#team"), ("d", "#kafka")):
-        history.enqueue(key, MESSAGE, cluster="demo", snapshot_id=None, channel=channel)
+        history.enqueue_alert(key, MESSAGE, cluster="demo", snapshot_id=None, channel=channel)
     for kind, channel in (("alerts unsent", "#x"), ("advice stuck", "#y")):
         incident = IncidentRow(
             cluster="demo", kind=kind, severity="warning", opened_at=FIRST, last_seen_at=FIRST

@@ -95,7 +95,7 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
     """Snapshots, their advice and alerts, runs of steps, incidents that are over; open incidents stay."""
     old, new = fill(history, 0), fill(history, 10)
     for key, snapshot_id in (("old", old), ("new", new), ("of none", None)):
-        assert history.enqueue(
+        assert history.enqueue_alert(
             key, MESSAGE, cluster="demo", snapshot_id=snapshot_id, channel="#kafka"
         )
     for kind in ("over", "open"):

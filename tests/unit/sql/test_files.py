@@ -55,6 +55,20 @@ def test_every_statement_is_used() -> None:
     assert [name for name in STATEMENTS if f'"{name}"' not in code] == []
 
 
+def test_a_statement_that_is_all_of_a_method_has_its_name() -> None:
+    """What a method of a port executes in a transaction of its own stands in the file of the method's name."""
+    called = re.compile(r"def (\w+)\(|self\._execute\(\s*\"(\w+)\"")
+    pairs = []
+    for file in sorted((ROOT / "engine" / "adapters" / "postgres").glob("*.py")):
+        method = ""
+        for name, statement in called.findall(file.read_text(encoding="utf-8")):
+            method = name or method
+            pairs += [(method, statement)] if statement else []
+
+    assert len(pairs) > 10
+    assert [pair for pair in pairs if pair[0] != pair[1]] == []
+
+
 def test_views_say_what_a_row_is_and_come_after_what_they_read() -> None:
     """A view begins with what a row is, is named as its file, and follows the views it reads from."""
     names = list(sql.views())
