@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.environment import Environment, this_environment
 from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
+from evenkeel.engine.text import does, several
 from evenkeel.spark_tasks import cluster, probe
 
 PATIENCE = "EVENKEEL_SPARK_PATIENCE"
@@ -32,7 +33,7 @@ PATIENCE = "EVENKEEL_SPARK_PATIENCE"
 
 PATIENCE_SECONDS = 90.0
 
-_SETTLED_SECONDS = 2.0
+_SETTLED_SECONDS = 3.0
 """Executors come one after the other; when none came for so long, those that are there are asked."""
 
 _ASK = 'cat > /dev/null; "$0" -c "$1" "$2" 2>&1 || echo "(exit code $?)"'
@@ -73,8 +74,9 @@ class ReadyCluster:
     def __str__(self) -> str:
         """One line for a log."""
         have = f"Python {self.environment.python}, evenkeel {self.environment.version} ({self.environment.source})"
+        asked = f"{several(self.executors, 'executor')} on {several(self.hosts, 'host')}"
         return (
-            f"{self.executors} executors on {self.hosts} hosts have {have}; lake {self.lake} is read and written "
+            f"{asked} have {have}; lake {self.lake} is read and written "
             f"by them ({self.seconds:.1f} s)"
         )
 
@@ -294,9 +296,9 @@ def work(spark: SparkSession) -> str:
     every = executors(spark, ended=True)
     tasks, failed = sum(one.totalTasks() for one in every), sum(one.failedTasks() for one in every)
     lost = sum(not one.isActive() for one in every)
-    said = f"{tasks:,} tasks on {len(every):,} executors"
+    said = f"{several(tasks, 'task')} on {several(len(every), 'executor')}"
     more = [f"{failed:,} failed and were tried again"] * bool(failed)
-    more += [f"{lost:,} executors were lost or given back"] * bool(lost)
+    more += [f"{does(lost, 'executor', 'was', 'were')} lost or given back"] * bool(lost)
     return f"the cluster did {'; '.join([said, *more])}"
 
 

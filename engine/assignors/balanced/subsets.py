@@ -95,33 +95,33 @@ def subset_sums(values: Any, costs: Any, apart: int) -> Any:
 
 @kernel
 def few_of(
-    rules: Any, moves: bool, owner: Any, one: int, other: int, limit: int, dearest: bool
+    rules: Any, moves: bool, owner: Any, giver: int, other: int, limit: int, dearest: bool
 ) -> Any:
     """
-    Up to `SUBSET` partitions of member *one* that *other* may own: (what that adds to the price, lag, partition).
+    Up to `SUBSET` partitions of member *giver* that *other* may own: (what that adds to the price, lag, partition).
 
     Those of least lag, first those that add nothing to the price; with *dearest* those that would save most come first.
     With a limit of nothing only those that add nothing.
     """
     members, sites = rules.members, rules.sites
-    here, there = rules.site[one], rules.site[other]
-    found = [(0, 0, 0, 0) for _ in range(0)]
+    here, there = rules.site[giver], rules.site[other]
+    few = [(0, 0, 0, 0) for _ in range(0)]
     for p in range(len(owner)):
-        if owner[p] != one or not rules.may[rules.realm[p] * members + other]:
+        if owner[p] != giver or not rules.may[rules.realm[p] * members + other]:
             continue
         rack = rules.pattern[p] * sites
         added = rules.toll[rack + there] - rules.toll[rack + here]
         held = rules.holder[p]
         if moves and held != -1:
-            added += (held != other) - (held != one)
+            added += (held != other) - (held != giver)
         if dearest:
-            found.append((added, rules.lag[p], p, added))
+            few.append((added, rules.lag[p], p, added))
         elif added <= 0:
-            found.append((0, rules.lag[p], p, added))
+            few.append((0, rules.lag[p], p, added))
         elif limit > 0:
-            found.append((1, rules.lag[p], p, added))
-    found.sort()
-    return found[:SUBSET]
+            few.append((1, rules.lag[p], p, added))
+    few.sort()
+    return few[:SUBSET]
 
 
 @kernel
@@ -129,7 +129,7 @@ def exchange_between(
     rules: Any,
     moves: bool,
     owner: Any,
-    one: int,
+    giver: int,
     other: int,
     least: int,
     most: int,
@@ -137,7 +137,7 @@ def exchange_between(
     dearest: bool,
     left: int,
     call: int,
-    found: Any,
+    partitions: Any,
 ) -> tuple[int, int, int, int]:
     """
     The cheapest exchange of some of the few partitions (`few_of`) of two members, as `exchange` has it.
@@ -154,10 +154,10 @@ def exchange_between(
     Returns:
         The cost, how many are given and taken (0: there is no such exchange), and the work left.
     """
-    mine = few_of(rules, moves, owner, one, other, limit, dearest)
+    mine = few_of(rules, moves, owner, giver, other, limit, dearest)
     if len(mine) == 0:
         return 0, 0, 0, left
-    theirs = few_of(rules, moves, owner, other, one, limit, dearest)
+    theirs = few_of(rules, moves, owner, other, giver, limit, dearest)
     if call > 0:
         if len(theirs) == 0:
             return 0, 0, 0, left
@@ -177,10 +177,10 @@ def exchange_between(
     gives = takes = 0
     for thing in range(len(mine)):
         if given >> thing & 1:
-            found[gives] = mine[thing][2]
+            partitions[gives] = mine[thing][2]
             gives += 1
     for thing in range(len(theirs)):
         if taken >> thing & 1:
-            found[gives + takes] = theirs[thing][2]
+            partitions[gives + takes] = theirs[thing][2]
             takes += 1
     return cost, gives, takes, left

@@ -98,25 +98,25 @@ class Swaps:
         flat: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in self.arrays]
         return Rules(*flat)
 
-    def best(self, one: int, target: int, work: Work) -> tuple[Swap, Swap, Swap]:
+    def best(self, giver: int, target: int, work: Work) -> tuple[Swap, Swap, Swap]:
         """The best swap of each kind, as `best_swaps` has them; without work left there are none."""
         holding = self.holding
-        pairs = int(holding.count[one]) * min(_COLUMNS, len(holding.owner))
+        pairs = int(holding.count[giver]) * min(_COLUMNS, len(holding.owner))
         run = at_work(best_swaps, (len(holding.owner) + 3 * pairs) // 6, ASKED)
         state = holding.owner, holding.load, holding.count
         if run is not best_swaps:
-            found = np.empty(9, np.int64)
-            work.left = run(self.arrays, one, target, *state, work.left, found)
-            swaps = found.tolist()
+            filled = np.empty(9, np.int64)
+            work.left = run(self.arrays, giver, target, *state, work.left, filled)
+            swaps = filled.tolist()
         else:
             swaps = [0] * 9
             lists = [array.tolist() for array in state]
-            work.left = run(self.lists, one, target, *lists, work.left, swaps)
+            work.left = run(self.lists, giver, target, *lists, work.left, swaps)
         return swaps[:3], swaps[3:6], swaps[6:]
 
     def between(
         self,
-        one: int,
+        giver: int,
         other: int,
         bounds: tuple[int, int],
         limit: int,
@@ -137,17 +137,17 @@ class Swaps:
         run = at_work(exchange_between, len(owner) // 6 + _PAIRS, ASKED)
         dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
         if run is not exchange_between:
-            found, rules, state = np.empty(2 * SUBSET, np.int64), self.arrays, owner
+            partitions, rules, state = np.empty(2 * SUBSET, np.int64), self.arrays, owner
         else:
-            found, rules, state = np.empty(2 * SUBSET, np.int64), self.lists, owner.tolist()
+            partitions, rules, state = np.empty(2 * SUBSET, np.int64), self.lists, owner.tolist()
         cost, gives, takes, left = run(
-            rules, moves, state, one, other, *bounds, limit, dearest, left, call, found
+            rules, moves, state, giver, other, *bounds, limit, dearest, left, call, partitions
         )
         if work is not None:
             work.left = left
         if not gives:
             return None
-        return Exchange(cost, found[:gives], found[gives : gives + takes])
+        return Exchange(cost, partitions[:gives], partitions[gives : gives + takes])
 
     def down(self, target: int, work: Work) -> bool:
         """As `swapped_down`: changes the holding."""
@@ -168,17 +168,17 @@ class Swaps:
 
 @kernel
 def best_swaps(  # noqa: C901  one pass over pairs
-    rules: Any, one: int, target: int, owner: Any, load: Any, count: Any, left: int, found: Any
+    rules: Any, giver: int, target: int, owner: Any, load: Any, count: Any, left: int, swaps: Any
 ) -> int:
     """
-    Find the best swap of each kind that leaves both members below what *one* has now.
+    Find the best swap of each kind that leaves both members below what *giver* has now.
 
     Kinds: adds nothing to the price, no toll, least toll. The best leaves the two least loaded (the target is as good
     as less), of equal ones it is the cheapest, of these the first.
 
     Args:
         rules: `Rules`.
-        one: The member that is to own less.
+        giver: The member that is to own less.
         target: Offsets.
         owner, load, count: As in `Holding`.
         left: Work left.
@@ -198,10 +198,10 @@ def best_swaps(  # noqa: C901  one pass over pairs
         rules.island,
     )
     for place in range(9):
-        found[place] = -1
-    before, rack_of_one = load[one], site[one]
+        swaps[place] = -1
+    before, rack_of_one = load[giver], site[giver]
     near = [
-        (load[m], m) for m in range(members) if load[m] < before - 1 and island[m] == island[one]
+        (load[m], m) for m in range(members) if load[m] < before - 1 and island[m] == island[giver]
     ]
     near.sort()
     begin = [-1] * members
@@ -212,20 +212,20 @@ def best_swaps(  # noqa: C901  one pass over pairs
         begin[member] = columns
         columns += count[member]
         others += 1
-    theirs, owners, mine = [0] * columns, [0] * columns, [0] * count[one]
+    theirs, owners, mine = [0] * columns, [0] * columns, [0] * count[giver]
     at = 0
     for p in range(len(owner)):
         member = owner[p]
-        if member == one:
+        if member == giver:
             mine[at] = p
             at += 1
         elif begin[member] >= 0:
             theirs[begin[member]] = p
             owners[begin[member]] = member
             begin[member] += 1
-    if pool[one] != -1 and count[one] > least[one]:
+    if pool[giver] != -1 and count[giver] > least[giver]:
         for _, member in near[:others]:
-            if pool[member] == pool[one] and count[member] == least[member]:
+            if pool[member] == pool[giver] and count[member] == least[member]:
                 owners.append(member)
                 theirs.append(-1)
     if len(owners) == 0:
@@ -238,21 +238,21 @@ def best_swaps(  # noqa: C901  one pass over pairs
     for j in range(len(owners)):
         p, member = theirs[j], owners[j]
         if p >= 0:
-            if may[realm[p] * members + one]:
+            if may[realm[p] * members + giver]:
                 back[j] = lag[p]
             else:
                 back[j] = _FAR  # never worth it
             rack = pattern[p] * sites
             returned[j] = toll[rack + rack_of_one] - toll[rack + site[member]]
             if moves and holder[p] != -1:
-                returned[j] += (holder[p] != one) - (holder[p] != member)
+                returned[j] += (holder[p] != giver) - (holder[p] != member)
     least_toll = worst_free = added_free = worst_none = added_none = worst_least = added_least = (
         _FAR
     )
     for p in mine:
         row, rack, mine_lag, held = realm[p] * members, pattern[p] * sites, lag[p], holder[p]
         here = toll[rack + rack_of_one]
-        if moves and held != -1 and held != one:
+        if moves and held != -1 and held != giver:
             here += 1
         for j in range(len(owners)):
             shift = mine_lag - back[j]
@@ -269,22 +269,22 @@ def best_swaps(  # noqa: C901  one pass over pairs
             tolled = (added + 2) // of_a_toll  # a swap adds at most two moves, or takes two away
             if added <= 0 and (worst < worst_free or (worst == worst_free and added < added_free)):
                 worst_free, added_free = worst, added
-                found[0], found[1], found[2] = p, member, theirs[j]
+                swaps[0], swaps[1], swaps[2] = p, member, theirs[j]
             if tolled <= 0 and (worst < worst_none or (worst == worst_none and added < added_none)):
                 worst_none, added_none = worst, added
-                found[3], found[4], found[5] = p, member, theirs[j]
+                swaps[3], swaps[4], swaps[5] = p, member, theirs[j]
             if tolled < least_toll or (
                 tolled == least_toll
                 and (worst < worst_least or (worst == worst_least and added < added_least))
             ):
                 least_toll, worst_least, added_least = tolled, worst, added
-                found[6], found[7], found[8] = p, member, theirs[j]
+                swaps[6], swaps[7], swaps[8] = p, member, theirs[j]
     return left
 
 
 @kernel
 def swapped_down(
-    rules: Any, target: int, owner: Any, load: Any, count: Any, left: int, found: Any
+    rules: Any, target: int, owner: Any, load: Any, count: Any, left: int, swaps: Any
 ) -> tuple[bool, int]:
     """
     Make the best swap that adds nothing to the price, else one without toll, until all loads are down to *target*.
@@ -296,25 +296,25 @@ def swapped_down(
         Whether they are, and the work left.
     """
     while len(load):
-        one = 0
+        giver = 0
         for member in range(1, len(load)):
-            if load[member] > load[one]:
-                one = member
-        if load[one] <= target:
+            if load[member] > load[giver]:
+                giver = member
+        if load[giver] <= target:
             break
-        left = best_swaps(rules, one, target, owner, load, count, left, found)
-        at = 0 if found[0] >= 0 else 3
-        given, other, taken = found[at], found[at + 1], found[at + 2]
+        left = best_swaps(rules, giver, target, owner, load, count, left, swaps)
+        at = 0 if swaps[0] >= 0 else 3
+        given, other, taken = swaps[at], swaps[at + 1], swaps[at + 2]
         if given < 0:
             return False, left
         owner[given] = other
         shift = rules.lag[given]
         if taken >= 0:
-            owner[taken] = one
+            owner[taken] = giver
             shift -= rules.lag[taken]
         else:
-            count[one] -= 1
+            count[giver] -= 1
             count[other] += 1
-        load[one] -= shift
+        load[giver] -= shift
         load[other] += shift
     return True, left
