@@ -1,26 +1,33 @@
 """
 ### From a snapshot to advice
 
-**What it does.** One run per snapshot, in the order in which snapshots were taken: checks the
-snapshot group by group, computes lag, rates, skew and rack distance, replays every strategy on
-every group, checks metrics and candidates, decides (switch or stay, with the reason) and tells Slack what
-is new. The snapshot id is the run's partition key.
+**What it does.** One run per snapshot: checks the snapshot group by group, computes lag, rates, skew
+and rack distance, replays every strategy on every group, checks metrics and candidates, decides (switch
+or stay, with the reason) and tells Slack what is new. The snapshot id is the run's partition key.
+
+**When snapshots come faster than runs end.** The run whose turn it is takes all snapshots of its cluster
+that wait: metrics for each, candidates and advice for the newest. The others are *overtaken*; their own
+runs, and any run that finds its snapshot done or in work, end at once, skipped. The first three tasks
+wait for the pool `spark`: a run by hand goes first, then the oldest, and a run that has begun is
+finished first, so no cluster waits for another longer than one run.
 
 **When it fails.** The last line of the failed task's log says what could not be done and what to do
-about it. A *rejected* snapshot is no failure: `validate_snapshot` ends well, says why, and the
-steps up to `advise` are skipped. Single groups whose data is bad are withheld with their reason
-while all others go on. Spark's own output is above the last line of `compute_metrics` and
-`propose_candidates`.
+about it. A *rejected* snapshot is no failure: `validate_snapshot` ends well, says why, and goes on
+with the next that waits; where there is none, the steps up to `advise` are skipped. Single groups
+whose data is bad are withheld with their reason while all others go on. Spark's own output is above
+the last line of `compute_metrics` and `propose_candidates`.
 
 **How to run it again.** Clear the failed task: every step may be repeated and leaves the same rows;
 advice that is stored stays as it is. A snapshot that never got its advice is run again by
-`watch_pipeline`. By hand: trigger with `snapshot_id`. With `groups` only groups of matching names
-are computed and replaced; advice is stored once all groups of the snapshot have candidates. Only
-the newest snapshot of a cluster is spoken of in Slack.
+`watch_pipeline`, whether or not others wait. By hand: trigger with `snapshot_id`; that run goes first
+and works on exactly that snapshot. With `groups` only groups of matching names are computed and
+replaced; advice is stored once all groups of the snapshot have candidates. Only the newest snapshot
+of a cluster is spoken of in Slack.
 
 **Where to look.**
 
     select * from latest_advice;
+    select snapshot_id, state, overtaken_by, seconds_to_advice from snapshot_health order by started_at desc;
     select group_id, expectation, reason from validation where not success and snapshot_id = '...';
     select * from strategy_scoreboard where group_id = '...';
     select * from step_run where outcome = 'failed' order by started_at desc limit 10;
@@ -33,7 +40,19 @@ from airflow.sdk import Param, PartitionedAssetTimetable, TriggerRule, dag, task
 from evenkeel.dags import defaults
 from evenkeel.dags.spark_step import SparkStep
 
-SNAPSHOT_ID = "{{ dag_run.partition_key or params.snapshot_id or '' }}"
+ASKED = "{{ dag_run.partition_key or params.snapshot_id or '' }}"
+"""The snapshot that started the run, or that a person asked for."""
+
+TAKEN_UP = "{{ ti.xcom_pull(task_ids='validate_snapshot') or '' }}"
+"""The snapshot that the run advises on: the newest of that cluster that waits; empty when it was rejected."""
+
+TOLD = "{{ ti.xcom_pull(task_ids='validate_snapshot') or dag_run.partition_key or params.snapshot_id or '' }}"
+
+SHARED_SECONDS = 120.0
+"""How long the Spark session of `compute_metrics` waits for `propose_candidates`."""
+
+RUNS_AT_ONCE = 16
+"""Runs that may have begun; those that wait do so for the pool, where a run by hand goes first."""
 
 
 @dag(
@@ -56,23 +75,22 @@ SNAPSHOT_ID = "{{ dag_run.partition_key or params.snapshot_id or '' }}"
         ),
     },
     tags=["evenkeel", "kafka", "spark"],
-    **defaults.DAG,
+    **defaults.DAG | {"max_active_runs": RUNS_AT_ONCE},
 )
 def advise_assignments() -> None:
     """From a snapshot to advice."""
 
-    # a rejection skips only what follows at once: `alert` still has something to say of it
-    @task.short_circuit(ignore_downstream_trigger_rules=False)
-    def validate_snapshot(snapshot_id: str) -> bool:
+    @task(**defaults.IN_TURN)
+    def validate_snapshot(snapshot_id: str, run: str) -> str | None:
         from evenkeel.dags import runtime
 
-        return runtime.validate_snapshot(snapshot_id)
+        return runtime.validate_snapshot(snapshot_id, run_id=run)
 
     @task
-    def validate_candidates(snapshot_id: str) -> None:
+    def validate_candidates(snapshot_id: str, run: str) -> None:
         from evenkeel.dags import runtime
 
-        runtime.validate_candidates(snapshot_id)
+        runtime.validate_candidates(snapshot_id, run_id=run)
 
     @task
     def advise(snapshot_id: str) -> None:
@@ -80,28 +98,34 @@ def advise_assignments() -> None:
 
         runtime.advise(snapshot_id)
 
-    @task(trigger_rule=TriggerRule.NONE_FAILED)
+    @task(trigger_rule=TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS)
     def alert(snapshot_id: str) -> None:
         from evenkeel.dags import runtime
 
         runtime.alert(snapshot_id)
 
-    def spark(step: str) -> SparkStep:
+    def spark(step: str, wait_seconds: float = 0) -> SparkStep:
         return SparkStep(
             task_id=step,
-            snapshot_id=SNAPSHOT_ID,
+            snapshot_id=TAKEN_UP,
             groups="{{ params.groups }}",
-            pool=defaults.SPARK_POOL,
+            wait_seconds=wait_seconds,
+            **defaults.IN_TURN,
         )
 
+    run = "{{ run_id }}"
+    validated = validate_snapshot(ASKED, run)
+    alerted = alert(TOLD)
     (
-        validate_snapshot(SNAPSHOT_ID)
-        >> spark("compute_metrics")
+        validated
+        >> spark("compute_metrics", wait_seconds=SHARED_SECONDS)
         >> spark("propose_candidates")
-        >> validate_candidates(SNAPSHOT_ID)
-        >> advise(SNAPSHOT_ID)
-        >> alert(SNAPSHOT_ID)
+        >> validate_candidates(TAKEN_UP, run)
+        >> advise(TAKEN_UP)
+        >> alerted
     )
+    # of a rejection there is something to say, of a run that found nothing to do there is not
+    validated >> alerted
 
 
 DAG = advise_assignments()

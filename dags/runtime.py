@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,6 +36,9 @@ log = logging.getLogger(__name__)
 
 ADVISING = "advise_assignments"
 """The DAG that makes the advice of a snapshot."""
+
+ON_THE_WAY = timedelta(minutes=2)
+"""How long a task works on overtaken snapshots beside its own; the next run goes on with them."""
 
 
 # Running a step
@@ -130,12 +133,16 @@ def of_snapshot(step: str, snapshot_id: str) -> Iterator[Ports]:
     Raises:
         AirflowException: There is no such id, or the step failed.
     """
-    try:
-        cluster, _ = split_snapshot_id(snapshot_id)
-    except InputError as problem:
-        raise AirflowException(f"{problem} Trigger the DAG with snapshot_id set.") from None
+    cluster = _cluster_of(snapshot_id)
     with running(step, cluster=cluster, snapshot_id=snapshot_id) as ports:
         yield ports
+
+
+def _cluster_of(snapshot_id: str) -> str:
+    try:
+        return split_snapshot_id(snapshot_id)[0]
+    except InputError as problem:
+        raise AirflowException(f"{problem} Trigger the DAG with snapshot_id set.") from None
 
 
 # The tasks
@@ -177,8 +184,37 @@ def take_snapshot(name: str, *, run: str, limit: timedelta | None = None) -> str
         )
 
 
-def validate_snapshot(snapshot_id: str) -> bool:
-    """Check a snapshot; False when it is rejected as a whole."""
+def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
+    """
+    Take up what this run is to advise on, and check it; what it overtakes is checked on the way.
+
+    Args:
+        snapshot_id: The snapshot that started the run, or that a person asked for.
+        run_id: The run.
+
+    Returns:
+        The snapshot to advise on, None when it is rejected as a whole.
+
+    Raises:
+        AirflowSkipException: There is nothing to do: an earlier run has taken the snapshot along, or another is at it.
+    """
+    turn = steps.Turn(snapshot_id=snapshot_id, run_id=run_id)
+    with _told_in_one_line():
+        ports = Ports(settings())
+        _cluster_of(snapshot_id)
+        taken_up, accepted = steps.take_turn(
+            ports.lake, ports.history, ports.settings, turn, _accepted
+        )
+        if taken_up is None:
+            raise AirflowSkipException(
+                f"{snapshot_id} is done, overtaken, or worked on by another run."
+            )
+        if accepted:
+            _on_the_way(steps.unvalidated(ports.history, turn, taken_up), _accepted)
+    return taken_up if accepted else None
+
+
+def _accepted(snapshot_id: str) -> bool:
     from evenkeel.expectations import run
 
     with of_snapshot("validate_snapshot", snapshot_id) as ports:
@@ -192,6 +228,27 @@ def validate_snapshot(snapshot_id: str) -> bool:
     return rejected is None
 
 
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except EvenkeelError as problem:
+        raise AirflowException(_one_line(problem)) from None
+
+
+def _on_the_way(snapshot_ids: Iterable[str], work: Callable[[str], object]) -> None:
+    """Work on overtaken snapshots while there is time; what fails of them holds nobody up."""
+    began = time.monotonic()
+    for snapshot_id in snapshot_ids:
+        if time.monotonic() - began > ON_THE_WAY.total_seconds():
+            log.info("the other overtaken snapshots are left to the next run")
+            return
+        try:
+            work(snapshot_id)
+        except (AirflowException, EvenkeelError) as problem:
+            log.warning("overtaken snapshot %s: %s", snapshot_id, _one_line(problem))
+
+
 def _tell_withheld(withheld: Mapping[str, str]) -> None:
     for group, reason in withheld.items():
         log.warning("%s is withheld: %s", group, reason)
@@ -201,17 +258,36 @@ def _tell_verdict(what: str, rejected: str | None) -> None:
     log.info("verdict on %s: %s", what, f"rejected, {rejected}" if rejected else "accepted")
 
 
-def validate_candidates(snapshot_id: str) -> None:
-    """Check the metrics and the candidates of a snapshot; those that pass reach the history."""
+def to_measure(snapshot_id: str, *, run_id: str) -> list[str]:
+    """The overtaken snapshots that a run measures beside its own, newest first."""
+    with _told_in_one_line():
+        turn = steps.Turn(snapshot_id=snapshot_id, run_id=run_id)
+        return steps.unmeasured(Ports(settings()).history, turn, snapshot_id)
+
+
+def validate_candidates(snapshot_id: str, *, run_id: str) -> None:
+    """
+    Check the metrics and the candidates of a snapshot; those that pass reach the history.
+
+    So do the metrics of the snapshots it has overtaken.
+    """
+    with of_snapshot("validate_candidates", snapshot_id) as ports:
+        for stage in ("metrics", "candidates"):
+            _validate_stage(ports, stage, snapshot_id)
+    with _told_in_one_line():
+        turn = steps.Turn(snapshot_id=snapshot_id, run_id=run_id)
+        measured = steps.measured_now(ports.lake, ports.history, turn, snapshot_id)
+        _on_the_way(measured, lambda one: _validate_stage(ports, "metrics", one))
+
+
+def _validate_stage(ports: Ports, stage: str, snapshot_id: str) -> None:
     from evenkeel.expectations import run
 
-    stages = {"metrics": run.validate_metrics, "candidates": run.validate_candidates}
-    with of_snapshot("validate_candidates", snapshot_id) as ports:
-        for stage, validate in stages.items():
-            found = validate(ports.lake, ports.settings, snapshot_id)
-            rejected = steps.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
-            _tell_verdict(f"{stage} of {snapshot_id}", rejected)
-            _tell_withheld(steps.withheld_groups(ports.lake, snapshot_id, stage))
+    validate = {"metrics": run.validate_metrics, "candidates": run.validate_candidates}[stage]
+    found = validate(ports.lake, ports.settings, snapshot_id)
+    rejected = steps.record_validation(ports.lake, ports.history, snapshot_id, stage, found)
+    _tell_verdict(f"{stage} of {snapshot_id}", rejected)
+    _tell_withheld(steps.withheld_groups(ports.lake, snapshot_id, stage))
 
 
 def advise(snapshot_id: str) -> None:
@@ -259,13 +335,15 @@ def runs_to_repeat(runs: Runs) -> list[Mapping[str, Any]]:
     """
     Arguments of `TriggerDagRunOperator` for snapshots that never got their advice, oldest first.
 
-    None while runs are under way: they may be the very ones.
+    Of each cluster the newest: its run takes the others along. Not those whose own run is under way.
     """
-    if runs.get_dr_count(ADVISING, states=["queued", "running"]):
-        return []
+
+    def active(run_id: str) -> bool:
+        return runs.get_dr_count(ADVISING, run_ids=[run_id], states=["queued", "running"]) > 0
+
     with running("find_unadvised", cluster=None) as ports:
         late = steps.late_for_advice(ports.history, ports.settings, utc_now())
-    again = steps.repeats(late, lambda ids: runs.get_dr_count(ADVISING, run_ids=list(ids)))
+    again = steps.repeats(late, lambda ids: runs.get_dr_count(ADVISING, run_ids=list(ids)), active)
     return [
         {"trigger_run_id": one.run_id, "conf": {"snapshot_id": one.snapshot_id}} for one in again
     ]

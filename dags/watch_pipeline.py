@@ -4,9 +4,9 @@
 **What it does.** Needs neither Kafka nor Spark nor the lake, so it speaks when they do not.
 Compares the newest snapshot and advice of each cluster with when they were due, looks for failed
 steps and unsent alerts, opens and closes incidents, and sends what is unsent: a cluster that is
-unreachable, late or stuck is told once, and once when it is back. Snapshots that never got their
-advice are then run again through `advise_assignments`, oldest first, a few at a time and each at
-most three times.
+unreachable, late or stuck is told once, and once when it is back. The newest snapshot of a
+cluster, if it is late for its advice and no run works on it, is then run again through
+`advise_assignments`, at most three times and whether or not other runs wait.
 
 **When it fails.** The history does not answer (`evenkeel_postgres`), or Slack does not
 (`evenkeel_slack`): alerts stay in the outbox and the next run sends them.

@@ -177,7 +177,7 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
     """
     rows: list[dict[str, Any]] = []
     for name, frame in frames.items():
-        found: dict[str, list[dict[str, Any]]] = {}
+        by_expectation: dict[str, list[dict[str, Any]]] = {}
         for columns, suite in _narrowed(suites[name]):
             # each in a context of its own, which keeps the batches it has seen
             source = _context().data_sources.add_pandas("lake")
@@ -185,9 +185,9 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
             batch = asset.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
             validated = batch.validate(suite, result_format={"result_format": "COMPLETE"})
             for result in validated.results:
-                found[result.expectation_config.description] = list(_rows(frame, result))
+                by_expectation[result.expectation_config.description] = list(_rows(frame, result))
         for expectation in suites[name].expectations:
-            rows += found[expectation.description]
+            rows += by_expectation[expectation.description]
     return rows
 
 
@@ -242,9 +242,9 @@ def _context() -> Any:
 
 def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
     """The rows one evaluated expectation leaves."""
-    config, found = result.expectation_config, result.result
+    config, outcome = result.expectation_config, result.result
     name = f"{frame.name}: {config.description}"
-    if not result.success and "element_count" not in found and "observed_value" not in found:
+    if not result.success and "element_count" not in outcome and "observed_value" not in outcome:
         raise EvenkeelError(
             f"expectation {name!r} could not be evaluated: {_cause(result)}.",
             fix="This is a fault of evenkeel; please report it.",
@@ -254,17 +254,17 @@ def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
         "expectation": name,
         "severity": getattr(config.severity, "value", config.severity),
         "success": bool(result.success),
-        "unexpected_count": found.get("unexpected_count", 0 if result.success else 1),
-        "checked_count": found.get("element_count", len(frame.table)),
+        "unexpected_count": outcome.get("unexpected_count", 0 if result.success else 1),
+        "checked_count": outcome.get("element_count", len(frame.table)),
         "reason": None,
     }
     if result.success:
         yield row
         return
-    words, unexpected = config.meta, found.get("unexpected_index_list") or []
+    words, unexpected = config.meta, outcome.get("unexpected_index_list") or []
     by_group = _by_group(frame, unexpected)
     if words["rejects"] or not by_group:
-        problem = words["problem"].format(observed=found.get("observed_value"))
+        problem = words["problem"].format(observed=outcome.get("observed_value"))
         # a bad row that is no group's harms nobody
         noted = (
             {}

@@ -16,7 +16,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake, Manifest
 from evenkeel.engine.steps import lookback_of, measure_chunk
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
-from evenkeel.spark_tasks.job import run_job
+from evenkeel.spark_tasks.job import Sessions, run_job
 
 SMALLEST = 5_000
 """Partitions and members below which a chunk is not worth a task: they are measured in about a tenth of a second."""
@@ -43,9 +43,9 @@ def run(
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, sessions: Sessions | None = None) -> int:
     """Run the step; 0, or the exit code of the error, which is said in one line."""
-    return run_job("compute_metrics", run, arguments)
+    return run_job("compute_metrics", run, arguments, sessions)
 
 
 if __name__ == "__main__":

@@ -5,18 +5,33 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
-from evenkeel.spark_tasks.session import session
+from evenkeel.spark_tasks import memory
+from evenkeel.spark_tasks.session import given_memory, session
 
-Run = Callable[..., None]
+Run = Callable[..., object]
+
+Sessions = Callable[..., AbstractContextManager[SparkSession]]
+"""Opens a session, as `session.session` does."""
+
+ALSO_SECONDS = 180
+"""How long overtaken snapshots are worked on beside the one that is advised on."""
 
 
-def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
+def run_job(
+    name: str, run: Run, arguments: list[str] | None, sessions: Sessions | None = None
+) -> int:
     """
     Run a step on one snapshot.
 
@@ -24,33 +39,64 @@ def run_job(name: str, run: Run, arguments: list[str] | None) -> int:
         name: The step, which is also the Spark application's name.
         run: Called with (spark, lake, settings, snapshot_id, pattern).
         arguments: Of the command line; without them this process's.
+        sessions: Opens a session in place of `session.session`: several steps may share one.
 
     Returns:
         0, or the exit code of the error, whose one line is the last of the output.
     """
-    asked = _parse(name, arguments)
+    options = _parse(name, arguments)
     # a task that is killed cleans up after Spark as one that ends does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         settings = wiring.settings()
-        _start(name, run, wiring.lake(settings), settings, asked)
+        with _told_of_memory():
+            _start(sessions or session, name, run, wiring.lake(settings), settings, options)
     except EvenkeelError as problem:
         print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 
 
+@contextmanager
+def _told_of_memory() -> Iterator[None]:
+    """That memory was too little is an error of ours, in one line; any other of Spark's keeps its traceback."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as problem:
+        said = memory.too_little(problem, given_memory())
+        if said is None:
+            raise
+        raise said from problem
+
+
 def _start(
+    sessions: Sessions,
     name: str,
     run: Run,
     lake: Lake,
     settings: Settings,
-    asked: argparse.Namespace,
+    options: argparse.Namespace,
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
-    lake.manifest("snapshot", asked.snapshot_id)
-    with session(f"evenkeel {name} {asked.snapshot_id}", settings.lake) as spark:
-        run(spark, lake, settings, asked.snapshot_id, asked.groups)
+    lake.manifest("snapshot", options.snapshot_id)
+    with sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
+        run(spark, lake, settings, options.snapshot_id, options.groups)
+        began = time.monotonic()
+        for snapshot_id in options.also:
+            if time.monotonic() - began > ALSO_SECONDS:
+                print("the other overtaken snapshots are left to the next run", flush=True)
+                break
+            _on_the_way(run, spark, lake, settings, snapshot_id)
+
+
+def _on_the_way(
+    run: Run, spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str
+) -> None:
+    """Run the step on an overtaken snapshot; that it cannot be done holds nobody up."""
+    try:
+        run(spark, lake, settings, snapshot_id, "*")
+    except (EvenkeelError, PySparkException) as problem:
+        print(f"overtaken snapshot {snapshot_id}: {' '.join(str(problem).split())}", flush=True)
 
 
 def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:
@@ -58,5 +104,12 @@ def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--snapshot-id", required=True, help="which snapshot, as the lake has it")
     parser.add_argument(
         "--groups", default="*", metavar="PATTERN", help="shell pattern of group ids"
+    )
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="SNAPSHOT_ID",
+        help="an overtaken snapshot to serve as well, after the other, if it can be; may be repeated",
     )
     return parser.parse_args(arguments)

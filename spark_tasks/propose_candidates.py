@@ -16,7 +16,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake, Manifest
 from evenkeel.engine.steps import propose_chunk, withheld_groups
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
-from evenkeel.spark_tasks.job import run_job
+from evenkeel.spark_tasks.job import Sessions, run_job
 
 SMALLEST = 500
 """Partitions and members below which a chunk is not worth a task: all strategies take some 0.2 s on them."""
@@ -44,9 +44,9 @@ def run(
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, sessions: Sessions | None = None) -> int:
     """Run the step; 0, or the exit code of the error, which is said in one line."""
-    return run_job("propose_candidates", run, arguments)
+    return run_job("propose_candidates", run, arguments, sessions)
 
 
 if __name__ == "__main__":

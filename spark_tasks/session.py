@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,8 +24,9 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import evenkeel
+from evenkeel.engine import wiring
 from evenkeel.engine.errors import ConfigError
-from evenkeel.spark_tasks import cluster, preflight
+from evenkeel.spark_tasks import cluster, memory, preflight
 from evenkeel.spark_tasks.cluster import MASTER
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
@@ -50,6 +52,10 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.default.parallelism": str(2 * cores),
+        # one small shuffle of names: compiling and re-planning it costs more than it saves
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
         # a process that lives for seconds: the optimising compiler and a concurrent collector cost
         # a third more processor time than they save
         "spark.driver.extraJavaOptions": " ".join(
@@ -59,13 +65,14 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 
 
 @contextmanager
-def session(name: str, lake: str = "") -> Iterator[SparkSession]:
+def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     """
     A Spark session that is stopped at the end, its files removed.
 
     Args:
         name: The application's name, as Spark's own tools show it.
-        lake: Where it reads and writes, as the settings say; a cluster's workers are asked first whether they can.
+        lake: Where it reads and writes, else where the settings say; a cluster's workers are asked first whether
+            they can.
 
     Raises:
         ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
@@ -77,6 +84,7 @@ def session(name: str, lake: str = "") -> Iterator[SparkSession]:
         options = dict(COMMON)
         if cluster.is_local(master):
             options |= local_options(Path(folder), _cores(master))
+            options |= memory.driver_options(_set_by_user(known), memory.machine_bytes())
             _use_this_python()
         else:
             cluster.check_master(master)
@@ -87,9 +95,23 @@ def session(name: str, lake: str = "") -> Iterator[SparkSession]:
             if cluster.is_local(master):
                 yield spark
             else:
-                yield from _on_cluster(spark, lake)
+                yield from _on_cluster(spark, lake or wiring.settings().lake)
         finally:
             spark.stop()
+
+
+def given_memory() -> str:
+    """What Spark's Java on this machine is given, as Spark writes it."""
+    known = _set_by_user(cluster.defaults(os.environ))
+    return (known | memory.driver_options(known, memory.machine_bytes()))[memory.DRIVER]
+
+
+def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
+    """The defaults, and beside them what `PYSPARK_SUBMIT_ARGS` says of memory."""
+    words = os.environ.get("PYSPARK_SUBMIT_ARGS", "").replace("=", " ").split()
+    said = dict(pairwise(words))
+    found = said.get("--driver-memory") or said.get(memory.DRIVER)
+    return dict(known) | ({memory.DRIVER: found} if found else {})
 
 
 def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:

@@ -57,6 +57,9 @@ CREATE TABLE snapshot (
     measured_at timestamptz,
     proposed_at timestamptz,
     advised_at timestamptz,
+    taken_up_at timestamptz,
+    taken_up_by text,
+    overtaken_by text,
     CONSTRAINT snapshot_pkey PRIMARY KEY (snapshot_id),
     CONSTRAINT snapshot_cluster_fkey FOREIGN KEY (cluster) REFERENCES cluster ON DELETE CASCADE
 );
@@ -88,6 +91,10 @@ COMMENT ON COLUMN snapshot.rejected IS 'Whether a validation rejected it as a wh
 COMMENT ON COLUMN snapshot.measured_at IS 'When its metrics were first stored; null before.';
 COMMENT ON COLUMN snapshot.proposed_at IS 'When its candidates were first stored; null before.';
 COMMENT ON COLUMN snapshot.advised_at IS 'When its advice was stored, also if there was no group to advise; null before.';
+COMMENT ON COLUMN snapshot.taken_up_at IS 'When a run began to work on its advice; null before.';
+COMMENT ON COLUMN snapshot.taken_up_by IS 'Id of that run; null before, and where no schedule runs the steps.';
+COMMENT ON COLUMN snapshot.overtaken_by IS
+    'The newer snapshot of its cluster that was advised on in its place; it has metrics, no advice of its own. Null: none was.';
 
 CREATE TABLE validation (
     validation_id bigint GENERATED ALWAYS AS IDENTITY,

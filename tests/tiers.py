@@ -84,10 +84,16 @@ TIERS = (
     Tier(
         "postgres",
         "one server, a database for each test",
-        "postgres and not (kafka or spark)",
+        "postgres and not (airflow or kafka or spark)",
         ("tests/integration", "tests/unit/ports"),
         BY_FILE,
         _postgres,
+    ),
+    Tier(
+        "turns",
+        "Airflow and Postgres; what Spark would do is done by the plain form",
+        "airflow and postgres and not (kafka or spark)",
+        ("tests/acceptance",),
     ),
     Tier(
         "brokers",

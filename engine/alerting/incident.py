@@ -141,7 +141,20 @@ def _stuck(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
     return (
         f"{waiting} of {cluster} without advice {_from(facts, now)}.",
         f"The oldest is {facts['snapshot_id']}.",
+        *_pace(facts),
     )
+
+
+def _pace(facts: Facts) -> tuple[str, ...]:
+    """How long a run takes beside how often a snapshot comes, as far as either is known."""
+    run, gap = facts.get("run_seconds"), facts.get("gap_seconds")
+    if run is None and gap is None:
+        return ()
+    takes = f"A run took {duration(run)} of late" if run is not None else "No run ended of late"
+    comes = (
+        f"a snapshot comes every {duration(gap)}" if gap is not None else "there is one snapshot"
+    )
+    return (f"{takes}, {comes}.",)
 
 
 def _step_failed(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
@@ -188,8 +201,11 @@ WORDING: Mapping[IncidentKind, _Wording] = {
         closed="advice is up to date again",
         what=_stuck,
         effect="New lag is being recorded, but nobody is told what to do about it.",
-        todo=("Look at the DAG advise_assignments: is it paused, queued, or failing?",),
-        afterwards="The waiting snapshots have their advice; only the newest is told.",
+        todo=(
+            "Look at the DAG advise_assignments: is it paused, queued, or failing?",
+            "A run that takes much longer than a snapshot takes to come: take them less often.",
+        ),
+        afterwards="The newest has its advice; those it overtook have metrics, none of their own.",
     ),
     IncidentKind.STEP_FAILED: _Wording(
         opened="a step of the pipeline fails",

@@ -250,6 +250,8 @@ def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Present
             "snapshot_id": facts.oldest_unadvised_id,
             "since": oldest.isoformat(),
             "snapshots": facts.unadvised,
+            "run_seconds": facts.run_seconds,
+            "gap_seconds": facts.gap_seconds,
         },
     )
 

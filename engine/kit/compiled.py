@@ -5,8 +5,9 @@ A kernel is an ordinary function over arrays and whole numbers. Called as it is,
 which costs nothing to start; `kernel.fast` is the same function compiled by Numba, kept on disk
 beside the source, else in the user's cache folder, else not at all. Starting Numba takes a process
 some four seconds, compiling as long again once per machine (per process where nothing can be kept),
-so `at_work` chooses by how much there is to do. Kernels may call kernels that their own module
-names.
+so `at_work` chooses by how much there is to do, and has been done so far: a process that works on
+one group after another comes to compiled code in time. Kernels may call kernels that their own
+module names.
 
 >>> @kernel
 ... def total(numbers):
@@ -29,7 +30,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WORTH_COMPILING = 10_000_000
-"""Elementary steps, some four seconds of them, from which on compiling pays even where Numba must start first."""
+"""
+Elementary steps, some four seconds of them, in one call or in many, from which on compiling pays even where Numba must
+start first.
+"""
 
 
 class Kernel(Generic[P, R]):
@@ -73,12 +77,23 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     return Kernel(function)
 
 
-def at_work(loop: Kernel[P, R], steps: int) -> Callable[P, R]:
+class Tally:
+    """What a process has asked of kernels that work together, in elementary steps."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+
+def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Callable[P, R]:
     """
-    The form of a kernel that suits the work.
+    The form of a kernel that suits the work: of this call, and of all before it that were counted in *tally*.
 
     Args:
         loop: The kernel.
         steps: About how many elementary steps it will take.
+        tally: Counts them, over one small group after another.
     """
+    if tally is not None:
+        tally.steps += steps
+        steps = tally.steps
     return loop.fast if steps >= WORTH_COMPILING else loop

@@ -22,6 +22,7 @@ from evenkeel.engine.ports.cluster import Cluster
 from evenkeel.engine.ports.history import (
     AdviceHistory,
     AdvisedSnapshot,
+    LeftBehind,
     PreviousAdvice,
     ResultHistory,
     ScoredAdvice,
@@ -51,6 +52,7 @@ __all__ = [
     "Incidents",
     "Lake",
     "LakeFile",
+    "LeftBehind",
     "Locks",
     "Manifest",
     "Notifier",

@@ -23,11 +23,20 @@ from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingSnapshot:
-    """A snapshot that should have advice and has none."""
+    """A snapshot that should have advice and has none; *taken_up_by* is the run that began to work on it."""
 
     snapshot_id: str
     cluster: str
     started_at: datetime
+    taken_up_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftBehind:
+    """An overtaken snapshot that has no metrics yet, and whether it has been validated."""
+
+    snapshot_id: str
+    validated: bool
 
 
 class SnapshotHistory(Protocol):
@@ -49,7 +58,32 @@ class SnapshotHistory(Protocol):
         """Those of these snapshots that the history does not have, in the order given."""
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Snapshots written longer ago than that, not rejected, without advice; oldest first."""
+        """Snapshots written longer ago than that, neither rejected nor overtaken, without advice; oldest first."""
+
+    def take_up(
+        self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
+    ) -> str | None:
+        """
+        Take up, for a run, the newest snapshot of a cluster that waits for advice.
+
+        Whatever else of the cluster has no advice and is older is then overtaken by it. A run that has taken up a
+        snapshot before gets the same again, whatever has become of it.
+
+        Args:
+            cluster: Configured name of the cluster.
+            run: Id of the run.
+            passed: Snapshots it saw rejected and does not want again.
+            again: A snapshot that it may take from another run, which has failed.
+
+        Returns:
+            The snapshot id; None when nothing waits, or another run works on the newest.
+        """
+
+    def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
+        """Note that a run works on exactly this snapshot, whoever else did; one with advice stays as it is."""
+
+    def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
+        """Overtaken snapshots without metrics of the day before a snapshot, newest first."""
 
     def expire(self, before: datetime) -> list[str]:
         """

@@ -52,6 +52,8 @@ class ClusterFacts:
         unadvised: Snapshots newer than the newest advice that should have some.
         oldest_unadvised_id: The oldest of them.
         oldest_unadvised_at: When its reading ended.
+        run_seconds: How long a run of late took to store its advice; None where none did.
+        gap_seconds: How often a snapshot came of late; None before the second.
         failing: Steps whose last run failed, longest first; one that serves all clusters stands with the first.
         unsent: Alerts that are still pending, but for those about unsent alerts.
         oldest_unsent_at: When the oldest of them was made.
@@ -69,6 +71,8 @@ class ClusterFacts:
     unadvised: int = 0
     oldest_unadvised_id: str | None = None
     oldest_unadvised_at: datetime | None = None
+    run_seconds: float | None = None
+    gap_seconds: float | None = None
     failing: tuple[FailingStep, ...] = ()
     unsent: int = 0
     oldest_unsent_at: datetime | None = None

@@ -8,6 +8,13 @@ everything after it can.
 
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.alert import alert, watch
+from evenkeel.engine.steps.catching_up import (
+    Turn,
+    measured_now,
+    take_turn,
+    unmeasured,
+    unvalidated,
+)
 from evenkeel.engine.steps.measure import compute_metrics, measure_chunk, record_metrics
 from evenkeel.engine.steps.propose import (
     propose_candidates,
@@ -23,6 +30,7 @@ from evenkeel.engine.steps.validation import distrusted, record_validation, with
 
 __all__ = [
     "GroupWithPast",
+    "Turn",
     "advise",
     "alert",
     "compute_metrics",
@@ -31,6 +39,7 @@ __all__ = [
     "late_for_advice",
     "lookback_of",
     "measure_chunk",
+    "measured_now",
     "propose_candidates",
     "propose_chunk",
     "propose_group",
@@ -40,6 +49,9 @@ __all__ = [
     "repeats",
     "take_scheduled_snapshot",
     "take_snapshot",
+    "take_turn",
+    "unmeasured",
+    "unvalidated",
     "upkeep",
     "watch",
     "withheld_groups",

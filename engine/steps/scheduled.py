@@ -13,7 +13,7 @@ from typing import Protocol
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import HistoryUnreachable
-from evenkeel.engine.ports import Cluster, Lake, Locks, SnapshotHistory
+from evenkeel.engine.ports import Cluster, Lake, Locks, SnapshotHistory, WaitingSnapshot
 from evenkeel.engine.steps.snapshot import take_snapshot
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ REPEATS = 3
 REPEATED_UNTIL = timedelta(days=1)
 """How old a snapshot may be to be run again."""
 
-REPEATED_AT_ONCE = 2
-"""How many snapshots without advice are run again at once."""
+REPEATING = "again__"
+"""How the id of a run begins that repeats another."""
 
 
 class TakingHistory(SnapshotHistory, Locks, Protocol):
@@ -145,24 +145,37 @@ class Repeat:
     run_id: str
 
 
-def late_for_advice(history: SnapshotHistory, settings: Settings, now: datetime) -> list[str]:
-    """Snapshots of the last day whose advice is overdue, oldest first."""
+def late_for_advice(
+    history: SnapshotHistory, settings: Settings, now: datetime
+) -> list[WaitingSnapshot]:
+    """The newest snapshot of each cluster whose advice is overdue, of the last day; oldest first."""
     waiting = history.snapshots_without_advice(timedelta(seconds=settings.late_after_seconds))
-    return [one.snapshot_id for one in waiting if one.started_at > now - REPEATED_UNTIL]
+    recent = (one for one in waiting if one.started_at > now - REPEATED_UNTIL)
+    return sorted({one.cluster: one for one in recent}.values(), key=lambda one: one.started_at)
 
 
-def repeats(snapshot_ids: Iterable[str], count: Callable[[Sequence[str]], int]) -> list[Repeat]:
+def repeats(
+    late: Iterable[WaitingSnapshot],
+    count: Callable[[Sequence[str]], int],
+    active: Callable[[str], bool],
+) -> list[Repeat]:
     """
-    Which of these snapshots are advised again: the first few of those that were not tried too often.
+    Which of these snapshots are advised again: those that no run works on and that were not tried too often.
+
+    That other runs wait for their turn makes no difference: they may be another cluster's, and one that finds its
+    snapshot done ends at once.
 
     Args:
-        snapshot_ids: Snapshots that wait for advice.
+        late: Snapshots that wait for advice.
         count: How many of some run ids there are already.
+        active: Whether a run still waits or works.
     """
     chosen: list[Repeat] = []
-    for snapshot_id in snapshot_ids:
-        run_ids = [f"again__{snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
+    for snapshot in late:
+        run_ids = [f"{REPEATING}{snapshot.snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
         tried = count(run_ids)
-        if tried < REPEATS and len(chosen) < REPEATED_AT_ONCE:
-            chosen.append(Repeat(snapshot_id=snapshot_id, run_id=run_ids[tried]))
+        works = snapshot.taken_up_by is not None and active(snapshot.taken_up_by)
+        waits = tried > 0 and active(run_ids[tried - 1])
+        if tried < REPEATS and not (works or waits):
+            chosen.append(Repeat(snapshot_id=snapshot.snapshot_id, run_id=run_ids[tried]))
     return chosen

@@ -9,7 +9,8 @@ SELECT
     move.topic,
     move.partition,
     move.from_member,
-    move.to_member
+    move.to_member,
+    advice.age_seconds
 FROM latest_advice AS advice
 INNER JOIN advice_move AS move ON move.advice_id = advice.advice_id
 WHERE

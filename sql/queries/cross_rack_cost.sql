@@ -31,7 +31,8 @@ SELECT
     live.cross_rack_cost_per_month - cheapest.cross_rack_cost_per_month AS saved_per_month,
     live.currency,
     live.racks_left_out,
-    live.taken_at
+    live.taken_at,
+    extract(epoch FROM now() - live.taken_at)::double precision AS age_seconds
 FROM live
 LEFT JOIN LATERAL (
     SELECT other.*

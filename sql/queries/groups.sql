@@ -29,7 +29,8 @@ SELECT
     lag.error,
     lag.findings || coalesce(live.findings, '{}') AS findings,
     lag.taken_at,
-    advice.taken_at AS advised_on
+    advice.taken_at AS advised_on,
+    lag.age_seconds
 FROM latest_lag AS lag
 LEFT JOIN candidate AS live
     ON live.snapshot_id = lag.snapshot_id AND live.group_id = lag.group_id AND live.strategy = 'live'

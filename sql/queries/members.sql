@@ -16,8 +16,10 @@ SELECT
     member.capacity_per_second,
     member.capacity_basis,
     member.cross_rack_partitions,
-    member.member_id
+    member.member_id,
+    extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds
 FROM newest_snapshot AS newest
+INNER JOIN snapshot ON snapshot.snapshot_id = newest.measured
 INNER JOIN member_metrics AS member ON member.snapshot_id = newest.measured
 WHERE
     (CAST(:cluster AS text) IS NULL OR member.cluster = CAST(:cluster AS text))

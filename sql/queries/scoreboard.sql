@@ -29,7 +29,8 @@ SELECT
     proof,
     findings,
     notes,
-    reason
+    reason,
+    extract(epoch FROM now() - taken_at)::double precision AS age_seconds
 FROM strategy_scoreboard
 WHERE
     (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))

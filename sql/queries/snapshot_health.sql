@@ -1,7 +1,7 @@
 -- Are the snapshots taken, whole, and worked on? One row per snapshot, the newest first. `duration_seconds` is the whole
 -- reading, `reading_seconds` lies between its first commit and its last end, `seconds_since_previous` between two snapshots.
 -- `bytes_received` are those of all responses, without what TLS adds. The view of the same name has the requests by kind as
--- well.
+-- well. `state`: waiting, at work, advised, rejected, or overtaken, which means that a newer one was advised on in its place.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
@@ -12,6 +12,8 @@ SELECT
     duration_seconds,
     reading_seconds,
     seconds_since_previous,
+    age_seconds,
+    state,
     partial,
     problems,
     request_count,

@@ -12,6 +12,7 @@ SELECT
     validation.unexpected_count,
     validation.checked_count,
     snapshot.started_at AS taken_at,
+    extract(epoch FROM now() - snapshot.started_at)::double precision AS age_seconds,
     validation.snapshot_id
 FROM validation
 INNER JOIN snapshot ON snapshot.snapshot_id = validation.snapshot_id

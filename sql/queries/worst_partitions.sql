@@ -21,7 +21,8 @@ SELECT
     member_id,
     cross_rack,
     subscribed,
-    end_at AS read_at
+    end_at AS read_at,
+    extract(epoch FROM now() - end_at)::double precision AS age_seconds
 FROM partition_latest
 WHERE
     (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))

@@ -2,6 +2,8 @@
 -- watched_since: the first step any cluster's pipeline ever ran.
 -- rejected_*, rejection: the newest snapshot validation has looked at, if it rejected it, and why; else null.
 -- unadvised, oldest_unadvised_*: snapshots newer than the newest advised one, not rejected, without advice.
+-- run_seconds: how long a run took until its advice was stored, the middle one of the last five; gap_seconds: from one
+-- snapshot to the next, the mean of the last ten.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
@@ -15,7 +17,9 @@ SELECT
     CASE WHEN judged.rejected THEN judged.rejection END AS rejection,
     waiting.unadvised,
     waiting.oldest_unadvised_id,
-    waiting.oldest_unadvised_at
+    waiting.oldest_unadvised_at,
+    runs.run_seconds,
+    gaps.gap_seconds
 FROM unnest(CAST(:clusters AS text[])) AS c (cluster)
 LEFT JOIN LATERAL (
     SELECT s.snapshot_id, s.finished_at
@@ -60,4 +64,26 @@ CROSS JOIN LATERAL (
             '-infinity'
         )
 ) AS waiting
+CROSS JOIN LATERAL (
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY last.seconds) AS run_seconds
+    FROM (
+        SELECT extract(epoch FROM s.advised_at - s.taken_up_at)::double precision AS seconds
+        FROM snapshot AS s
+        WHERE s.cluster = c.cluster AND s.advised_at > s.taken_up_at
+        ORDER BY s.started_at DESC
+        LIMIT 5
+    ) AS last
+) AS runs
+CROSS JOIN LATERAL (
+    SELECT
+        extract(epoch FROM max(last.started_at) - min(last.started_at))::double precision
+        / nullif(count(*) - 1, 0) AS gap_seconds
+    FROM (
+        SELECT s.started_at
+        FROM snapshot AS s
+        WHERE s.cluster = c.cluster
+        ORDER BY s.started_at DESC
+        LIMIT 10
+    ) AS last
+) AS gaps
 ORDER BY c.cluster;

@@ -1,14 +1,19 @@
--- Snapshots whose advice never came, oldest first: accepted or not yet validated, and taken long enough ago.
+-- Snapshots whose advice never came, oldest first: accepted or not yet validated, not overtaken, and taken long enough ago.
 --
 -- Parameters:
 --   :older_than_seconds double precision = 120  How long ago it must have been written.
 SELECT
     snapshot_id,
     cluster,
-    started_at
+    started_at,
+    taken_up_by
 FROM snapshot
 WHERE
     advised_at IS NULL
     AND rejected IS NOT TRUE
+    AND NOT EXISTS (
+        SELECT 1 FROM snapshot AS newer
+        WHERE newer.snapshot_id = snapshot.overtaken_by AND newer.rejected IS NOT TRUE
+    )
     AND written_at < now() - make_interval(secs => CAST(:older_than_seconds AS double precision))
 ORDER BY started_at, snapshot_id;

@@ -1,5 +1,6 @@
 -- One row per snapshot: how long it took, what it missed, what validation withheld, how far the steps after it came,
--- and how long after the previous one it was taken. Whether that was late is for `watch_pipeline` to say: it knows the
+-- and how long after the previous one it was taken. `state`: waiting, at work, advised, rejected, or overtaken: a newer one
+-- was advised on in its place, and it has metrics but no advice. Whether that was late is for `watch_pipeline` to say: it knows the
 -- configured late_after_seconds.
 CREATE OR REPLACE VIEW snapshot_health AS
 SELECT
@@ -41,6 +42,17 @@ SELECT
     extract(epoch FROM snapshot.advised_at - snapshot.started_at)::double precision AS seconds_to_advice,
     snapshot.unreadable_groups,
     snapshot.bytes_sent,
-    snapshot.bytes_received
+    snapshot.bytes_received,
+    CASE
+        WHEN snapshot.advised_at IS NOT NULL THEN 'advised'
+        WHEN snapshot.rejected THEN 'rejected'
+        WHEN overtaking.snapshot_id IS NOT NULL AND overtaking.rejected IS NOT TRUE THEN 'overtaken'
+        WHEN snapshot.taken_up_at IS NOT NULL THEN 'at work'
+        ELSE 'waiting'
+    END AS state,
+    snapshot.overtaken_by,
+    snapshot.taken_up_at,
+    snapshot.taken_up_by
 FROM snapshot
-INNER JOIN newest_snapshot AS newest ON newest.cluster = snapshot.cluster;
+INNER JOIN newest_snapshot AS newest ON newest.cluster = snapshot.cluster
+LEFT JOIN snapshot AS overtaking ON overtaking.snapshot_id = snapshot.overtaken_by;

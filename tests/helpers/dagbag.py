@@ -122,6 +122,7 @@ def _describe_task(task: Any) -> dict[str, Any]:
         "retry_delay": task.retry_delay.total_seconds(),
         "timeout": timeout.total_seconds() if timeout else None,
         "pool": task.pool,
+        "weight_rule": str(task.weight_rule),
         "trigger_rule": str(getattr(task.trigger_rule, "value", task.trigger_rule)),
         "tells": [*_names(task.on_failure_callback), *_names(task.on_retry_callback)],
         "upstream": sorted(task.upstream_task_ids),

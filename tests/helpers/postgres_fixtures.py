@@ -90,6 +90,13 @@ def module_database_url(
         yield make(_template)
 
 
+@pytest.fixture(scope="module")
+def module_empty_database(postgres_server: PostgresServer, _session_role: str) -> Iterator[str]:
+    """URL of a database of a module that was never migrated: Airflow's, for one."""
+    with _databases(postgres_server, _session_role) as make:
+        yield make()
+
+
 @pytest.fixture
 def empty_database(make_database: MakeDatabase) -> str:
     """URL of a database of this test that was never migrated."""

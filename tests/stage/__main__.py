@@ -14,6 +14,7 @@ VERBS = {
     "start": ("demo:start_main", "start everything, wait for advice and print what it says"),
     "status": ("demo:status_main", "print what runs, where it is and where its logs are"),
     "stop": ("demo:stop_main", "end everything that start started"),
+    "behind": ("behind:main", "burn processors and watch how far advice is behind the snapshots"),
     "kafka": ("standalone:main", "run the brokers and the groups in the foreground"),
     "brokers": ("kafka.brokers:main", "run the brokers alone, in the foreground"),
     "workload": ("workload.run:main", "run the groups on a cluster, or remove them"),

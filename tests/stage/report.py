@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from evenkeel.engine.cli.views.scoreboard import why
 from evenkeel.engine.cli.views.tables import Table, text
 from evenkeel.engine.cli.views.tables import show as show_tables
 from evenkeel.engine.records import columns_of_query
+from evenkeel.engine.wording import duration
 from tests.stage import slack_workspace as slack
 from tests.stage.services import Demo
 
@@ -25,13 +26,16 @@ QUERIES = (
     ("What would each strategy do for a group?", "scoreboard", ["--param", "group={group}"]),
     ("Are the snapshots taken, whole, and worked on?", "snapshot_health", ["--param", "limit=3"]),
 )
+LOOKED_AT = 200
+"""Snapshots that are looked at: hours of them, so that however far behind the demo is, some have advice."""
+
 TOLD = "select snapshot_id from step_run where step = 'alert' and outcome = 'ok'"
 """`alert` is the last step."""
 
 
 def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
     """The snapshots of the cluster, newest first, and whether all was said of each."""
-    rows = _ask(state, "snapshot_health", cluster=state["name"], limit=10)
+    rows = _ask(state, "snapshot_health", cluster=state["name"], limit=LOOKED_AT)
     with psycopg.connect(state["database_url"]) as connection:
         told = {row[0] for row in connection.execute(TOLD)}
     return [row | {"advised": row["snapshot_id"] in told} for row in rows]
@@ -45,7 +49,9 @@ def is_fresh(row: dict[str, Any], state: dict[str, Any]) -> bool:
 def stage(state: dict[str, Any], found: list[dict[str, Any]]) -> str:
     """How far the snapshot that is worked on is, and what went wrong of late."""
     fresh = [row for row in found if is_fresh(row, state)]
-    waiting = [row["snapshot_id"] for row in fresh if not row["advised"]]
+    waiting = [
+        row["snapshot_id"] for row in fresh if not row["advised"] and row["state"] != "overtaken"
+    ]
     what = f"the advice on snapshot {waiting[-1]}" if waiting else "the next snapshot"
     failed = [row for row in _ask(state, "failed_steps", hours=1) if is_fresh(row, state)]
     return what + "".join(f" (a try of {f['step']} failed: {f['error']})" for f in failed[:1])
@@ -63,13 +69,40 @@ def show(demo: Demo, state: dict[str, Any]) -> None:
     for question, name, arguments in QUERIES:
         _title(question)
         _query([name, *(argument.format(group=shown) for argument in arguments)])
+    _title("How old that is")
+    print(pace(state))
     _title("Go on from here")
     print(ways(demo, state))
 
 
+def pace(state: dict[str, Any]) -> str:
+    """How old the newest snapshot and the newest advice are, and how long advice takes to come."""
+    rows = _ask(state, "advice_age", cluster=state["name"], hours=24)
+    now = datetime.now(tz=UTC)
+    lines = []
+    for what, found in (
+        ("newest snapshot", rows),
+        ("newest with advice", [row for row in rows if row["state"] == "advised"]),
+    ):
+        if found:
+            age = duration((now - found[0]["started_at"]).total_seconds())
+            lines.append(f"{what:<19}{found[0]['snapshot_id']}, {age} old")
+    came = [row["advised_after_seconds"] for row in rows if row["state"] == "advised"]
+    if came:
+        longest = duration(max(came[:10]))
+        lines.append(f"{'advice comes':<19}within {longest} after its snapshot, of late")
+    overtaken = sum(row["state"] == "overtaken" for row in rows)
+    if overtaken:
+        lines.append(f"{'overtaken':<19}{overtaken} snapshots: a newer one was advised on instead")
+    return "\n".join(lines)
+
+
 def _when(groups: list[dict[str, Any]]) -> str:
     taken = max((group["taken_at"] for group in groups), default=None)
-    return f" at {taken.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if taken else ""
+    if taken is None:
+        return ""
+    age = duration((datetime.now(tz=UTC) - taken).total_seconds())
+    return f" at {taken.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, {age} ago"
 
 
 def _title(words: str) -> None:

@@ -14,7 +14,7 @@ from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.adapters.postgres.worst import worst
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
-from evenkeel.engine.ports import Manifest, WaitingSnapshot
+from evenkeel.engine.ports import LeftBehind, Manifest, WaitingSnapshot
 
 
 class SnapshotTables(Database):
@@ -61,11 +61,28 @@ class SnapshotTables(Database):
         return [row["snapshot_id"] for row in rows]
 
     def snapshots_without_advice(self, older_than: timedelta) -> list[WaitingSnapshot]:
-        """Those written longer ago, not rejected, without advice; oldest first."""
+        """Those written longer ago, neither rejected nor overtaken, without advice; oldest first."""
         rows = self._execute(
             "snapshots_without_advice", older_than_seconds=older_than.total_seconds()
         )
         return [WaitingSnapshot(**row) for row in rows]
+
+    def take_up(
+        self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
+    ) -> str | None:
+        """Take up the newest, under the cluster's lock; the others are overtaken."""
+        given = {"cluster": cluster, "run": run, "passed": list(passed), "again": again}
+        found = self._execute("take_up", **given)
+        return found[0]["snapshot_id"] if found else None
+
+    def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
+        """Note the run."""
+        self._execute("take_up_by_hand", snapshot_id=snapshot_id, run=run)
+
+    def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
+        """Overtaken ones without metrics, newest first."""
+        rows = self._execute("left_behind", snapshot_id=snapshot_id, limit=limit)
+        return [LeftBehind(**row) for row in rows]
 
     def expire(self, before: datetime) -> list[str]:
         """Delete what began before; the ids of the snapshots among it."""
@@ -89,7 +106,7 @@ class ResultTables(Database):
         partitions = tables["partition_metrics"]
         first, last = _extent(partitions["committed_at"], partitions["end_at"])
         with self._writing(snapshot_id) as (connection, _):
-            (found,) = execute(
+            (cleared,) = execute(
                 connection,
                 "clear_metrics",
                 snapshot_id=snapshot_id,
@@ -99,7 +116,7 @@ class ResultTables(Database):
             for name in ("group_metrics", "member_metrics"):
                 load(connection, tables[name], name)
             load(connection, worst(partitions), "partition_worst")
-            if found["newest"]:
+            if cleared["newest"]:
                 load(connection, partitions, "partition_latest")
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:

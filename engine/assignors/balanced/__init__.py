@@ -27,17 +27,19 @@ searched to the end; a test tries all assignments of up to four members and six 
 comes first with members and topics in order of name.
 
 Cost: about a millisecond for a small group without lag, and at most *work* steps of search above a near-linear start.
+The loops of the search are kernels (`evenkeel.engine.kit.compiled`): interpreted they take some 19 ms of processor time
+a group of a realistic fleet (mean 96 partitions), compiled, from a few hundred such groups in one process on, 6 ms.
 Source: convex flow after Frank and Murota; fractions after Dinkelbach (1967); branch and bound over min-cost flows.
 
 What it does not do: it looks at neither the rate nor the history of lag; where a lag is unknown it leaves the second
 criterion out and says so. Nothing in Kafka follows such a plan: it takes an assignor that does.
 
 Read the search behind it in this order. `problem` puts a group into canonical order, `counts` (with `thresholds`)
-finds every fairest count vector at once, and `leeway` holds what they leave open. `share` and `flow` find the least
-cross-rack share and the fewest moves where lags are left aside, `deal` gives that plan partitions. `floors` bounds
-the largest member lag from below; `level` (with `subsets`), `pack` and `lowest` bring it down. `restrict` and
-`branch` find the cheapest assignment under that lag, `refund` a cheaper one. `solve` runs them in order, `proof` says
-what came of it, `work` how much they may do.
+finds every fairest count vector at once, and `leeway` holds what they leave open. `share` and `flow` (with `network`)
+find the least cross-rack share and the fewest moves where lags are left aside, `deal` gives that plan partitions.
+`floors` bounds the largest member lag from below; `level` (with `swaps` and `subsets`), `pack` and `lowest` bring it
+down. `restrict` (with `narrow`) and `branch` find the cheapest assignment under that lag, `refund` a cheaper one.
+`solve` runs them in order, `proof` says what came of it, `work` how much they may do.
 """
 
 from __future__ import annotations

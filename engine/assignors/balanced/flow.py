@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.leeway import Leeway
-from evenkeel.engine.kit.flow import FlowNetwork, outweighing
+from evenkeel.engine.assignors.balanced.network import Network, network_of
+from evenkeel.engine.assignors.balanced.work import ASKED
+from evenkeel.engine.kit.compiled import at_work
+from evenkeel.engine.kit.flow import Arcs, cheapest_flow, outweighing
 from evenkeel.engine.model import NONE, Ints
-
-_MANY = 20_000
-"""Arcs from hubs to members from which on mixing them takes too long."""
 
 _LARGE = 1 << 61
 """What costs times nodes must stay below, in the solver."""
@@ -87,15 +87,19 @@ def cheapest(leeway: Leeway, toll: Ints, keep: Ints | None = None) -> FlowPlan |
     """
     free = not toll.any()
     pattern = np.zeros_like(leeway.pattern) if free else leeway.pattern
-    batch = leeway.realm * len(toll) + pattern
+    if len(leeway.start) <= 2 and free:
+        return _most_kept(leeway, _kinds(leeway, pattern, len(toll)), keep)
+    network = _network(leeway, pattern, toll, leeway.most if keep is None else keep)
+    return _plan(leeway, network)
+
+
+def _kinds(leeway: Leeway, pattern: Ints, patterns: int) -> _Kinds:
+    batch = leeway.realm * patterns + pattern
     names, kind, size = _distinct(batch * (leeway.members + 1) + leeway.holder + 1)
     batch_name, holder = np.divmod(names, leeway.members + 1)
     batches, batch, _ = _distinct(batch_name)
-    realm, pattern = np.divmod(batches, len(toll))
-    kinds = _Kinds(kind, holder - 1, batch, size, realm, pattern)
-    if len(leeway.start) <= 2 and free:
-        return _most_kept(leeway, kinds, keep)
-    return _Flow(leeway, toll, kinds, keep).plan()
+    realm, pattern = np.divmod(batches, patterns)
+    return _Kinds(kind, holder - 1, batch, size, realm, pattern)
 
 
 def _distinct(keys: Ints) -> tuple[Ints, Ints, Ints]:
@@ -135,117 +139,46 @@ def _most_kept(leeway: Leeway, kinds: _Kinds, keep: Ints | None) -> FlowPlan:
     )
 
 
-class _Flow:
-    """The network: kinds, their batches, hubs, members, what members keep, pools."""
-
-    def __init__(self, leeway: Leeway, toll: Ints, kinds: _Kinds, keep: Ints | None) -> None:
-        self.leeway, self.toll, self.kinds = leeway, toll, kinds
-        self.keep = leeway.most if keep is None else keep
-        self.of_pair = np.repeat(np.arange(len(leeway.start) - 1), np.diff(leeway.start))
-        sites = toll.shape[1]
-        hubs, self.hub_of_pair, self.hub_size = _distinct(
-            self.of_pair * sites + leeway.site[leeway.member]
-        )
-        self.hub_realm, self.hub_site = np.divmod(hubs, sites)
-        self.held = np.flatnonzero(kinds.holder != NONE)
-        self.batch_at = len(kinds.size)
-        self.hub_at = self.batch_at + len(kinds.realm)
-        self.member_at = self.hub_at + len(hubs)
-        self.keeper_at = self.member_at + leeway.members
-        self.pool_at = self.keeper_at + leeway.members
-        nodes = self.pool_at + len(leeway.extra)
-        self.network = FlowNetwork(nodes)
-        self.worth = outweighing(2 * leeway.partitions)  # at most 2 each for not being mixed
-        if int(abs(toll).max(initial=0) + 1) * self.worth * nodes >= _LARGE:
-            self.worth = 1
-
-    def plan(self) -> FlowPlan | None:
-        """Solve it; None when it cannot be."""
-        leeway, kinds = self.leeway, self.kinds
-        keeps, (way_batch, way_hub, ways), outs = self._kinds(), self._batches(), self._members()
-        supply = self.network.supply
-        supply[: self.batch_at] = kinds.size
-        supply[self.member_at : self.keeper_at] = -leeway.least
-        supply[self.pool_at :] = -leeway.extra
-        solved = self.network.cheapest()
-        if solved is None:
-            return None
-        cost, flows = solved
-        kept = np.zeros(self.batch_at, np.int64)
-        kept[self.held] = flows[keeps]
-        amount: Ints = np.sum([flows[w] for w in ways], axis=0)
-        given: Ints = np.sum([flows[o] for o in outs], axis=0)
-        way, out = np.flatnonzero(amount), np.flatnonzero(given)
-        out = out[np.argsort(self.hub_of_pair[out], kind="stable")]
-        return FlowPlan(
-            cost=cost // self.worth,
-            kind=kinds.kind,
-            holder=kinds.holder,
-            batch=kinds.batch,
-            size=kinds.size,
-            kept=kept,
-            way_batch=way_batch[way],
-            way_hub=way_hub[way],
-            way_amount=amount[way],
-            out_hub=self.hub_of_pair[out],
-            out_member=leeway.member[out],
-            out_amount=given[out],
-        )
-
-    def _kinds(self) -> slice:
-        """A kind stays with its holder, as far as that can keep it, or joins its batch."""
-        kinds, leeway, held = self.kinds, self.leeway, self.held
-        holder, everyone = kinds.holder[held], np.arange(leeway.members)
-        moved = (kinds.holder != NONE) * self.worth
-        self.network.add(np.arange(self.batch_at), self.batch_at + kinds.batch, kinds.size, moved)
-        toll = self.toll[kinds.pattern[kinds.batch[held]], leeway.site[holder]] * self.worth
-        keeps = self.network.add(held, self.keeper_at + holder, kinds.size[held], toll)
-        self.network.add(self.keeper_at + everyone, self.member_at + everyone, self.keep, 0)
-        return keeps
-
-    def _batches(self) -> tuple[Ints, Ints, list[slice]]:
-        """A batch goes to the hubs of its realm, best to each by its number of members."""
-        kinds = self.kinds
-        batch, hub = _joined(kinds.realm, self.hub_realm)
-        size = np.zeros(len(kinds.realm), np.int64)
-        np.add.at(size, kinds.batch, kinds.size)
-        crowd = np.diff(self.leeway.start)[kinds.realm[batch]]
-        fair = -(-size[batch] * self.hub_size[hub] // crowd)
-        toll = self.toll[kinds.pattern[batch], self.hub_site[hub]] * self.worth
-        return batch, hub, self._mixed(self.batch_at + batch, self.hub_at + hub, fair, toll)
-
-    def _members(self) -> list[slice]:
-        """A hub gives to its members, best equally much; a member may hand one on to its pool."""
-        leeway, pair = self.leeway, self.of_pair
-        asking = np.flatnonzero(leeway.pool >= 0)
-        self.network.add(self.member_at + asking, self.pool_at + leeway.pool[asking], 1, 0)
-        crowd, size = (
-            np.diff(leeway.start),
-            np.bincount(leeway.realm, minlength=len(leeway.start) - 1),
-        )
-        fair = -(-size[pair] // crowd[pair])
-        if len(crowd) == 1 or len(pair) >= _MANY:
-            fair = size[pair]
-        tail, head = self.hub_at + self.hub_of_pair, self.member_at + leeway.member
-        return self._mixed(tail, head, fair, np.zeros(len(pair), np.int64))
-
-    def _mixed(self, tail: Ints, head: Ints, fair: Ints, cost: Ints) -> list[slice]:
-        """Arcs that cost a unit more from a fair share on."""
-        everything = self.leeway.partitions
-        if self.worth == 1 or (fair >= everything).all():
-            return [self.network.add(tail, head, everything, cost)]
-        return [
-            self.network.add(tail, head, fair, cost),
-            self.network.add(tail, head, everything, cost + 1),
-        ]
+def _network(leeway: Leeway, pattern: Ints, toll: Ints, keep: Ints) -> Network:
+    worth = outweighing(2 * leeway.partitions)  # at most 2 each for not being mixed
+    most = -(-_LARGE // ((int(abs(toll).max(initial=0)) + 1) * worth))
+    before = leeway.realm, pattern, leeway.holder, leeway.start, leeway.member, leeway.site
+    after = leeway.least, leeway.pool, leeway.extra, keep
+    run = at_work(network_of, leeway.partitions + 4 * len(leeway.member), ASKED)
+    if run is not network_of:
+        return Network(*run(*before, toll.ravel(), toll.shape[1], *after, most))
+    lists = [array.tolist() for array in (*before, toll.ravel(), *after)]
+    return Network(*run(*lists[:7], toll.shape[1], *lists[7:], most))
 
 
-def _joined(left: Ints, right: Ints) -> tuple[Ints, Ints]:
-    """All pairs (i, j) with left[i] == right[j], ascending; *right* is ascending."""
-    first, last = np.searchsorted(right, left, "left"), np.searchsorted(right, left, "right")
-    sizes = last - first
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(np.arange(len(left)), sizes), (
-        np.repeat(first - ends + sizes, sizes) + np.arange(total)
+def _plan(leeway: Leeway, network: Network) -> FlowPlan | None:
+    """Solve it; None when it cannot be."""
+    arcs = Arcs(tail=network.tail, head=network.head, capacity=network.capacity, cost=network.cost)
+    solved = cheapest_flow(network.supply, arcs)
+    if solved is None:
+        return None
+    cost, flows = solved
+    kinds, pairs, ways = len(network.size), len(leeway.member), len(network.way_batch)
+    kept = np.zeros(kinds, np.int64)
+    kept[network.held] = flows[kinds : kinds + len(network.held)]
+    at = kinds + len(network.held) + leeway.members
+    amount = flows[at : at + network.ways * ways].reshape(network.ways, ways).sum(axis=0)
+    given = flows[len(flows) - network.outs * pairs :].reshape(network.outs, pairs).sum(axis=0)
+    way, out = np.flatnonzero(amount), np.flatnonzero(given)
+    hub = network.hub_of_pair[out]
+    order = np.argsort(hub, kind="stable")
+    out = out[order]
+    return FlowPlan(
+        cost=cost // network.worth,
+        kind=network.kind,
+        holder=network.holder,
+        batch=network.batch,
+        size=network.size,
+        kept=kept,
+        way_batch=network.way_batch[way],
+        way_hub=network.way_hub[way],
+        way_amount=amount[way],
+        out_hub=hub[order],
+        out_member=leeway.member[out],
+        out_amount=given[out],
     )

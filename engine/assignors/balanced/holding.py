@@ -6,7 +6,7 @@ import numpy as np
 
 from evenkeel.engine.assignors.balanced.leeway import Leeway
 from evenkeel.engine.assignors.balanced.share import of_a_toll
-from evenkeel.engine.model import NONE, Flags, Ints
+from evenkeel.engine.model import NONE, Ints
 
 
 class Holding:
@@ -18,24 +18,24 @@ class Holding:
         owner: (N) owner of each partition.
         load: (M) lag owned.
         count: (M) partitions owned.
-        held: Per member its partitions.
     """
 
     def __init__(self, leeway: Leeway, owner: Ints) -> None:
         self.leeway, self.owner = leeway, owner.copy()
         self.load = loads(leeway, owner)
         self.count = np.bincount(owner, minlength=leeway.members)
-        order = np.argsort(owner, kind="stable")
-        cuts = np.searchsorted(owner[order], np.arange(1, leeway.members))
-        self.held: list[Ints] = np.split(order, cuts)
+        self._held: dict[int, Ints] = {}
 
-    def open_to(self, member: int) -> Flags:
-        """(M) members that may get a partition from *member* without one in return."""
-        leeway = self.leeway
-        if leeway.pool[member] == NONE or self.count[member] <= leeway.least[member]:
-            return np.zeros(leeway.members, np.bool_)
-        room: Flags = (leeway.pool == leeway.pool[member]) & (self.count == leeway.least)
-        return room
+    def held(self, member: int) -> Ints:
+        """A member's partitions, ascending."""
+        found = self._held.get(member)
+        if found is None:
+            found = self._held[member] = np.flatnonzero(self.owner == member)
+        return found
+
+    def forget(self) -> None:
+        """Owners have been changed from outside."""
+        self._held.clear()
 
     def exchange(self, member: int, given: Ints, other: int, taken: Ints) -> None:
         """A member gives and takes partitions; *other* the reverse."""
@@ -45,9 +45,8 @@ class Holding:
         self.load[other] += shift
         self.count[member] += len(taken) - len(given)
         self.count[other] += len(given) - len(taken)
-        both = np.sort(np.concatenate([self.held[member], self.held[other]]))
-        mine = self.owner[both] == member
-        self.held[member], self.held[other] = both[mine], both[~mine]
+        self._held.pop(member, None)
+        self._held.pop(other, None)
 
     def rotate(self, chain: Ints) -> None:
         """Each partition takes the place of the next one at its owner, the last that of the first."""
@@ -57,7 +56,7 @@ class Holding:
         np.add.at(self.load, getters, lag)
         self.owner[chain] = getters
         for member in getters.tolist():
-            self.held[member] = np.flatnonzero(self.owner == member)
+            self._held.pop(member, None)
 
 
 class Price:

@@ -9,34 +9,23 @@ of least toll.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.chains import relieved
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
-from evenkeel.engine.assignors.balanced.subsets import Exchange, Side, exchange
+from evenkeel.engine.assignors.balanced.swaps import Exchange, Swap, Swaps
 from evenkeel.engine.assignors.balanced.work import Work
-from evenkeel.engine.model import Flags, Ints
-
-_COLUMNS = 160
-"""Partitions of the least loaded members that are looked at for a swap, at least."""
-
-_SUBSET = 8
-"""Partitions of each side whose subsets are looked at."""
+from evenkeel.engine.model import NONE, Ints
 
 _PARTNERS = 6
 """Members tried for an exchange of subsets: so many of the lightest, and of the heaviest."""
-
-_CALL = 2_500
-"""Elementary steps that any look at some pairs takes."""
 
 _FAR = np.iinfo(np.int64).max
 
 
 def swap_down(holding: Holding, target: int, price: Price, work: Work) -> bool:
     """As `level`, but with nothing but toll-free swaps and handovers: a quick look."""
-    return _Levelling(holding, target, price, work).swap()
+    return Swaps(holding, price).down(target, work)
 
 
 def level(holding: Holding, target: int, price: Price, work: Work, *, at_any_toll: bool) -> bool:
@@ -53,28 +42,12 @@ def level(holding: Holding, target: int, price: Price, work: Work, *, at_any_tol
     return _Levelling(holding, target, price, work).run(at_any_toll)
 
 
-class _Swaps(NamedTuple):
-    """
-    Of each of *mine* for each of *theirs*, then for nothing from the rest of *owners*.
-
-    Whether it helps, the larger load after it (the target at least), what it adds to the price, whole tolls of that.
-    """
-
-    mine: Ints
-    theirs: Ints
-    owners: Ints
-    helps: Flags
-    worst: Ints
-    added: Ints
-    toll: Ints
-    least_toll: int
-
-
 class _Levelling:
     def __init__(self, holding: Holding, target: int, price: Price, work: Work) -> None:
         self.holding, self.target, self.price, self.work = holding, target, price, work
         self.tolls = Price(price.leeway, price.toll, moves=False)
         self.lag = holding.leeway.lag
+        self.swaps = Swaps(holding, price)
 
     def run(self, at_any_toll: bool) -> bool:
         load = self.holding.load
@@ -91,33 +64,20 @@ class _Levelling:
                 return False
         return True
 
-    def swap(self) -> bool:
-        load = self.holding.load
-        while len(load) and load.max() > self.target:
-            most = int(np.argmax(load))
-            swaps = self._swaps(most)
-            if swaps is None:
-                return False
-            if not self._swap(most, swaps, swaps.added <= 0) and not self._swap(
-                most, swaps, swaps.toll <= 0
-            ):
-                return False
-        return True
-
     def _improve(self, member: int, at_any_toll: bool) -> bool:
         """Relieve a member at the least price that works."""
-        swaps = self._swaps(member)
-        if swaps is not None and self._swap(member, swaps, swaps.added <= 0):
+        free, without_toll, least_toll = self.swaps.best(member, self.target, self.work)
+        if self._swap(member, free):
             return True
         if self._recombine(member, 0, self.price):
             return True
-        if swaps is not None and self._swap(member, swaps, swaps.toll <= 0):
+        if self._swap(member, without_toll):
             return True
         if self._recombine(member, 0, self.tolls) or self._rotate(member, self.tolls):
             return True
         if not at_any_toll:
             return False
-        if swaps is not None and self._swap(member, swaps, swaps.toll <= swaps.least_toll):
+        if self._swap(member, least_toll):
             return True
         return self._recombine(member, _FAR, self.tolls) or self._rotate(member, None)
 
@@ -135,55 +95,18 @@ class _Levelling:
         others = np.flatnonzero((island == island[member]) & (load < load[member] - 1))
         return others[np.argsort(load[others], kind="stable")]
 
-    def _swaps(self, member: int) -> _Swaps | None:
-        """What swapping any of a member's partitions with the least loaded members' would bring; None for nothing."""
-        holding, lag, price = self.holding, self.lag, self.price
-        others = self._partners(member)
-        others = others[: int(np.searchsorted(np.cumsum(holding.count[others]), _COLUMNS)) + 1]
-        mine = holding.held[member]
-        theirs = np.concatenate([mine[:0], *(holding.held[m] for m in others.tolist())])
-        owners = np.concatenate([holding.owner[theirs], others[holding.open_to(member)[others]]])
-        if not len(owners) or not self.work.spend(_CALL + len(mine) * len(owners)):
-            return None
-        back = np.zeros(len(owners), np.int64)
-        back[: len(theirs)] = lag[theirs]
-        shift = lag[mine][:, None] - back[None, :]
-        worst = np.maximum(holding.load[member] - shift, holding.load[owners][None, :] + shift)
-        worst[~self._fits(member, mine, theirs, owners)] = _FAR
-        added = price.of(mine[:, None], owners[None, :]) - price.of(mine, np.array(member))[:, None]
-        returned = price.of(theirs, np.array(member)) - price.of(theirs, owners[: len(theirs)])
-        added[:, : len(theirs)] += returned[None, :]
-        helps = worst < holding.load[member]
-        if not helps.any():
-            return None
-        toll = (added + 2) // price.of_a_toll  # a swap adds at most two moves, or takes two away
-        least_toll = int(np.min(toll, where=helps, initial=_FAR))
-        worst = np.maximum(worst, self.target)
-        return _Swaps(mine, theirs, owners, helps, worst, added, toll, least_toll)
-
-    def _fits(self, member: int, mine: Ints, theirs: Ints, owners: Ints) -> Flags:
-        """(mine, owners) whether both sides may own what they get."""
-        leeway = self.holding.leeway
-        fits: Flags = leeway.may[leeway.realm[mine][:, None], owners[None, :]]
-        fits[:, : len(theirs)] &= leeway.may[leeway.realm[theirs], member][None, :]
-        return fits
-
-    def _swap(self, member: int, swaps: _Swaps, among: Flags) -> bool:
-        """Make the swap that leaves the two least loaded, of equal ones the cheapest; whether there is any."""
-        among = among & swaps.helps
-        if not among.any():
+    def _swap(self, member: int, swap: Swap) -> bool:
+        """Make a swap, unless there is none."""
+        given, other, taken = swap
+        if given == NONE:
             return False
-        worst = np.where(among, swaps.worst, _FAR)
-        best = worst == worst.min()
-        pick = int(np.argmin(np.where(best, swaps.added, _FAR)))
-        row, column = divmod(pick, len(swaps.owners))
-        taken = swaps.theirs[column : column + 1]  # nothing in return beyond the end
-        self.holding.exchange(member, swaps.mine[row : row + 1], int(swaps.owners[column]), taken)
+        back = [] if taken == NONE else [taken]
+        self.holding.exchange(member, np.array([given]), other, np.array(back, np.int64))
         return True
 
     def _recombine(self, member: int, limit: int, price: Price) -> bool:
         """Exchange subsets with one of the lightest members: the first where that is free, else the cheapest."""
-        best: tuple[Exchange, int, Ints, Ints] | None = None
+        best: tuple[Exchange, int] | None = None
         load = self.holding.load
         others, few = self._partners(member), _PARTNERS if price is self.tolls else _PARTNERS // 3
         if len(others) > 2 * few:  # the lightest have room, the heaviest may hold what fits
@@ -195,39 +118,17 @@ class _Levelling:
                 least, most = 1, int(load[member] - load[other]) - 1
             if best is not None:
                 limit = best[0].cost - 1
-            found = self._exchange(member, other, (least, most), limit, price)
-            if found is not None:
-                best = found[0], other, *found[1:]
-                if best[0].cost <= 0:
+            cheapest = self.swaps.between(
+                member, other, (least, most), limit, moves=price.moves, work=self.work
+            )
+            if cheapest is not None:
+                best = cheapest, other
+                if cheapest.cost <= 0:
                     break
         if best is None:
             return False
-        swap, other, mine, theirs = best
-        self.holding.exchange(member, mine[swap.given], other, theirs[swap.taken])
+        self.holding.exchange(member, best[0].given, best[1], best[0].taken)
         return True
-
-    def _exchange(
-        self, member: int, other: int, bounds: tuple[int, int], limit: int, price: Price
-    ) -> tuple[Exchange, Ints, Ints] | None:
-        mine = self._small(member, other, limit, price)
-        if not len(mine[0]):
-            return None
-        theirs = self._small(other, member, limit, price)
-        if not len(theirs[0]) or not self.work.spend(_CALL + (len(mine[0]) << len(theirs[0]))):
-            return None
-        gives, takes = Side(self.lag[mine[0]], mine[1]), Side(self.lag[theirs[0]], theirs[1])
-        found = exchange(gives, takes, *bounds, limit)
-        return None if found is None else (found, mine[0], theirs[0])
-
-    def _small(self, member: int, other: int, limit: int, price: Price) -> tuple[Ints, Ints]:
-        """Partitions of least lag that could go over, first those that add nothing to the price; what they add."""
-        leeway, mine = self.holding.leeway, self.holding.held[member]
-        mine = mine[leeway.may[leeway.realm[mine], other]]
-        added = price.added(mine, member, other)
-        if limit <= 0:
-            mine, added = mine[added <= 0], added[added <= 0]
-        order = np.lexsort((self.lag[mine], added > 0))[:_SUBSET]
-        return mine[order], added[order]
 
     def _pass_on(self, member: int, passed: set[int]) -> bool:
         """Hand the surplus to a member that has not had it yet since the largest load last fell."""
@@ -237,11 +138,9 @@ class _Levelling:
             if other in passed:
                 continue
             excess = int(load[member]) - self.target
-            found = self._exchange(
-                member, other, (excess, int(load[member] - load[other])), 0, self.tolls
-            )
+            bounds = excess, int(load[member] - load[other])
+            found = self.swaps.between(member, other, bounds, 0, moves=False, work=self.work)
             if found is not None:
-                swap, mine, theirs = found
-                self.holding.exchange(member, mine[swap.given], other, theirs[swap.taken])
+                self.holding.exchange(member, found.given, other, found.taken)
                 return True
         return False

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
-from evenkeel.engine.assignors.balanced.subsets import Side, exchange
+from evenkeel.engine.assignors.balanced.swaps import Swaps
 from evenkeel.engine.assignors.balanced.work import Work
 from evenkeel.engine.model import Ints
-
-_SUBSET = 8
-"""Partitions of each side whose subsets are looked at."""
 
 _CALL = 2_000
 """Elementary steps an exchange takes at least."""
@@ -29,13 +26,14 @@ def refunded(owner: Ints, cap: int, price: Price, work: Work) -> Ints:
     holding = Holding(price.leeway, owner)
     if not work.spend(price.leeway.members * len(owner)):
         return owner
+    swaps = Swaps(holding, price)
     better = True
     while better:
         better = False
-        for one, other in _promising(holding, price):
+        for member, other in _promising(holding, price):
             if not work.spend(_CALL):
                 return holding.owner
-            better |= _exchanged(holding, cap, price, one, other)
+            better |= _exchanged(swaps, cap, price.moves, member, other)
     return holding.owner
 
 
@@ -53,22 +51,11 @@ def _promising(holding: Holding, price: Price) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in found[order].tolist()]
 
 
-def _exchanged(holding: Holding, cap: int, price: Price, member: int, other: int) -> bool:
-    lag, load = holding.leeway.lag, holding.load
-    mine, theirs = _dearest(holding, price, member, other), _dearest(holding, price, other, member)
-    gives = Side(lag[mine], price.added(mine, member, other))
-    takes = Side(lag[theirs], price.added(theirs, other, member))
-    least, most = int(load[member]) - cap, cap - int(load[other])
-    found = exchange(gives, takes, least, most, -1)
+def _exchanged(swaps: Swaps, cap: int, moves: bool, member: int, other: int) -> bool:
+    load = swaps.holding.load
+    bounds = int(load[member]) - cap, cap - int(load[other])
+    found = swaps.between(member, other, bounds, -1, moves=moves)
     if found is None:
         return False
-    holding.exchange(member, mine[found.given], other, theirs[found.taken])
+    swaps.holding.exchange(member, found.given, other, found.taken)
     return True
-
-
-def _dearest(holding: Holding, price: Price, member: int, other: int) -> Ints:
-    """The partitions that would save most, and of the others those of least lag."""
-    leeway, mine = holding.leeway, holding.held[member]
-    mine = mine[leeway.may[leeway.realm[mine], other]]
-    dearest: Ints = mine[np.lexsort((leeway.lag[mine], price.added(mine, member, other)))[:_SUBSET]]
-    return dearest

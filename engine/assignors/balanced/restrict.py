@@ -10,7 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.leeway import Leeway
-from evenkeel.engine.model import NONE, Flags, Ints
+from evenkeel.engine.assignors.balanced.narrow import UNCHANGED, Bounds, narrow
+from evenkeel.engine.assignors.balanced.work import ASKED
+from evenkeel.engine.kit.compiled import at_work
+from evenkeel.engine.model import NONE, Ints
 
 
 class Capped:
@@ -29,9 +32,9 @@ class Capped:
             cap: No member may own more lag (offsets).
         """
         self.leeway, self.cap = leeway, cap
-        order = np.lexsort((leeway.lag, leeway.island_of))
-        cuts = np.searchsorted(leeway.island_of[order], np.arange(leeway.islands + 1))
-        self._ascending = [order[a:b] for a, b in itertools.pairwise(cuts)]
+        self._order = np.lexsort((leeway.lag, leeway.island_of))
+        cuts = np.searchsorted(leeway.island_of[self._order], np.arange(leeway.islands + 1))
+        self._cuts = cuts.astype(np.int64)
 
     @cached_property
     def keep(self) -> Ints:
@@ -51,7 +54,8 @@ class Capped:
         lightest = before[first[holder] + nth] - before[first[holder]]
         last = (first + count)[holder]
         heaviest = before[last] - before[last - nth]
-        for number, mine in enumerate(self._ascending):
+        for number, (begin, end) in enumerate(itertools.pairwise(self._cuts.tolist())):
+            mine = self._order[begin:end]
             ascending = _sums(leeway.lag[mine])
             own = leeway.island[holder] == number
             others = np.count_nonzero(leeway.island == number) - 1
@@ -74,83 +78,51 @@ class Capped:
             banned: Partition -> members decided not to own it.
         """
         leeway = self.leeway
-        found = self._bounds(fixed)
-        if found is None:
-            return None
-        limit, owned = found
-        decided = (owned != NONE).any() or len(banned) > 0
-        if not decided and limit.min(initial=self.cap) >= leeway.lag.max(initial=0):
-            return leeway
-        special = owned + 1
-        names = sorted(p for p in banned if owned[p] == NONE)
-        special[names] = np.arange(1, len(names) + 1) + leeway.members
-        steps = np.unique(limit)
-        height = np.searchsorted(steps, leeway.lag)  # the first step that is high enough
-        keys = (special * (len(steps) + 1) + height) * len(leeway.may) + leeway.realm
-        _, first, realm = np.unique(keys, return_index=True, return_inverse=True)
-        may: Flags = leeway.may[leeway.realm[first]] & (leeway.lag[first][:, None] <= limit)
-        settled = np.flatnonzero(owned[first] != NONE)
-        may[settled] = leeway.may[leeway.realm[first[settled]]]
-        may[settled] &= np.arange(leeway.members) == owned[first[settled], None]
-        for partition, members in banned.items():
-            if owned[partition] == NONE:
-                may[realm[partition], sorted(members)] = False
-            elif owned[partition] in members:
-                return None
-        if not may.any(axis=1).all():
-            return None
-        return self._with(may, realm.astype(np.int64))
-
-    def _bounds(self, fixed: Mapping[int, int]) -> tuple[Ints, Ints] | None:
-        """(M) the largest lag of a partition that a member could still own; (N) who must own it, NONE where open."""
-        leeway = self.leeway
-        owned = np.full(leeway.partitions, NONE, np.int64)
+        owned, limit = (
+            np.full(leeway.partitions, NONE, np.int64),
+            np.empty(leeway.members, np.int64),
+        )
         owned[list(fixed)] = list(fixed.values())
-        decided = np.flatnonzero(owned != NONE)
-        load, count = np.zeros(leeway.members, np.int64), np.zeros(leeway.members, np.int64)
-        np.add.at(load, owned[decided], leeway.lag[decided])
-        np.add.at(count, owned[decided], 1)
-        limit = np.full(leeway.members, self.cap, np.int64)
-        lacking = np.maximum(leeway.least - count, 0)
-        for number, mine in enumerate(self._ascending):
-            free = mine[owned[mine] == NONE]
-            company = _sums(leeway.lag[free])
-            who = np.flatnonzero(leeway.island == number)
-            need = lacking[who]
-            if (need >= len(company)).any() or (load[who] + company[need] > self.cap).any():
-                return None
-            limit[who] = self.cap - load[who] - company[np.maximum(need - 1, 0)]
-            if not self._forced(free, who, need, self.cap - load[who] - company[need], owned):
-                return None
-        limit[(count >= leeway.most) & (leeway.island != NONE)] = -1
-        return limit, owned
-
-    def _forced(self, free: Ints, who: Ints, need: Ints, slack: Ints, owned: Ints) -> bool:
-        """Mark partitions without which a member's company would be too much; False where two need the same."""
-        lag = self.leeway.lag
-        for member, number, left in zip(who.tolist(), need.tolist(), slack.tolist(), strict=True):
-            if not 0 < number < len(free) or lag[free[number]] - lag[free[0]] <= left:
-                continue
-            must = free[:number][lag[free[number]] - lag[free[:number]] > left]
-            if (owned[must] != NONE).any():
-                return False
-            owned[must] = member
-        return True
-
-    def _with(self, may: Flags, realm: Ints) -> Leeway:
-        leeway = self.leeway
-        rows, member = np.nonzero(may)
-        holder = np.where(may[realm, leeway.holder], leeway.holder, NONE)
+        bans = sorted((p, m) for p, members in banned.items() for m in members)
+        partition, member = np.array(bans, np.int64).reshape(-1, 2).T.copy()
+        run = at_work(narrow, 4 * leeway.partitions + 2 * len(leeway.member), ASKED)
+        if run is not narrow:
+            found = run(self._bounds, self.cap, owned, partition, member, limit)
+        else:
+            lists = (array.tolist() for array in (owned, partition, member, limit))
+            found = run(self._lists, self.cap, *lists)
+        realms, realm, may, start, those, holder = found
+        if realms <= 0:
+            return leeway if realms == UNCHANGED else None
         lost = int((leeway.holder != NONE).sum() - (holder != NONE).sum())
         return replace(
             leeway,
             realm=realm,
-            start=np.searchsorted(rows, np.arange(len(may) + 1)).astype(np.int64),
-            member=member,
-            may=may,
+            start=start,
+            member=those,
+            may=may.reshape(realms, leeway.members),
             holder=holder,
             forced_moves=leeway.forced_moves + lost,
         )
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        leeway = self.leeway
+        return Bounds(
+            lag=leeway.lag,
+            realm=leeway.realm,
+            may=leeway.may.ravel(),
+            holder=leeway.holder,
+            least=leeway.least,
+            most=leeway.most,
+            island=leeway.island,
+            ascending=self._order,
+            cuts=self._cuts,
+        )
+
+    @cached_property
+    def _lists(self) -> Bounds:
+        return self._bounds.lists()
 
 
 def _sums(values: Ints) -> Ints:

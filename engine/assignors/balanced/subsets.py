@@ -2,85 +2,185 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
+from typing import Any
 
-import numpy as np
+from evenkeel.engine.kit.compiled import kernel
 
-from evenkeel.engine.model import Ints
-
-
-class Exchange(NamedTuple):
-    """What it costs, and the places of what is given and of what is taken."""
-
-    cost: int
-    given: Ints
-    taken: Ints
+SUBSET = 8
+"""Partitions of each side whose subsets are looked at."""
 
 
-class Side(NamedTuple):
-    """What a side could part with: values, and what parting with each costs (may be negative)."""
-
-    values: Ints
-    costs: Ints
-
-
-def exchange(mine: Side, theirs: Side, least: int, most: int, limit: int) -> Exchange | None:
+@kernel
+def exchange(
+    values: Any, costs: Any, others: Any, their_costs: Any, least: int, most: int, limit: int
+) -> tuple[int, int, int]:
     """
-    The cheapest exchange of equally many after which *mine* is smaller by *least* to *most*.
+    The cheapest exchange of equally many after which one side is smaller by *least* to *most*.
 
-    Of equally cheap ones of fewest things, then of the largest difference. None when all cost more than *limit*.
+    Of equally cheap ones of fewest things, then of the largest difference. Their subsets stand in the order of size
+    and sum, so those that fit one of ours are a stretch of them; going through ours in that order, too, the stretch
+    only moves on, and a queue of what may yet be its cheapest is at hand.
 
-    Their subsets stand in the order of size and sum, so those that fit one of mine are a stretch of them, and the
-    cheapest of a stretch is found among the cheapest of stretches of 1, 2, 4 ... (a sparse table).
+    Args:
+        values, costs: What one side could part with, and what parting with each costs (may be negative).
+        others, their_costs: The same of the other side.
+        least, most: By how much the sum of *values* is to fall.
+        limit: What it may cost.
 
-    >>> mine, theirs = Side(np.array([5, 9]), np.array([0, 1])), Side(np.array([2, 3]), np.array([0, 0]))
-    >>> cost, given, taken = exchange(mine, theirs, 3, 6, limit=1)
-    >>> cost, given.tolist(), taken.tolist()
-    (0, [0], [0])
-    >>> exchange(mine, theirs, 4, 6, limit=0)
+    Returns:
+        What it costs, and as bits what is given and what is taken; nothing is given where all cost more.
+
+    >>> exchange([5, 9], [0, 1], [2, 3], [0, 0], 3, 6, 1)
+    (0, 1, 1)
+    >>> exchange([5, 9], [0, 1], [2, 3], [0, 0], 4, 6, 0)
+    (0, 0, 0)
     """
-    table, sizes = _table(len(mine.values))
-    their_table, their_sizes = _table(len(theirs.values))
     # So far apart, sums of different sizes never meet.
-    apart = int(mine.values.sum() + theirs.values.sum()) + max(abs(least), abs(most)) + 1
-    keys = table @ mine.values + sizes * apart
-    their_keys = their_table @ theirs.values + their_sizes * apart
-    order = np.argsort(their_keys, kind="stable")
-    ascending = their_keys[order]
-    first = np.searchsorted(ascending, keys - most, "left")
-    last = np.searchsorted(ascending, keys - least, "right")
-    fits = np.flatnonzero((first < last) & (sizes > 0))
-    if not len(fits):
-        return None
-    costs = (their_table @ theirs.costs)[order]
-    at = _cheapest(costs, first[fits], last[fits])
-    total = (table @ mine.costs)[fits] + costs[at]
-    pick = int(np.lexsort((sizes[fits], total))[0])
-    if total[pick] > limit:
-        return None
-    given, taken = table[fits[pick]], their_table[order[at[pick]]]
-    return Exchange(int(total[pick]), np.flatnonzero(given), np.flatnonzero(taken))
+    apart = sum_of(values) + sum_of(others) + max(abs(least), abs(most)) + 1
+    ours, price = subset_sums(values, costs, apart)
+    theirs, their_price = subset_sums(others, their_costs, apart)
+    sizes = [0] * len(ours)
+    for subset in range(1, len(ours)):
+        sizes[subset] = sizes[subset >> 1] + (subset & 1)
+    mine = [(ours[subset], subset) for subset in range(1, len(ours))]
+    mine.sort()
+    ascending = [(theirs[subset], subset) for subset in range(len(theirs))]
+    ascending.sort()
+    queue, front, back, last = [0] * len(ascending), 0, 0, 0
+    cost, given, taken = limit, 0, 0
+    for key, subset in mine:
+        while last < len(ascending) and ascending[last][0] <= key - least:
+            added = their_price[ascending[last][1]]
+            while back > front and their_price[ascending[queue[back - 1]][1]] > added:
+                back -= 1
+            queue[back] = last
+            back += 1
+            last += 1
+        while front < back and ascending[queue[front]][0] < key - most:
+            front += 1
+        if front == back:
+            continue
+        other = ascending[queue[front]][1]
+        total = price[subset] + their_price[other]
+        better = total < cost or (given == 0 and total == cost)
+        if not better and total == cost:
+            fewer = sizes[subset] - sizes[given]
+            better = fewer < 0 or (fewer == 0 and subset < given)
+        if better:
+            cost, given, taken = total, subset, other
+    if given == 0:
+        return 0, 0, 0
+    return cost, given, taken
 
 
-def _cheapest(costs: Ints, first: Ints, last: Ints) -> Ints:
-    """The place of the first least cost in each stretch from *first* to before *last*."""
-    best = np.arange(len(costs))
-    places = np.empty(len(first), np.int64)
-    height = np.frexp(last - first)[1] - 1  # of the largest power of two within
-    for level in range(int(height.max()) + 1):
-        mine = height == level
-        if mine.any():
-            left, right = best[first[mine]], best[last[mine] - (1 << level)]
-            places[mine] = np.where(costs[right] < costs[left], right, left)
-        half = 1 << level
-        left, right = best[: len(best) - half], best[half:]
-        best = np.where(costs[right] < costs[left], right, left)
-    return places
+@kernel
+def sum_of(values: Any) -> int:
+    """Their sum."""
+    total = 0
+    for value in values:
+        total += value
+    return total
 
 
-@cache
-def _table(things: int) -> tuple[Ints, Ints]:
-    """(2 ** n, n) whether subset i holds thing j, and the sizes."""
-    table = (np.arange(1 << things)[:, None] >> np.arange(things)) & 1
-    return table, table.sum(axis=1)
+@kernel
+def subset_sums(values: Any, costs: Any, apart: int) -> Any:
+    """(2 ** n) sum of each subset, with *apart* for each thing in it, and what parting with it costs."""
+    sums, price = [0] * (1 << len(values)), [0] * (1 << len(values))
+    for thing in range(len(values)):
+        for subset in range(1 << thing):
+            sums[subset + (1 << thing)] = sums[subset] + values[thing] + apart
+            price[subset + (1 << thing)] = price[subset] + costs[thing]
+    return sums, price
+
+
+@kernel
+def few_of(
+    rules: Any, moves: bool, owner: Any, giver: int, other: int, limit: int, dearest: bool
+) -> Any:
+    """
+    Up to `SUBSET` partitions of member *giver* that *other* may own: (what that adds to the price, lag, partition).
+
+    Those of least lag, first those that add nothing to the price; with *dearest* those that would save most come first.
+    With a limit of nothing only those that add nothing.
+    """
+    members, sites = rules.members, rules.sites
+    here, there = rules.site[giver], rules.site[other]
+    few = [(0, 0, 0, 0) for _ in range(0)]
+    for p in range(len(owner)):
+        if owner[p] != giver or not rules.may[rules.realm[p] * members + other]:
+            continue
+        rack = rules.pattern[p] * sites
+        added = rules.toll[rack + there] - rules.toll[rack + here]
+        held = rules.holder[p]
+        if moves and held != -1:
+            added += (held != other) - (held != giver)
+        if dearest:
+            few.append((added, rules.lag[p], p, added))
+        elif added <= 0:
+            few.append((0, rules.lag[p], p, added))
+        elif limit > 0:
+            few.append((1, rules.lag[p], p, added))
+    few.sort()
+    return few[:SUBSET]
+
+
+@kernel
+def exchange_between(
+    rules: Any,
+    moves: bool,
+    owner: Any,
+    giver: int,
+    other: int,
+    least: int,
+    most: int,
+    limit: int,
+    dearest: bool,
+    left: int,
+    call: int,
+    partitions: Any,
+) -> tuple[int, int, int, int]:
+    """
+    The cheapest exchange of some of the few partitions (`few_of`) of two members, as `exchange` has it.
+
+    Args:
+        rules: `swaps.Rules`; *moves*: whether moves count in the price.
+        owner: (N) owner of each partition.
+        one, other: The member whose load is to fall by *least* to *most*, and its partner.
+        limit: What it may cost.
+        dearest: As for `few_of`.
+        left: Work left; *call*: what a look takes at least, 0 where it is already paid.
+        found: (2 SUBSET) filled with the partitions given, then with those taken.
+
+    Returns:
+        The cost, how many are given and taken (0: there is no such exchange), and the work left.
+    """
+    mine = few_of(rules, moves, owner, giver, other, limit, dearest)
+    if len(mine) == 0:
+        return 0, 0, 0, left
+    theirs = few_of(rules, moves, owner, other, giver, limit, dearest)
+    if call > 0:
+        if len(theirs) == 0:
+            return 0, 0, 0, left
+        steps = call + (len(mine) << len(theirs))
+        left -= steps if left >= steps else left + 1
+        if left < 0:
+            return 0, 0, 0, left
+    cost, given, taken = exchange(
+        [each[1] for each in mine],
+        [each[3] for each in mine],
+        [each[1] for each in theirs],
+        [each[3] for each in theirs],
+        least,
+        most,
+        limit,
+    )
+    gives = takes = 0
+    for thing in range(len(mine)):
+        if given >> thing & 1:
+            partitions[gives] = mine[thing][2]
+            gives += 1
+    for thing in range(len(theirs)):
+        if taken >> thing & 1:
+            partitions[gives + takes] = theirs[thing][2]
+            takes += 1
+    return cost, gives, takes, left

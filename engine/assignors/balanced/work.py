@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evenkeel.engine.assignors.balanced.leeway import Leeway
+from evenkeel.engine.kit.compiled import Tally
+
+ASKED = Tally()
+"""What this process has asked of the kernels here; only their form depends on it, never an answer."""
 
 _FEW = 100
 """Partitions up to which branch and bound often comes to an end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from evenkeel import sql
@@ -95,6 +96,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             "unadvised": len(waiting),
             "oldest_unadvised_id": waiting[0].manifest.snapshot_id if waiting else None,
             "oldest_unadvised_at": min((one.finished_at for one in waiting), default=None),
+            "gap_seconds": _mean_gap([one.started_at for one in own[-10:]]),
         }
 
     def _unsent(self, cluster: str) -> dict[str, Any]:
@@ -111,6 +113,12 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             "unsent_channels": tuple(sorted({alert.channel for alert in waiting})),
             "unsent_error": next((a.last_error for a in waiting if a.last_error), None),
         }
+
+
+def _mean_gap(moments: Sequence[datetime]) -> float | None:
+    if len(moments) < 2:
+        return None
+    return (moments[-1] - moments[0]).total_seconds() / (len(moments) - 1)
 
 
 class MemoryLocks(Memory):

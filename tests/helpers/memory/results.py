@@ -14,6 +14,7 @@ from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import (
     AdvisedSnapshot,
+    LeftBehind,
     Manifest,
     PreviousAdvice,
     ScoredAdvice,
@@ -59,12 +60,68 @@ class MemorySnapshots(Memory):
                 snapshot_id=one.manifest.snapshot_id,
                 cluster=one.cluster,
                 started_at=one.started_at,
+                taken_up_by=one.taken_up_by,
             )
             for one in sorted(self.tables.snapshots.values(), key=lambda s: s.age)
             if not one.advised
             and not one.rejected
+            and not self._overtaken(one)
             and one.manifest.written_at < self._clock() - older_than
         ]
+
+    def _overtaken(self, one: StoredSnapshot) -> bool:
+        newer = self.tables.snapshots.get(one.overtaken_by or "")
+        return newer is not None and not newer.rejected
+
+    def take_up(
+        self, cluster: str, run: str, *, passed: Sequence[str] = (), again: str | None = None
+    ) -> str | None:
+        """Take up the newest; the others are overtaken."""
+        own = self.tables.of_cluster(cluster)
+        done = [one.age for one in own if one.advised]
+        open_to = [
+            one
+            for one in own
+            if one.manifest.snapshot_id not in passed
+            and (
+                one.taken_up_by == run
+                or not (one.advised or one.rejected or (done and one.age < done[-1]))
+            )
+        ]
+        newest = max(open_to, key=lambda one: (one.taken_up_by == run, one.age), default=None)
+        got = newest is not None and (
+            newest.taken_up_by in (None, run) or newest.manifest.snapshot_id == again
+        )
+        if newest is not None and got:
+            newest.taken_up_by, newest.overtaken_by = run, None
+        worked_on = [one for one in own if not one.rejected and (one.advised or one.taken_up_by)]
+        for one in own:
+            behind = bool(worked_on) and one.age < worked_on[-1].age
+            waits = not (one.advised or one.rejected or one.taken_up_by == run)
+            if behind and waits and not self._overtaken(one):
+                one.overtaken_by = worked_on[-1].manifest.snapshot_id
+        return newest.manifest.snapshot_id if newest is not None and got else None
+
+    def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
+        """Note the run."""
+        stored = self.tables.snapshots.get(snapshot_id)
+        if stored is not None and not stored.advised:
+            stored.taken_up_by = run
+
+    def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
+        """Overtaken ones without metrics, newest first."""
+        newer = self.tables.snapshots.get(snapshot_id)
+        if newer is None:
+            return []
+        found = [
+            LeftBehind(snapshot_id=one.manifest.snapshot_id, validated=one.validated)
+            for one in reversed(self.tables.of_cluster(newer.cluster))
+            if one.overtaken_by
+            and not (one.advised or one.rejected or one.measured)
+            and one.age < newer.age
+            and one.started_at > newer.started_at - timedelta(days=1)
+        ]
+        return found[:limit]
 
     def expire(self, before: datetime) -> list[str]:
         """Forget what began before."""
@@ -96,6 +153,7 @@ class MemoryResults(Memory):
         stored = self._known(snapshot_id)
         self.tables.validation[snapshot_id, stage] = records_of(ValidationRow, results)
         stored.rejected = bool(self.rejections(snapshot_id))
+        stored.validated = True
 
     def rejections(self, snapshot_id: str) -> list[ValidationRow]:
         """The failures that reject a snapshot as a whole."""
@@ -108,7 +166,7 @@ class MemoryResults(Memory):
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """Keep the tables."""
-        self._known(snapshot_id)
+        self._known(snapshot_id).measured = True
         self.tables.metrics[snapshot_id] = dict(tables)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:

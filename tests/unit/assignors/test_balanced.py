@@ -6,6 +6,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from evenkeel.engine.assignors.balanced import solve as balanced
 from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.conformance import check
 from evenkeel.engine.facts import FactKind
+from evenkeel.engine.kit import compiled
 from evenkeel.engine.model import NONE, Column
 from evenkeel.engine.wording import proof as words_of
 from tests.helpers.examples import times
@@ -107,6 +109,20 @@ def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, g
         assert proof.moves - proof.moves_floor >= value[3] - best[3]
     if {fact.kind for fact in proof.facts()} == {FactKind.EXACT}:
         assert value == best
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(small(), groups())
+def test_compiled_and_interpreted_it_answers_alike(monkeypatch, few, many):
+    """How much a process has worked on before chooses the form of the loops, never the answer."""
+    interpreted = [Balanced().assign(group) for group in (few, many)]
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled, "WORTH_COMPILING", 0)
+        fast = [Balanced().assign(group) for group in (few, many)]
+
+    for slow, same in zip(interpreted, fast, strict=True):
+        assert (same.owner.tolist(), same.proof) == (slow.owner.tolist(), slow.proof)
 
 
 def test_an_unknown_lag_is_left_out_and_said():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowException
 
-from evenkeel.dags import defaults, runtime, snapshot_offsets
+from evenkeel.dags import defaults, runtime, snapshot_offsets, turns
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.steps.scheduled import READING_SHARE
 from tests.helpers import dagbag
@@ -42,9 +43,10 @@ def test_every_dag_can_be_found_by_its_tags(loaded: dict[str, Any]) -> None:
 
 
 def test_missed_runs_are_not_caught_up_and_runs_do_not_overlap(loaded: dict[str, Any]) -> None:
-    """No DAG catches up, and each has one run at a time."""
-    found = {(dag["catchup"], dag["max_active_runs"]) for dag in loaded["dags"].values()}
-    assert found == {(False, 1)}
+    """No DAG catches up, and each has one run at a time; those that make advice wait for the pool instead."""
+    assert {dag["catchup"] for dag in loaded["dags"].values()} == {False}
+    found = {dag_id: dag["max_active_runs"] for dag_id, dag in loaded["dags"].items()}
+    assert found == dict.fromkeys(found, 1) | {"advise_assignments": 16}
 
 
 def test_every_task_has_an_owner_and_is_tried_again(loaded: dict[str, Any]) -> None:
@@ -83,12 +85,35 @@ def test_every_task_says_why_it_failed(loaded: dict[str, Any]) -> None:
 
 
 def test_spark_has_one_slot(loaded: dict[str, Any]) -> None:
-    """Exactly the two Spark steps wait for the pool `spark`."""
+    """The two Spark steps wait for the pool `spark`, and the step before them, which decides what they work on."""
     found = {name for name, task in _tasks(loaded).items() if task["pool"] == "spark"}
-    assert found == {
-        "advise_assignments.compute_metrics",
-        "advise_assignments.propose_candidates",
-    }
+    in_turn = {name for name, task in _tasks(loaded).items() if "InTurn" in task["weight_rule"]}
+    steps = ("validate_snapshot", "compute_metrics", "propose_candidates")
+    assert in_turn == found == {f"advise_assignments.{step}" for step in steps}
+
+
+def test_a_run_by_hand_goes_first_then_the_oldest() -> None:
+    """By the id of the run, whoever made it; a repeated run stands where its snapshot stands."""
+    runs = [
+        "mine",
+        "manual__2026-03-01T09:30:00+00:00",
+        "operator_triggered__2026-03-01T09:31:00+00:00_a1",
+        "again__eu-20260301T085900Z-0a1b2c__1",
+        "asset_triggered__2026-03-01T09:00:00.123456+00:00_Xy",
+        "asset_triggered__2026-03-01T09:05:00+00:00_Xz",
+        "asset_triggered__2099-03-01T09:05:00+00:00_Xz",
+    ]
+    weights = [turns.weight(run_id) for run_id in runs]
+    assert weights == sorted(weights, reverse=True)
+    assert len({*weights}) == len(runs)
+    assert turns.InTurn().get_weight(SimpleNamespace(run_id=runs[1])) == weights[1] < 2**31
+
+
+def test_airflow_knows_the_rule(loaded: dict[str, Any]) -> None:
+    """Installed, the package registers it, so that the DAG can be serialised; nothing else is in the plugin."""
+    (found,) = entry_points(group="airflow.plugins", name="evenkeel")
+    assert found.load() is turns.TurnsPlugin
+    assert loaded["errors"] == {}
 
 
 @pytest.mark.parametrize(("schedule", "seconds"), [("*/5 * * * *", 300), ("40s", 40)])

@@ -216,8 +216,8 @@ def test_a_cluster_that_does_not_answer_leaves_the_other_whole(
 class Runs:
     """Airflow's counts of the runs of `advise_assignments`."""
 
-    def __init__(self, *known: str, under_way: int = 0) -> None:
-        self.known, self.under_way = known, under_way
+    def __init__(self, *known: str, under_way: Sequence[str] = ()) -> None:
+        self.known, self.under_way = (*known, *under_way), under_way
 
     def get_dr_count(
         self,
@@ -228,24 +228,23 @@ class Runs:
     ) -> int:
         """As a task instance counts."""
         assert dag_id == "advise_assignments"
-        if states:
-            return self.under_way
-        return sum(run_id in self.known for run_id in run_ids or ())
+        of = self.under_way if states else self.known
+        return sum(run_id in of for run_id in run_ids or ())
 
 
-def test_snapshots_without_advice_are_run_again(history: MemoryHistory) -> None:
-    """Each is an argument of the trigger: the run's id, and the snapshot to advise."""
+def test_the_newest_snapshot_without_advice_is_run_again(history: MemoryHistory) -> None:
+    """It is an argument of the trigger: the run's id, and the snapshot; its run takes the older one along."""
     now = datetime.now(tz=UTC)
     for hours in (1, 3):
         take(history, f"eu-{hours}", at=now - timedelta(hours=hours), advised=False)
     found = runtime.runs_to_repeat(Runs("again__eu-1__1"))
-    assert found == [
-        {"trigger_run_id": "again__eu-3__1", "conf": {"snapshot_id": "eu-3"}},
-        {"trigger_run_id": "again__eu-1__2", "conf": {"snapshot_id": "eu-1"}},
-    ]
+    assert found == [{"trigger_run_id": "again__eu-1__2", "conf": {"snapshot_id": "eu-1"}}]
 
 
-def test_nothing_is_run_again_while_runs_are_under_way(history: MemoryHistory) -> None:
-    """Runs that wait for their turn may be the very ones."""
+def test_a_failed_run_is_repeated_although_others_wait(history: MemoryHistory) -> None:
+    """Only one whose own run is under way is left alone."""
     take(history, "eu-3", at=datetime.now(tz=UTC) - timedelta(hours=3), advised=False)
-    assert runtime.runs_to_repeat(Runs(under_way=1)) == []
+    history.take_up_by_hand("eu-3", "one")
+    assert runtime.runs_to_repeat(Runs(under_way=["one", "another"])) == []
+    found = runtime.runs_to_repeat(Runs("one", under_way=["another"]))
+    assert [each["trigger_run_id"] for each in found] == ["again__eu-3__1"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from evenkeel.dags import runtime
 from evenkeel.dags.spark_step import SparkStep
@@ -19,6 +19,7 @@ from tests.stage.process import wait_until
 pytestmark = pytest.mark.airflow
 
 SNAPSHOT = "eu-20260301T120000Z-0a1b2c"
+CONTEXT = {"run_id": "asset_triggered__2026-03-01T12:00:03+00:00_ab"}
 
 FAMILY = """\
 import pathlib, subprocess, sys, time
@@ -47,7 +48,8 @@ def running(*program: str, **more: Any) -> Running:
 
 @pytest.fixture(autouse=True)
 def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No connections, and nobody takes notes."""
+    """No connections, nobody takes notes, and no snapshot is overtaken."""
+    monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: [])
     monkeypatch.setattr(runtime, "settings", load)
     monkeypatch.setattr(runtime, "_record", lambda *_: None)
 
@@ -55,12 +57,8 @@ def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_runs_the_module_of_its_name() -> None:
     """The task's name is the module's, the snapshot an argument, a pattern only if there is one."""
     step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT)
-    assert step.command()[1:] == [
-        "-m",
-        "evenkeel.spark_tasks.compute_metrics",
-        "--snapshot-id",
-        SNAPSHOT,
-    ]
+    module = "evenkeel.spark_tasks.compute_metrics"
+    assert step.command()[1:] == ["-m", module, "--snapshot-id", SNAPSHOT]
     step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, groups="a*")
     assert step.command()[-2:] == ["--groups", "a*"]
 
@@ -69,7 +67,7 @@ def test_the_last_line_of_a_failure_is_the_error() -> None:
     """What Spark says before does not matter; the step's own line comes last."""
     step = running("print('WARN spark'); print('no such snapshot.\\n'); raise SystemExit(4)")
     with pytest.raises(AirflowException) as raised:
-        step.execute({})
+        step.execute(CONTEXT)
     assert str(raised.value) == "no such snapshot."
 
 
@@ -77,13 +75,13 @@ def test_the_last_line_of_a_failure_is_the_error() -> None:
 def test_being_killed_is_told_as_that(ending: str) -> None:
     """What was printed before has nothing to do with it."""
     with pytest.raises(AirflowException) as raised:
-        running(f"import os; print('Setting Spark log level'); {ending}").execute({})
+        running(f"import os; print('Setting Spark log level'); {ending}").execute(CONTEXT)
     assert str(raised.value) == "it was ended by signal 15 before it was done."
 
 
 def test_a_success_says_nothing() -> None:
     """Exit code 0 is a success, whatever was printed."""
-    assert running("print('WARN spark')").execute({}) is None
+    assert running("print('WARN spark')").execute(CONTEXT) is None
 
 
 def test_killing_the_task_ends_the_whole_group(tmp_path: Path) -> None:
@@ -94,7 +92,7 @@ def test_killing_the_task_ends_the_whole_group(tmp_path: Path) -> None:
 
     def execute() -> None:
         try:
-            step.execute({})
+            step.execute(CONTEXT)
         except AirflowException as problem:
             failures.append(problem)
 
@@ -106,3 +104,24 @@ def test_killing_the_task_ends_the_whole_group(tmp_path: Path) -> None:
     task.join(10)
     psutil.wait_procs([child], timeout=5)
     assert (task.is_alive(), child.is_running(), len(failures)) == (False, False, 1)
+
+
+def test_the_metrics_of_overtaken_snapshots_are_made_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first Spark step is told of them, the second is not."""
+    monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: ["eu-2", "eu-1"])
+    asked: dict[str, list[str]] = {}
+    monkeypatch.setattr(
+        SparkStep, "_run", lambda self, _: asked.update({self.task_id: self.command()}) or (0, "")
+    )
+    for name in ("compute_metrics", "propose_candidates"):
+        SparkStep(task_id=name, snapshot_id=SNAPSHOT).execute(CONTEXT)
+    assert asked["compute_metrics"][-4:] == ["--also", "eu-2", "--also", "eu-1"]
+    assert asked["propose_candidates"][-2:] == ["--snapshot-id", SNAPSHOT]
+
+
+def test_without_a_snapshot_there_is_nothing_to_do() -> None:
+    """Validation rejected it: the step is skipped, and so is what follows."""
+    with pytest.raises(AirflowSkipException):
+        SparkStep(task_id="compute_metrics", snapshot_id="").execute(CONTEXT)

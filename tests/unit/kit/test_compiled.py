@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.kit.compiled import WORTH_COMPILING, at_work, kernel
+from evenkeel.engine.kit.compiled import WORTH_COMPILING, Tally, at_work, kernel
 
 
 @kernel
@@ -46,6 +46,14 @@ def test_the_work_chooses_the_form():
     """Numba is not even started for a group that is done before it would be ready."""
     assert at_work(total, WORTH_COMPILING - 1) is total
     assert at_work(total, WORTH_COMPILING) is total.fast
+
+
+def test_many_small_calls_come_to_compiled_code():
+    """Thousands of small groups in one process are as much work as a large one."""
+    tally = Tally()
+
+    assert at_work(doubled, WORTH_COMPILING - 1, tally) is doubled
+    assert at_work(total, 1, tally) is total.fast
 
 
 def test_a_kernel_looks_like_its_function():

@@ -11,6 +11,7 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.errors import ClusterBusy, ClusterUnreachable, HistoryUnreachable
+from evenkeel.engine.ports import WaitingSnapshot
 from evenkeel.engine.steps import scheduled
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import NOW, take
@@ -154,13 +155,14 @@ def test_what_is_gone_of_the_limit_is_measured(
     assert [settings.cluster("eu").timeout_seconds for settings in given] == [69, 90]
 
 
-def test_late_for_advice_are_those_of_the_last_day_oldest_first(history: MemoryHistory) -> None:
-    """Those of all clusters; neither the very newest, nor ancient ones, nor those with advice."""
+def test_late_for_advice_are_the_newest_of_the_last_day(history: MemoryHistory) -> None:
+    """One of each cluster, oldest first; neither fresh ones, nor ancient ones, nor those with advice."""
     for name, hours in (("eu-1", 1), ("us-2", 2), ("eu-25", 25), ("eu-3", 3), ("eu-0", 0.01)):
         at = NOW - timedelta(hours=hours)
         take(history, name, cluster=name[:2], at=at, advised=False)
     take(history, "eu-2", cluster="eu", at=NOW - timedelta(hours=2.5))
-    assert scheduled.late_for_advice(history, SETTINGS, NOW) == ["eu-3", "us-2", "eu-1"]
+    found = scheduled.late_for_advice(history, SETTINGS, NOW)
+    assert [one.snapshot_id for one in found] == ["us-2", "eu-1"]
 
 
 def counted(*known: str):
@@ -172,14 +174,30 @@ def counted(*known: str):
     return count
 
 
+def late(name: str, taken_up_by: str | None = None) -> WaitingSnapshot:
+    """A snapshot that is late for its advice."""
+    return WaitingSnapshot(
+        snapshot_id=name, cluster=name[:2], started_at=NOW, taken_up_by=taken_up_by
+    )
+
+
+def ended(run_id: str) -> bool:
+    """No run is under way."""
+    return False
+
+
 def test_a_snapshot_is_run_again_a_few_times_only() -> None:
     """The next number is taken; after the third time a person has to look."""
     tried = [f"again__eu-3__{n}" for n in (1, 2, 3)]
-    found = scheduled.repeats(["eu-3", "us-2"], counted(*tried, "again__us-2__1"))
+    found = scheduled.repeats(
+        [late("eu-3"), late("us-2", "failed")], counted(*tried, "again__us-2__1"), ended
+    )
     assert [(one.snapshot_id, one.run_id) for one in found] == [("us-2", "again__us-2__2")]
 
 
-def test_not_all_are_run_again_at_once() -> None:
-    """A long outage is made up for by and by, oldest first."""
-    found = scheduled.repeats([f"eu-{n}" for n in range(9)], counted())
-    assert [one.run_id for one in found] == ["again__eu-0__1", "again__eu-1__1"]
+def test_what_a_run_works_on_or_waits_for_is_not_run_again() -> None:
+    """Neither the run that has it, nor its last repetition; runs of others make no difference."""
+    waiting = [late("eu-1", "working"), late("us-1", "failed"), late("ap-1"), late("af-1")]
+    active = {"working", "another", "again__ap-1__1"}
+    found = scheduled.repeats(waiting, counted("again__ap-1__1"), active.__contains__)
+    assert [one.run_id for one in found] == ["again__us-1__1", "again__af-1__1"]

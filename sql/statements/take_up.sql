@@ -1,0 +1,69 @@
+-- Takes up, for a run, the newest snapshot of a cluster that waits for advice; all others that wait are overtaken by it.
+-- What the run has taken up before it gets again. One row: the snapshot. No row: nothing waits, or another run is at it.
+--
+-- Parameters:
+--   :cluster text   Configured name of the cluster.
+--   :run text       Id of the run.
+--   :passed text[]  Snapshots that are not to be had again: this run saw them rejected.
+--   :again text     A snapshot that may be taken from another run, which has failed; null: none.
+SELECT cluster FROM cluster WHERE cluster = :cluster FOR UPDATE;
+
+UPDATE snapshot
+SET
+    taken_up_at = CASE WHEN taken_up_by = CAST(:run AS text) THEN taken_up_at ELSE clock_timestamp() END,
+    taken_up_by = CAST(:run AS text),
+    overtaken_by = NULL
+WHERE
+    snapshot_id = (
+        SELECT s.snapshot_id
+        FROM snapshot AS s
+        WHERE
+            s.cluster = :cluster
+            AND s.snapshot_id <> ALL(CAST(:passed AS text []))
+            AND (
+                s.taken_up_by = CAST(:run AS text)
+                OR (
+                    s.advised_at IS NULL
+                    AND s.rejected IS NOT TRUE
+                    AND s.started_at > coalesce(
+                        (
+                            SELECT max(done.started_at) FROM snapshot AS done
+                            WHERE done.cluster = :cluster AND done.advised_at IS NOT NULL
+                        ),
+                        '-infinity'
+                    )
+                )
+            )
+        ORDER BY s.taken_up_by IS NOT DISTINCT FROM CAST(:run AS text) DESC, s.started_at DESC, s.snapshot_id DESC
+        LIMIT 1
+    )
+    AND (taken_up_by IS NULL OR taken_up_by = CAST(:run AS text) OR snapshot_id = CAST(:again AS text));
+
+UPDATE snapshot AS s
+SET overtaken_by = newest.snapshot_id
+FROM (
+    SELECT snapshot_id, started_at
+    FROM snapshot
+    WHERE cluster = :cluster AND rejected IS NOT TRUE AND (advised_at IS NOT NULL OR taken_up_by IS NOT NULL)
+    ORDER BY started_at DESC, snapshot_id DESC
+    LIMIT 1
+) AS newest
+WHERE
+    s.cluster = :cluster
+    AND s.advised_at IS NULL
+    AND s.rejected IS NOT TRUE
+    AND (s.started_at, s.snapshot_id) < (newest.started_at, newest.snapshot_id)
+    AND s.taken_up_by IS DISTINCT FROM CAST(:run AS text)
+    AND NOT EXISTS (
+        SELECT 1 FROM snapshot AS former
+        WHERE former.snapshot_id = s.overtaken_by AND former.rejected IS NOT TRUE
+    );
+
+SELECT snapshot_id
+FROM snapshot
+WHERE
+    cluster = :cluster
+    AND taken_up_by = CAST(:run AS text)
+    AND snapshot_id <> ALL(CAST(:passed AS text []))
+ORDER BY started_at DESC, snapshot_id DESC
+LIMIT 1;

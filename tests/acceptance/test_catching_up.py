@@ -1,0 +1,283 @@
+"""
+Whose turn it is, under a real Airflow with a real history: snapshots that wait, and clusters in each other's way.
+
+Steps, tasks, pool and runs are those of the DAG; only what Spark would compute is computed by the plain form, which
+needs no seconds to start, and by which a large cluster takes as long as the test wants.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from tests.helpers.dagbag import show_dags
+from tests.helpers.snapshots import group, make_snapshot, store, topic
+from tests.stage.airflow import AirflowApi, LocalAirflow
+from tests.stage.process import wait_until
+
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
+
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.postgres,
+    pytest.mark.slow,
+    # starting everything counts as part of the first test
+    pytest.mark.timeout(900),
+]
+
+ROOT = Path(__file__).resolve().parents[2]
+WHOLE = "advise_assignments"
+RUN_SECONDS = 500
+SMALL = ("one", "two", "three")
+
+SHOWN = """
+
+# what Spark would do is done by the plain form
+import sys
+from evenkeel.dags.spark_step import SparkStep
+SparkStep.command = lambda self: [
+    sys.executable, "-m", "tests.helpers.plain_step", self.task_id, self.snapshot_id, *self.also
+]
+
+from airflow.sdk import dag, task
+from evenkeel.dags import defaults
+
+@dag(schedule=None, params={"ids": []})
+def give():
+    @task(outlets=[defaults.SNAPSHOT])
+    def hand_on(**context):
+        context["outlet_events"][defaults.SNAPSHOT].add_partitions(context["params"]["ids"])
+
+    hand_on()
+
+give()
+
+@dag(schedule=None, params={"until": ""})
+def hold():
+    @task(pool=defaults.SPARK_POOL)
+    def take_the_slot(**context):
+        import pathlib, time
+        while not pathlib.Path(context["params"]["until"]).exists():
+            time.sleep(0.2)
+
+    take_the_slot()
+
+hold()
+"""
+"""
+What stands in the DAG folder beside the file of the README: a DAG that hands snapshots on as `snapshot_offsets` does,
+and one that keeps the slot of the pool until a file is there.
+"""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """An Airflow, the lake and the history that its tasks use."""
+
+    api: AirflowApi
+    lake: FileLake
+    history: PostgresHistory
+    url: str
+    home: Path
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def rows(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
+        """What the history holds."""
+        with psycopg.connect(self.url, row_factory=dict_row) as connection:
+            return connection.execute(statement.encode(), parameters).fetchall()
+
+    def take(self, cluster: str, count: int = 1) -> list[str]:
+        """The next snapshots of a cluster, in the lake and in the history."""
+        found = []
+        for _ in range(count):
+            number = self.taken.get(cluster, 0)
+            groups = [group("orders-app", members=2, lag={"orders": 3 + number})]
+            topics = [topic("orders", 4, end=1000 + 50 * number)]
+            made = make_snapshot(cluster=cluster, number=number, topics=topics, groups=groups)
+            found += store(self.lake, made)
+            self.taken[cluster] = number + 1
+        for one in found:
+            self.history.store_snapshot(self.lake.manifest("snapshot", one))
+        return found
+
+    def give(self, *snapshot_ids: str) -> None:
+        """Hand snapshots on, and wait until each has its run."""
+        self.api.trigger("give", ids=list(snapshot_ids))
+        wait_until(lambda: {*snapshot_ids} <= self.keys(), RUN_SECONDS, "the runs", interval=1)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep all that waits for the pool waiting."""
+        until = self.home / f"until-{len(self.api.runs('hold'))}"
+        run_id = self.api.trigger("hold", until=str(until))
+        wait_until(lambda: self._works("hold", run_id), RUN_SECONDS, "the slot", interval=1)
+        yield
+        until.touch()
+
+    def _works(self, dag_id: str, run_id: str) -> bool:
+        found = self.api.call("GET", f"dags/{dag_id}/dagRuns/{quote(run_id)}/taskInstances")
+        return any(each["state"] == "running" for each in found["task_instances"])
+
+    def keys(self) -> set[str]:
+        """The snapshots that have started a run."""
+        return {run["partition_key"] for run in self.api.runs(WHOLE)}
+
+    def settle(self) -> None:
+        """Wait until no run is under way."""
+        states = ("queued", "running")
+        wait_until(
+            lambda: not self.api.runs(WHOLE, *states), RUN_SECONDS, "the runs to end", interval=1
+        )
+
+    def steps(self, step: str) -> list[str]:
+        """The snapshots that a step was run on, in that order."""
+        found = self.rows(
+            "select snapshot_id from step_run where step = %s and outcome = 'ok' order by started_at",
+            step,
+        )
+        return [row["snapshot_id"] for row in found]
+
+    def in_turn(self) -> list[tuple[str, str]]:
+        """The snapshots and steps that waited for the pool, in the order in which they had it."""
+        found = self.rows(
+            "select snapshot_id, step from step_run where outcome = 'ok' and step = any(%s)"
+            " and (step <> 'validate_snapshot' or exists (select from snapshot as s"
+            " where s.snapshot_id = step_run.snapshot_id and s.advised_at is not null))"
+            " order by started_at",
+            ["validate_snapshot", "compute_metrics", "propose_candidates"],
+        )
+        return [(row["snapshot_id"], row["step"]) for row in found]
+
+
+@pytest.fixture(scope="module")
+def hanging() -> Iterator[str]:
+    """An address that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def pipeline(
+    hanging: str,
+    module_database_url: str,
+    module_empty_database: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Pipeline]:
+    """Everything runs, and no snapshot is there yet."""
+    home = tmp_path_factory.mktemp("airflow")
+    dags = show_dags(home / "dags")
+    shown = dags / "evenkeel_dags.py"
+    shown.write_text(shown.read_text() + SHOWN)
+    # snapshots of the others are the test's; whoever reads them is refused at once
+    clusters = {name: {"bootstrap": "127.0.0.1:1"} for name in ("late", "giant", *SMALL)}
+    clusters["hangs"] = {"bootstrap": hanging}
+    airflow = LocalAirflow(
+        home,
+        "postgresql+psycopg2" + module_empty_database[module_empty_database.index("://") :],
+        environment={
+            "AIRFLOW_CONN_EVENKEEL_POSTGRES": module_database_url,
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "True",
+            "EVENKEEL_CLUSTERS": json.dumps(clusters),
+            "EVENKEEL_LAKE": str(home / "lake"),
+            "EVENKEEL_SCHEDULE": "0 0 1 1 *",
+            "PYTHONPATH": str(ROOT),
+        },
+        home=home,
+        dags=dags,
+    )
+    airflow.migrate({"spark": 1})
+    try:
+        airflow.start()
+        api = airflow.api
+        known = {WHOLE, "give", "hold", "snapshot_offsets", "watch_pipeline", "history_upkeep"}
+        wait_until(
+            lambda: known <= {each["dag_id"] for each in api.call("GET", "dags")["dags"]},
+            120,
+            "Airflow to read the DAGs",
+            interval=1,
+        )
+        assert api.call("GET", "importErrors")["import_errors"] == []
+        api.pause(["give", "hold", WHOLE], paused=False)
+        history = PostgresHistory(module_database_url)
+        yield Pipeline(api, FileLake(home / "lake"), history, module_database_url, home)
+    finally:
+        airflow.stop()
+
+
+def test_one_run_takes_ten_snapshots_that_wait(pipeline: Pipeline) -> None:
+    """Metrics of each, candidates and advice of the newest alone; one had failed, and the other runs end at once."""
+    failed, *others = ids = pipeline.take("late", 10)
+    pipeline.history.take_up_by_hand(failed, "asset_triggered__failed")
+    with pipeline.held():
+        pipeline.give(*ids)
+    pipeline.settle()
+    states = pipeline.rows(
+        "select snapshot_id, state, measured_at is not null as measured, failed_steps, overtaken_by"
+        " from snapshot_health where cluster = 'late' order by started_at"
+    )
+    newest = others[-1]
+    assert [(row["state"], row["measured"]) for row in states] == [("overtaken", True)] * 9 + [
+        ("advised", True)
+    ]
+    assert {row["overtaken_by"] for row in states} == {None, newest}
+    assert {row["failed_steps"] for row in states} == {0}
+    for step in ("compute_metrics", "propose_candidates", "validate_candidates", "advise"):
+        assert pipeline.steps(step) == [newest]
+    runs = pipeline.api.runs(WHOLE)
+    assert {run["state"] for run in runs} == {"success"}
+    assert len(runs) == 10
+    assert {row["state"] for row in pipeline.history.query("advice_age", hours=10**5)} == {
+        "advised",
+        "overtaken",
+    }
+
+
+def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) -> None:
+    """
+    While one cluster hangs, a large one, three small ones, the large one again and a person wait for their turn.
+
+    The person's snapshot goes first, then those that came first; a run that has begun is finished.
+    """
+    pipeline.api.pause(["snapshot_offsets"], paused=False)
+    hung = pipeline.api.trigger("snapshot_offsets", cluster="hangs")
+    (asked,) = pipeline.rows(
+        "select snapshot_id from snapshot where cluster = 'late' order by started_at limit 1"
+    )
+    before = len(pipeline.in_turn())
+    with pipeline.held():
+        giant = pipeline.take("giant")
+        pipeline.give(*giant)
+        small = [one for name in SMALL for one in pipeline.take(name)]
+        pipeline.give(*small)
+        again = pipeline.take("giant")
+        pipeline.give(*again)
+        pipeline.api.trigger(WHOLE, snapshot_id=asked["snapshot_id"])
+    pipeline.settle()
+    # the large one's first snapshot is overtaken by its second, whose own run then has nothing to do
+    expected = [asked["snapshot_id"], again[0], *small]
+    turns = [tuple(group) for _, group in groupby(pipeline.in_turn()[before:], lambda r: r[0])]
+    assert [turn[0][0] for turn in turns[:2]] == expected[:2]
+    assert sorted(turn[0][0] for turn in turns) == sorted(expected)
+    assert {len([row for row in turn if row[1] != "validate_snapshot"]) for turn in turns} == {2}
+    (state,) = [
+        r["state"] for r in pipeline.api.runs("snapshot_offsets") if r["dag_run_id"] == hung
+    ]
+    taken = pipeline.rows("select 1 from snapshot where cluster = 'hangs'")
+    assert (state in ("queued", "running", "failed"), taken) == (True, [])
+    (advised,) = pipeline.rows(
+        "select state from snapshot_health where snapshot_id = %s", asked["snapshot_id"]
+    )
+    assert advised["state"] == "advised"
