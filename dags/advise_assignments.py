@@ -115,17 +115,17 @@ def advise_assignments() -> None:
 
     run = "{{ run_id }}"
     validated = validate_snapshot(ASKED, run)
-    told = alert(TOLD)
+    alerted = alert(TOLD)
     (
         validated
         >> spark("compute_metrics", wait_seconds=SHARED_SECONDS)
         >> spark("propose_candidates")
         >> validate_candidates(TAKEN_UP, run)
         >> advise(TAKEN_UP)
-        >> told
+        >> alerted
     )
     # of a rejection there is something to say, of a run that found nothing to do there is not
-    validated >> told
+    validated >> alerted
 
 
 DAG = advise_assignments()

@@ -79,12 +79,12 @@ def _database_url(connection: Connection) -> str:
 
 def _slack(connection: Connection) -> dict[str, Any]:
     extra = connection.extra_dejson
-    found = {
+    values = {
         "slack_token": connection.password,
         "slack_base_url": extra.get("base_url"),
         "slack_channel": extra.get("channel"),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in values.items() if value}
 
 
 def _kafka(connection: Connection) -> dict[str, Any]:

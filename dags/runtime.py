@@ -202,16 +202,16 @@ def validate_snapshot(snapshot_id: str, *, run_id: str) -> str | None:
     with _told_in_one_line():
         ports = Ports(settings())
         _cluster_of(snapshot_id)
-        found, accepted = steps.take_turn(
+        taken_up, accepted = steps.take_turn(
             ports.lake, ports.history, ports.settings, turn, _accepted
         )
-        if found is None:
+        if taken_up is None:
             raise AirflowSkipException(
                 f"{snapshot_id} is done, overtaken, or worked on by another run."
             )
         if accepted:
-            _on_the_way(steps.unvalidated(ports.history, turn, found), _accepted)
-    return found if accepted else None
+            _on_the_way(steps.unvalidated(ports.history, turn, taken_up), _accepted)
+    return taken_up if accepted else None
 
 
 def _accepted(snapshot_id: str) -> bool:

@@ -99,7 +99,7 @@ class SparkStep(BaseOperator):
             self.log.info("in the Spark session of this run, of process %s", waiting.pid)
             self._group = waiting.pid
             lines = waiting.ask(self.task_id, self.arguments(), last=self.wait_seconds <= 0)
-            code, last = self._told(lines)
+            code, last = self._outcome(lines)
             return (1, last or "its process has ended.") if code is None else (code, last)
         self._process = process = subprocess.Popen(
             self.command(),
@@ -114,14 +114,14 @@ class SparkStep(BaseOperator):
         self._group = process.pid
         assert process.stdout is not None
         with process.stdout:
-            code, last = self._told(process.stdout)
+            code, last = self._outcome(process.stdout)
         if code == 0 and self.wait_seconds > 0:
             return 0, last
         # of one that ended without a word, or of the last step, there is nothing to wait for but its end
         ended = process.wait()
         return (ended if code is None else code), last
 
-    def _told(self, lines: Iterable[str]) -> tuple[int | None, str]:
+    def _outcome(self, lines: Iterable[str]) -> tuple[int | None, str]:
         """The exit code, as far as the process said it, and the last line that was printed."""
         last, code = "", None
         for text, code in until_end(lines):

@@ -37,7 +37,7 @@ class Members:
         start: (G + 1) where each group's members begin.
         ids, identities, client_ids, hosts, instance_ids, racks, rack_sources: As in `model.Member`.
         subscribes: (M) whether it is known to subscribe to a topic.
-        told: (M) whether its subscription is known at all.
+        subscription_known: (M) whether its subscription is known at all.
     """
 
     start: Ints
@@ -49,7 +49,7 @@ class Members:
     racks: Sequence[str | None]
     rack_sources: Sequence[str | None]
     subscribes: Flags
-    told: Flags
+    subscription_known: Flags
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -170,7 +170,7 @@ def batch_of(groups: Sequence[GroupSnapshot]) -> GroupBatch:
             racks=[m.rack for m in members],
             rack_sources=[m.rack_source for m in members],
             subscribes=np.array([bool(m.subscription) for m in members], np.bool_),
-            told=np.array([m.subscription is not None for m in members], np.bool_),
+            subscription_known=np.array([m.subscription is not None for m in members], np.bool_),
         ),
         topics=tuple(group.topics for group in groups),
         partitions=_joined([g.partitions for g in groups], base.tolist()),

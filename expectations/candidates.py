@@ -51,7 +51,7 @@ def build_suites(
         rows: How many candidates the manifest says there are.
         strategies: The strategies that may stand in them.
     """
-    found = {
+    by_frame = {
         "scoreboard": _every_strategy_once(),
         "candidates": [
             *whole(rows, snapshot_id),
@@ -63,7 +63,7 @@ def build_suites(
     }
     return {
         name: gx.ExpectationSuite(name=name, expectations=expectations)
-        for name, expectations in found.items()
+        for name, expectations in by_frame.items()
     }
 
 

@@ -20,20 +20,20 @@ def codes(*columns: pa.ChunkedArray) -> Ints:
     >>> codes(pa.chunked_array([["a", None, "a", "a"]]), pa.chunked_array([[1, 1, 1, 2]])).tolist()
     [0, 1, 0, 2]
     """
-    found, kinds = np.zeros(len(columns[0]), np.int64), 1
+    row_codes, kinds = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
         more = max(len(encoded.dictionary), 1)
         if kinds * more > _MOST:
-            found, kinds = _dense(found), len(found)
-        found = found * more + encoded.indices.to_numpy()
+            row_codes, kinds = _dense(row_codes), len(row_codes)
+        row_codes = row_codes * more + encoded.indices.to_numpy()
         kinds *= more
-    return found if len(columns) == 1 else _dense(found)
+    return row_codes if len(columns) == 1 else _dense(row_codes)
 
 
-def _dense(found: Ints) -> Ints:
+def _dense(row_codes: Ints) -> Ints:
     """Codes without gaps."""
-    dense: Ints = pa.array(found).dictionary_encode().indices.to_numpy().astype(np.int64)
+    dense: Ints = pa.array(row_codes).dictionary_encode().indices.to_numpy().astype(np.int64)
     return dense
 
 
@@ -71,14 +71,14 @@ def among(column: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.is_in(column, value_set=values.combine_chunks())
 
 
-def times(found: Ints) -> Ints:
+def times(row_codes: Ints) -> Ints:
     """
     For each row how many have its code.
 
     >>> times(np.array([0, 1, 0])).tolist()
     [2, 1, 2]
     """
-    return np.bincount(found)[found]
+    return np.bincount(row_codes)[row_codes]
 
 
 def without_gap(names: pa.ChunkedArray, places: pa.ChunkedArray) -> Flags:
@@ -135,17 +135,17 @@ def where(bad: Flags, *parts: Any) -> pa.Array:
     return text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
 
 
-def said(rows: int, *sentences: pa.Array, between: str = "; ") -> pa.Array:
+def remarks(rows: int, *sentences: pa.Array, between: str = "; ") -> pa.Array:
     """
     What there is to say of each row, null for nothing.
 
-    >>> said(2, pa.array(["a", None]), pa.array(["b", None])).to_pylist()
+    >>> remarks(2, pa.array(["a", None]), pa.array(["b", None])).to_pylist()
     ['a; b', None]
     """
-    found = pa.nulls(rows, pa.string())
+    joined = pa.nulls(rows, pa.string())
     for sentence in sentences:
         # most have nothing to say
         if sentence.null_count < rows:
-            both = pc.binary_join_element_wise(found, sentence, between)
-            found = pc.coalesce(both, found, sentence)
-    return found
+            both = pc.binary_join_element_wise(joined, sentence, between)
+            joined = pc.coalesce(both, joined, sentence)
+    return joined

@@ -25,7 +25,7 @@ from evenkeel.expectations.columns import (
     codes,
     flags,
     numbers,
-    said,
+    remarks,
     stacked,
     truths,
     where,
@@ -106,7 +106,7 @@ def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.Expe
         rows: What the manifest says of each dataset's size.
     """
     partition = "{topic}-{partition}"
-    found = {
+    by_frame = {
         "measured": [_once()],
         "group_metrics": [
             *whole(rows["group_metrics"], snapshot_id),
@@ -146,7 +146,7 @@ def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.Expe
     }
     return {
         name: gx.ExpectationSuite(name=name, expectations=expectations)
-        for name, expectations in found.items()
+        for name, expectations in by_frame.items()
     }
 
 
@@ -274,7 +274,7 @@ def _groups(tables: Mapping[str, pa.Table], names: Sequence[str], keys: _Keys) -
     larger = (
         where(
             ~truths(at_most(groups[part], groups[total])),
-            *(f"{part} ", _shown(groups[part]), f" of {total} ", _shown(groups[total])),
+            *(f"{part} ", _text(groups[part]), f" of {total} ", _text(groups[total])),
         )
         for part, total in PARTS
     )
@@ -283,7 +283,7 @@ def _groups(tables: Mapping[str, pa.Table], names: Sequence[str], keys: _Keys) -
         listed=among(groups["group_id"], known),
         silent=pc.or_(groups["error"].is_null(), flags(numberless)),
         differs=_group_differs(tables, keys),
-        larger=said(len(groups), *larger),
+        larger=remarks(len(groups), *larger),
         above_floor=pc.or_(loose, at_most(groups["lag_floor"], groups["largest_member_lag"])),
         **{UNSOUND: unsound(groups, GroupMetrics)},
     )
@@ -304,7 +304,7 @@ def _group_differs(tables: Mapping[str, pa.Table], keys: _Keys) -> pa.Array:
     readable = groups["error"].is_null().to_numpy()
     judgeable = readable & (vague[own] == 0)
     settled = ~truths(among(groups["state"], pa.chunked_array([pa.array(REBALANCING)])))
-    told = readable & ((hands.rows[own] > 0) | settled)
+    members_known = readable & ((hands.rows[own] > 0) | settled)
     totals = (
         pa.array(parts.rows[own]),
         pa.array(parts.unknown[own]),
@@ -312,21 +312,21 @@ def _group_differs(tables: Mapping[str, pa.Table], keys: _Keys) -> pa.Array:
         parts.largest.take(pa.array(own)),
     )
     most, largest = hands.largest.take(pa.array(own)), groups["largest_member_lag"]
-    excess = told & (hands.unknown[own] == 0) & ~truths(at_most(largest, most))
-    return said(
+    excess = members_known & (hands.unknown[own] == 0) & ~truths(at_most(largest, most))
+    return remarks(
         len(groups),
         *(_unequal(groups, n, t, judgeable) for n, t in zip(TOTALS, totals, strict=True)),
-        _unequal(groups, "members", pa.array(hands.rows[own]), told),
+        _unequal(groups, "members", pa.array(hands.rows[own]), members_known),
         _unequal(
             groups,
             "idle_members",
             pa.array(idle[own]),
-            told & groups["idle_members"].is_valid().to_numpy(),
+            members_known & groups["idle_members"].is_valid().to_numpy(),
         ),
         where(
             excess,
-            *("largest_member_lag is ", _shown(largest), ", no member has more than "),
-            _shown(most),
+            *("largest_member_lag is ", _text(largest), ", no member has more than "),
+            _text(most),
         ),
     )
 
@@ -336,12 +336,12 @@ def _unequal(table: pa.Table, name: str, come_to: pa.Array, judged: Flags) -> pa
     same = pc.or_(
         pc.fill_null(pc.equal(told, come_to), False), pc.and_(told.is_null(), come_to.is_null())
     )
-    parts = (f"{name} is ", _shown(told), ", its parts come to ", _shown(come_to))
+    parts = (f"{name} is ", _text(told), ", its parts come to ", _text(come_to))
     return where(judged & ~truths(same), *parts)
 
 
-def _shown(found: Any) -> Any:
-    return pc.fill_null(found.cast(pa.string()), "unknown")
+def _text(values: Any) -> Any:
+    return pc.fill_null(values.cast(pa.string()), "unknown")
 
 
 def _members(members: pa.Table, groups: pa.Table, partitions: pa.Table, keys: _Keys) -> pa.Table:
@@ -352,7 +352,7 @@ def _members(members: pa.Table, groups: pa.Table, partitions: pa.Table, keys: _K
     return with_columns(
         members,
         listed=among(members["group_id"], groups["group_id"]),
-        differs=said(
+        differs=remarks(
             len(members),
             _unequal(members, "partitions", pa.array(owned.rows[own]), every),
             _unequal(members, "lag", lag, every),

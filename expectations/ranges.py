@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenkeel.engine.columns import ColumnSpec, columns_of
-from evenkeel.expectations.columns import said
+from evenkeel.expectations.columns import remarks
 from evenkeel.expectations.suite import expect
 
 UNSOUND = "unsound"
@@ -24,7 +24,7 @@ def ranges(record: type, example: str) -> list[gxe.Expectation]:
         record: What a row is.
         example: What names a row, a format string over its columns; the value follows it.
     """
-    found = [_of(spec, f"{example}: {{{spec.name}}}") for spec in _checked(record)]
+    of_columns = [_of(spec, f"{example}: {{{spec.name}}}") for spec in _checked(record)]
     known = expect(
         gxe.ExpectColumnValuesToBeNull,
         "What must be known is, and unknown is null, never NaN.",
@@ -32,7 +32,7 @@ def ranges(record: type, example: str) -> list[gxe.Expectation]:
         f"{example}: {{{UNSOUND}}}",
         column=UNSOUND,
     )
-    return [known, *found]
+    return [known, *of_columns]
 
 
 def in_range(record: type, name: str, example: str) -> gxe.Expectation:
@@ -44,7 +44,7 @@ def in_range(record: type, name: str, example: str) -> gxe.Expectation:
 def unsound(table: pa.Table, record: type) -> pa.Array:
     """Per row, which columns are null though they must not be, or NaN: their names; null where there are none."""
     faults = (pc.if_else(bad, name, None) for name, bad in _faults(table, record))
-    return said(len(table), *faults, between=", ")
+    return remarks(len(table), *faults, between=", ")
 
 
 def _faults(table: pa.Table, record: type) -> Iterator[tuple[str, pa.ChunkedArray]]:

@@ -24,7 +24,7 @@ from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.text import and_more
-from evenkeel.expectations.frames import Frame, snapshot_frames
+from evenkeel.expectations.frames import LISTED, Frame, snapshot_frames
 
 EXAMPLES = 3
 """How many rows a reason shows."""
@@ -54,11 +54,24 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     from evenkeel.expectations.snapshot import build_suites
 
     manifest = lake.manifest("snapshot", snapshot_id)
-    tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
+    tables = {
+        name: lake.read(name, [snapshot_id], columns=_expected_of(schema))
+        for name, schema in SNAPSHOT.items()
+    }
     frames = snapshot_frames(manifest, tables)
     rows = check(frames, build_suites(snapshot_id, manifest.rows))
     groups = tables["groups"]["group_id"].to_pylist()
     return _results(snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.withhold_share)])
+
+
+def _expected_of(schema: pa.Schema) -> list[str]:
+    """The columns of which something is expected: no bytes, and of the lists those of topics and partitions."""
+    return [
+        field.name
+        for field in schema
+        if field.name in LISTED
+        or not (pa.types.is_nested(field.type) or pa.types.is_binary(field.type))
+    ]
 
 
 def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
@@ -80,7 +93,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
 
     manifest = lake.manifest("metrics", snapshot_id)
     tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
-    groups = lake.read("groups", [snapshot_id])["group_id"].to_pylist()
+    groups = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
     rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
     return _results(snapshot_id, "metrics", [*rows, _share(rows, groups, settings.withhold_share)])
 
@@ -117,9 +130,9 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
 def _measured(lake: Lake, snapshot_id: str) -> pa.Table:
     """Groups and their partitions as measured; without metrics all groups of the snapshot."""
     try:
-        return lake.read("group_metrics", [snapshot_id]).select(["group_id", "partitions"])
+        return lake.read("group_metrics", [snapshot_id], columns=["group_id", "partitions"])
     except SnapshotNotFound:
-        groups = lake.read("groups", [snapshot_id]).select(["group_id"])
+        groups = lake.read("groups", [snapshot_id], columns=["group_id"])
         return groups.append_column("partitions", pa.nulls(len(groups), pa.int32()))
 
 
@@ -164,7 +177,7 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
     """
     rows: list[dict[str, Any]] = []
     for name, frame in frames.items():
-        found: dict[str, list[dict[str, Any]]] = {}
+        by_expectation: dict[str, list[dict[str, Any]]] = {}
         for columns, suite in _narrowed(suites[name]):
             # each in a context of its own, which keeps the batches it has seen
             source = _context().data_sources.add_pandas("lake")
@@ -172,9 +185,9 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
             batch = asset.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
             validated = batch.validate(suite, result_format={"result_format": "COMPLETE"})
             for result in validated.results:
-                found[result.expectation_config.description] = list(_rows(frame, result))
+                by_expectation[result.expectation_config.description] = list(_rows(frame, result))
         for expectation in suites[name].expectations:
-            rows += found[expectation.description]
+            rows += by_expectation[expectation.description]
     return rows
 
 
@@ -229,9 +242,9 @@ def _context() -> Any:
 
 def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
     """The rows one evaluated expectation leaves."""
-    config, found = result.expectation_config, result.result
+    config, outcome = result.expectation_config, result.result
     name = f"{frame.name}: {config.description}"
-    if not result.success and "element_count" not in found and "observed_value" not in found:
+    if not result.success and "element_count" not in outcome and "observed_value" not in outcome:
         raise EvenkeelError(
             f"expectation {name!r} could not be evaluated: {_cause(result)}.",
             fix="This is a fault of evenkeel; please report it.",
@@ -241,17 +254,17 @@ def _rows(frame: Frame, result: Any) -> Iterator[dict[str, Any]]:
         "expectation": name,
         "severity": getattr(config.severity, "value", config.severity),
         "success": bool(result.success),
-        "unexpected_count": found.get("unexpected_count", 0 if result.success else 1),
-        "checked_count": found.get("element_count", len(frame.table)),
+        "unexpected_count": outcome.get("unexpected_count", 0 if result.success else 1),
+        "checked_count": outcome.get("element_count", len(frame.table)),
         "reason": None,
     }
     if result.success:
         yield row
         return
-    words, unexpected = config.meta, found.get("unexpected_index_list") or []
+    words, unexpected = config.meta, outcome.get("unexpected_index_list") or []
     by_group = _by_group(frame, unexpected)
     if words["rejects"] or not by_group:
-        problem = words["problem"].format(observed=found.get("observed_value"))
+        problem = words["problem"].format(observed=outcome.get("observed_value"))
         # a bad row that is no group's harms nobody
         noted = (
             {}

@@ -41,7 +41,7 @@ def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.Expe
         rows: What its manifest says of each dataset's size.
     """
     complete = {name: whole(count, snapshot_id) for name, count in rows.items()}
-    found = {
+    by_frame = {
         "reading": _reading(),
         "brokers": complete["brokers"] + _brokers(),
         "groups": complete["groups"] + _groups(),
@@ -53,7 +53,7 @@ def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.Expe
     }
     return {
         name: gx.ExpectationSuite(name=name, expectations=expectations)
-        for name, expectations in found.items()
+        for name, expectations in by_frame.items()
     }
 
 

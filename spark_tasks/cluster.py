@@ -83,14 +83,14 @@ def _addresses(master: str) -> list[tuple[str, int]]:
             f"{MASTER} is {master!r}, which is no Spark master.",
             fix="Use spark://host:7077, yarn, k8s://https://host:port or local[*].",
         )
-    found = []
+    addresses = []
     for address in match[2].split(","):
         host, _, port = address.rpartition(":")
         if host and port.isdigit():
-            found.append((host.strip("[]"), int(port)))
+            addresses.append((host.strip("[]"), int(port)))
         else:
-            found.append((address, 443 if match[1] == "k8s" else 7077))
-    return found
+            addresses.append((address, 443 if match[1] == "k8s" else 7077))
+    return addresses
 
 
 def archive_options(environ: Mapping[str, str]) -> dict[str, str]:
@@ -115,14 +115,14 @@ def defaults(environ: Mapping[str, str]) -> dict[str, str]:
     """What `spark-defaults.conf` says: that of SPARK_CONF_DIR, else of SPARK_HOME; empty when there is none."""
     home = environ.get("SPARK_HOME")
     folder = environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
-    found = {}
+    properties = {}
     if folder is not None:
         with suppress(OSError):
             for line in Path(folder, "spark-defaults.conf").read_text().splitlines():
                 words = re.match(r"\s*([^#!\s=:][^\s=:]*)\s*[\s=:]\s*(.*?)\s*$", line)
                 if words:
-                    found[words[1]] = words[2]
-    return found
+                    properties[words[1]] = words[2]
+    return properties
 
 
 def python_of_workers(environ: Mapping[str, str], defaults: Mapping[str, str]) -> str | None:

@@ -44,13 +44,13 @@ def run_job(
     Returns:
         0, or the exit code of the error, whose one line is the last of the output.
     """
-    asked = _parse(name, arguments)
+    options = _parse(name, arguments)
     # a task that is killed cleans up after Spark as one that ends does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         settings = wiring.settings()
         with _told_of_memory():
-            _start(sessions or session, name, run, wiring.lake(settings), settings, asked)
+            _start(sessions or session, name, run, wiring.lake(settings), settings, options)
     except EvenkeelError as problem:
         print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
         return problem.exit_code
@@ -75,26 +75,28 @@ def _start(
     run: Run,
     lake: Lake,
     settings: Settings,
-    asked: argparse.Namespace,
+    options: argparse.Namespace,
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
-    lake.manifest("snapshot", asked.snapshot_id)
-    with sessions(f"evenkeel {name} {asked.snapshot_id}", settings.lake) as spark:
-        run(spark, lake, settings, asked.snapshot_id, asked.groups)
+    lake.manifest("snapshot", options.snapshot_id)
+    with sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
+        run(spark, lake, settings, options.snapshot_id, options.groups)
         began = time.monotonic()
-        for snapshot_id in asked.also:
+        for snapshot_id in options.also:
             if time.monotonic() - began > ALSO_SECONDS:
                 print("the other overtaken snapshots are left to the next run", flush=True)
                 break
             _on_the_way(run, spark, lake, settings, snapshot_id)
 
 
-def _on_the_way(run: Run, spark: SparkSession, lake: Lake, settings: Settings, one: str) -> None:
+def _on_the_way(
+    run: Run, spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str
+) -> None:
     """Run the step on an overtaken snapshot; that it cannot be done holds nobody up."""
     try:
-        run(spark, lake, settings, one, "*")
+        run(spark, lake, settings, snapshot_id, "*")
     except (EvenkeelError, PySparkException) as problem:
-        print(f"overtaken snapshot {one}: {' '.join(str(problem).split())}", flush=True)
+        print(f"overtaken snapshot {snapshot_id}: {' '.join(str(problem).split())}", flush=True)
 
 
 def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:

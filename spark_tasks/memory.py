@@ -34,14 +34,14 @@ _KILLED = re.compile(
 def machine_bytes(limits: Iterable[str] = LIMITS) -> int:
     """The memory of this machine, or of the container that this runs in."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    found = [whole]
+    limits_in_bytes = [whole]
     for place in limits:
         try:
             text = Path(place).read_text().strip()
         except OSError:
             continue
-        found += [int(text)] if text.isdigit() else []
-    return min(found)
+        limits_in_bytes += [int(text)] if text.isdigit() else []
+    return min(limits_in_bytes)
 
 
 def driver_options(known: Mapping[str, str], machine: int) -> dict[str, str]:

@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.environment import Environment, this_environment
 from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
+from evenkeel.engine.text import does, several
 from evenkeel.spark_tasks import cluster, probe
 
 PATIENCE = "EVENKEEL_SPARK_PATIENCE"
@@ -32,7 +33,7 @@ PATIENCE = "EVENKEEL_SPARK_PATIENCE"
 
 PATIENCE_SECONDS = 90.0
 
-_SETTLED_SECONDS = 2.0
+_SETTLED_SECONDS = 3.0
 """Executors come one after the other; when none came for so long, those that are there are asked."""
 
 _ASK = 'cat > /dev/null; "$0" -c "$1" "$2" 2>&1 || echo "(exit code $?)"'
@@ -47,21 +48,21 @@ class Answer:
     What one executor said.
 
     Attributes:
-        told: What the probe found, empty where no Python of ours could start.
-        said: What was printed beside it, its last line.
+        report: What the probe found, empty where no Python of ours could start.
+        last_line: What was printed beside it, its last line.
     """
 
-    told: dict[str, Any]
-    said: str
+    report: dict[str, Any]
+    last_line: str
 
     @property
     def host(self) -> str:
         """Where it runs, as far as it is known."""
-        return str(self.told.get("host", "unknown host"))
+        return str(self.report.get("host", "unknown host"))
 
 
 @dataclass(frozen=True)
-class Found:
+class ReadyCluster:
     """A cluster that can work for us: how many executors on how many hosts, and what they have in common."""
 
     executors: int
@@ -73,13 +74,14 @@ class Found:
     def __str__(self) -> str:
         """One line for a log."""
         have = f"Python {self.environment.python}, evenkeel {self.environment.version} ({self.environment.source})"
+        asked = f"{several(self.executors, 'executor')} on {several(self.hosts, 'host')}"
         return (
-            f"{self.executors} executors on {self.hosts} hosts have {have}; lake {self.lake} is read and written "
+            f"{asked} have {have}; lake {self.lake} is read and written "
             f"by them ({self.seconds:.1f} s)"
         )
 
 
-def preflight(spark: SparkSession, lake: str) -> Found:
+def preflight(spark: SparkSession, lake: str) -> ReadyCluster:
     """
     Ask every executor of a session.
 
@@ -95,14 +97,14 @@ def preflight(spark: SparkSession, lake: str) -> Found:
     count = _executors(spark, patience)
     probe.leave(lake, token)
     try:
-        answers = _asked(spark, count, lake, token, patience)
+        answers = _answers(spark, count, lake, token, patience)
     finally:
         arrived = probe.collect(lake, token)
     problem = verdict(answers, arrived, lake, this_environment(), _python(spark))
     if problem is not None:
         raise problem
     hosts = {answer.host for answer in answers}
-    return Found(count, len(hosts), this_environment(), lake, time.monotonic() - began)
+    return ReadyCluster(count, len(hosts), this_environment(), lake, time.monotonic() - began)
 
 
 def verdict(
@@ -131,22 +133,24 @@ def verdict(
 
 def _of_environment(answer: Answer, here: Environment, python: str) -> ConfigError | None:
     """What of interpreter and code one lacks."""
-    told, worker = answer.told, f"a Spark worker ({answer.host})"
-    if not told:
+    report, worker = answer.report, f"a Spark worker ({answer.host})"
+    if not report:
         return ConfigError(
-            f"Spark's workers cannot start Python as {python}: {answer.said}.".replace("..", "."),
+            f"Spark's workers cannot start Python as {python}: {answer.last_line}.".replace(
+                "..", "."
+            ),
             fix=PACK,
         )
-    if told["python"] != here.python:
+    if report["python"] != here.python:
         return ConfigError(
-            f"{worker} runs Python {told['python']}, this process {here.python}; they must be the same.",
-            fix=f"Install Python {here.python} there, or run this with {told['python']}, and pack again.",
+            f"{worker} runs Python {report['python']}, this process {here.python}; they must be the same.",
+            fix=f"Install Python {here.python} there, or run this with {report['python']}, and pack again.",
         )
-    if "missing" in told:
-        return ConfigError(f"{worker} lacks a module: {told['missing']}.", fix=PACK)
-    if told["source"] != here.source:
+    if "missing" in report:
+        return ConfigError(f"{worker} lacks a module: {report['missing']}.", fix=PACK)
+    if report["source"] != here.source:
         return ConfigError(
-            f"{worker} has another evenkeel, {told['version']} ({told['source']}), than this process, "
+            f"{worker} has another evenkeel, {report['version']} ({report['source']}), than this process, "
             f"{here.version} ({here.source}).",
             fix=PACK_AGAIN,
         )
@@ -155,7 +159,7 @@ def _of_environment(answer: Answer, here: Environment, python: str) -> ConfigErr
 
 def _of_lake(answer: Answer, arrived: Collection[str], lake: str) -> LakeError | None:
     """What of the lake one cannot reach."""
-    tried, worker = answer.told["lake"], f"a Spark worker ({answer.host})"
+    tried, worker = answer.report["lake"], f"a Spark worker ({answer.host})"
     fix = "Name a lake that workers and this process share: a mounted path, or s3://."
     if "read_problem" in tried:
         why = tried["read_problem"]
@@ -186,7 +190,9 @@ def _executors(spark: SparkSession, patience: float) -> int:
     )
 
 
-def _asked(spark: SparkSession, count: int, lake: str, token: str, patience: float) -> list[Answer]:
+def _answers(
+    spark: SparkSession, count: int, lake: str, token: str, patience: float
+) -> list[Answer]:
     """The answers of at least as many tasks as there are executors, at most one for each free core."""
     context = spark.sparkContext
     # Spark hands out a round of tasks one executor after the other
@@ -274,13 +280,15 @@ def executors(spark: SparkSession, *, ended: bool = False) -> list[Any]:
 def identity(spark: SparkSession) -> str:
     """One line that says which application this is, and where to look at it."""
     context = spark.sparkContext
-    said = f"Spark application {context.applicationId} on {context.master}, Spark {context.version}"
+    headline = (
+        f"Spark application {context.applicationId} on {context.master}, Spark {context.version}"
+    )
     history = context.getConf().get("spark.yarn.historyServer.address")
     links = [
         context.uiWebUrl,
         f"{history.rstrip('/')}/history/{context.applicationId}" if history else None,
     ]
-    return ", ".join([said, *(f"see {link}" for link in links if link)])
+    return ", ".join([headline, *(f"see {link}" for link in links if link)])
 
 
 def work(spark: SparkSession) -> str:
@@ -288,9 +296,9 @@ def work(spark: SparkSession) -> str:
     every = executors(spark, ended=True)
     tasks, failed = sum(one.totalTasks() for one in every), sum(one.failedTasks() for one in every)
     lost = sum(not one.isActive() for one in every)
-    said = f"{tasks:,} tasks on {len(every):,} executors"
+    said = f"{several(tasks, 'task')} on {several(len(every), 'executor')}"
     more = [f"{failed:,} failed and were tried again"] * bool(failed)
-    more += [f"{lost:,} executors were lost or given back"] * bool(lost)
+    more += [f"{does(lost, 'executor', 'was', 'were')} lost or given back"] * bool(lost)
     return f"the cluster did {'; '.join([said, *more])}"
 
 

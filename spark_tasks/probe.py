@@ -57,12 +57,12 @@ def tried(lake: str, token: str) -> dict[str, str]:
         if files.read(f"{files.root}/_probe-{token}") != token.encode():
             return {"read_problem": "another file is there"}
     except Exception as problem:  # noqa: BLE001 whatever is wrong is the answer
-        return {"read_problem": _said(problem)}
+        return {"read_problem": _cause(problem)}
     name = f"_probe-{token}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         files.put(f"{files.root}/{name}", token.encode())
     except Exception as problem:  # noqa: BLE001 whatever is wrong is the answer
-        return {"write_problem": _said(problem)}
+        return {"write_problem": _cause(problem)}
     return {"wrote": name}
 
 
@@ -80,5 +80,5 @@ def collect(lake: str, token: str) -> set[str]:
     return names
 
 
-def _said(problem: Exception) -> str:
+def _cause(problem: Exception) -> str:
     return " ".join((getattr(problem, "strerror", None) or str(problem)).split())

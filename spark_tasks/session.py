@@ -24,6 +24,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import evenkeel
+from evenkeel.engine import wiring
 from evenkeel.engine.errors import ConfigError
 from evenkeel.spark_tasks import cluster, memory, preflight
 from evenkeel.spark_tasks.cluster import MASTER
@@ -64,13 +65,14 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 
 
 @contextmanager
-def session(name: str, lake: str = "") -> Iterator[SparkSession]:
+def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     """
     A Spark session that is stopped at the end, its files removed.
 
     Args:
         name: The application's name, as Spark's own tools show it.
-        lake: Where it reads and writes, as the settings say; a cluster's workers are asked first whether they can.
+        lake: Where it reads and writes, else where the settings say; a cluster's workers are asked first whether
+            they can.
 
     Raises:
         ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
@@ -93,7 +95,7 @@ def session(name: str, lake: str = "") -> Iterator[SparkSession]:
             if cluster.is_local(master):
                 yield spark
             else:
-                yield from _on_cluster(spark, lake)
+                yield from _on_cluster(spark, lake or wiring.settings().lake)
         finally:
             spark.stop()
 

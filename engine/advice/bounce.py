@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenkeel.engine.advice import bounce_facts as told
+from evenkeel.engine.advice import bounce_facts
 from evenkeel.engine.advice.rolling import Stage, rolling
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.facts import Fact, note, reason
@@ -132,15 +132,15 @@ def plan(
         held = [lists_after] * len(before)
     at_once = rolling(before, (new,), static) if len(steps) > 1 else ()
     settings = [step.lists for step in steps]
-    asides = told.asides(new, present, settings, assumed=assumed is not None)
+    asides = bounce_facts.asides(new, present, settings, assumed=assumed is not None)
     return Plan(
         target=new,
         present=present,
         members=len(before),
         steps=tuple(steps),
         how=_how(restarts, new, present, len(before), assumed),
-        in_one_step=told.in_one_step(new, present, at_once),
-        notes=(*asides, *told.notes(settings, before, static or ())) if steps else (),
+        in_one_step=bounce_facts.in_one_step(new, present, at_once),
+        notes=(*asides, *bounce_facts.notes(settings, before, static or ())) if steps else (),
         assumed=assumed,
     )
 
@@ -157,8 +157,8 @@ def _how(
 ) -> tuple[Fact, ...]:
     lists = [restart[0] for restart in restarts]
     two = len(restarts) > 1 and (assumed is not None or restarts[1][2])
-    asides = told.asides(new, present, lists, assumed=assumed is not None)
-    return (*told.how(lists, members, two=two), *asides)
+    asides = bounce_facts.asides(new, present, lists, assumed=assumed is not None)
+    return (*bounce_facts.how(lists, members, two=two), *asides)
 
 
 def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], Fact | None]:
@@ -247,6 +247,6 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
         present=present,
         members=members,
         steps=() if there else (Step(setting=server_setting, lists=(name,), why=why),),
-        how=(told.ALREADY_RUNNING if there else told.step("ask_broker", [name]),),
+        how=(bounce_facts.ALREADY_RUNNING if there else bounce_facts.step("ask_broker", [name]),),
         notes=() if there else tuple(notes),
     )

@@ -150,9 +150,9 @@ def _of_strategies() -> list[str]:
     return [point.dist.name for point in points if point.dist is not None]
 
 
-def _gather(name: str, left_out: Collection[str], found: dict[str, Distribution]) -> None:
+def _gather(name: str, left_out: Collection[str], distributions: dict[str, Distribution]) -> None:
     """Add a distribution and what it requires."""
-    if _plain(name) in found:
+    if _plain(name) in distributions:
         return
     try:
         each = importlib.metadata.distribution(name)
@@ -161,12 +161,12 @@ def _gather(name: str, left_out: Collection[str], found: dict[str, Distribution]
             f"package {name!r} is not installed here.",
             fix="Install it, or leave it out (--without).",
         ) from None
-    found[_plain(name)] = each
+    distributions[_plain(name)] = each
     for text in each.requires or ():
         needed = Requirement(text)
         wanted = needed.marker is None or needed.marker.evaluate({"extra": ""})
         if wanted and _plain(needed.name) not in left_out:
-            _gather(needed.name, left_out, found)
+            _gather(needed.name, left_out, distributions)
 
 
 def _plain(name: str) -> str:

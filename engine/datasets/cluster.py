@@ -123,11 +123,11 @@ def _sorted(partitions: pa.Table) -> pa.Table:
     return partitions.combine_chunks()
 
 
-def _all(told: Sequence[bool | None]) -> bool | None:
+def _all(answers: Sequence[bool | None]) -> bool | None:
     """Whether all do; None where nobody who is known does not, and somebody is not known."""
-    if False in told:
+    if False in answers:
         return False
-    return None if None in told or not told else True
+    return None if None in answers or not answers else True
 
 
 def _topics(rows: pa.Table) -> Iterator[Topic]:

@@ -155,19 +155,21 @@ class SnapshotRows:
             for name in ("member_id", "client_id", "client_host")
         }
         instances = rows["instance_id"].to_pylist()
-        told = zip(instances, text["client_id"], text["client_host"], strict=True)
+        identity_parts = zip(instances, text["client_id"], text["client_host"], strict=True)
         lengths = ints_of(pc.fill_null(pc.list_value_length(rows["subscription"]), NONE))
         return Members(
             start=self.of_members.start,
             ids=text["member_id"],
-            identities=[instance or f"{client}@{host}" for instance, client, host in told],
+            identities=[
+                instance or f"{client}@{host}" for instance, client, host in identity_parts
+            ],
             client_ids=text["client_id"],
             hosts=text["client_host"],
             instance_ids=instances,
             racks=rows["rack"].to_pylist(),
             rack_sources=rows["rack_source"].to_pylist(),
             subscribes=lengths > 0,
-            told=lengths >= 0,
+            subscription_known=lengths >= 0,
         )
 
     def topics(self) -> tuple[frozenset[str], ...]:
@@ -236,13 +238,13 @@ class SnapshotRows:
         torn = begin.known & end.known & (begin.values > end.values)
         commits = self.of_commits.rows.take(self.commit_rows)
         failed = commits["error"].is_valid().to_numpy()
-        told = [cluster.topics[t] if t != NONE else None for t in place.of_cluster.tolist()]
+        known_topics = [cluster.topics[t] if t != NONE else None for t in place.of_cluster.tolist()]
         start, racks, in_sync = place.replicas(cluster)
         return PartitionTable(
             topics=tuple(self.names.take(pa.array(place.topics)).to_pylist()),
-            topic_ids=tuple(t.topic_id if t else None for t in told),
-            cleanup_policies=tuple(t.cleanup_policy if t else None for t in told),
-            retention_ms=tuple(t.retention_ms if t else None for t in told),
+            topic_ids=tuple(t.topic_id if t else None for t in known_topics),
+            cleanup_policies=tuple(t.cleanup_policy if t else None for t in known_topics),
+            retention_ms=tuple(t.retention_ms if t else None for t in known_topics),
             racks=cluster.racks,
             topic=place.topic,
             partition=place.partition,
@@ -253,11 +255,11 @@ class SnapshotRows:
             target_turn=_spread(count, aimed, self._turns()),
             begin=Column(begin.values, begin.known & ~torn),
             end=Column(end.values, end.known & ~torn),
-            committed=_told(count, committed, numbers_of(commits["committed_offset"]), ~failed),
+            committed=_known_at(count, committed, numbers_of(commits["committed_offset"]), ~failed),
             log_bytes=place.of(cluster.log_bytes),
             begin_at_ms=place.of(cluster.begin_at),
             end_at_ms=place.of(cluster.end_at),
-            committed_at_ms=_told(count, committed, moments_of(commits["read_at"]), ~failed),
+            committed_at_ms=_known_at(count, committed, moments_of(commits["read_at"]), ~failed),
             commit_unread=_spread(count, committed, failed.astype(np.int64)) == 1,
             leader_rack=np.where(place.exists, cluster.leader_rack[place.at], NONE).astype(np.int32)
             if len(cluster)
@@ -333,7 +335,7 @@ def _spread(count: int, rows: Ints, numbers: Any) -> Indices:
     return spread
 
 
-def _told(count: int, rows: Ints, numbers: Column, counts: Flags) -> Column:
+def _known_at(count: int, rows: Ints, numbers: Column, counts: Flags) -> Column:
     """(count) each number at its row where it counts; unknown elsewhere."""
     values, known = np.zeros(count, np.int64), np.zeros(count, np.bool_)
     values[rows] = np.where(numbers.known, numbers.values, 0)
@@ -353,12 +355,12 @@ def table_of_topics(cluster: ClusterTables, topics: Sequence[str]) -> PartitionT
             },
         }
     )
-    one = np.zeros(1, np.int64)
-    members = RowsOfGroups(rows=empty, group=one, start=np.array([0, 1]))
+    group = np.zeros(1, np.int64)
+    members = RowsOfGroups(rows=empty, group=group, start=np.array([0, 1]))
     schema = {"topic": pa.string(), "partition": pa.int32(), "error": pa.string()}
     schema |= {"committed_offset": pa.int64(), "read_at": pa.timestamp("ms", tz="UTC")}
     commits = RowsOfGroups(
-        rows=pa.schema(schema).empty_table(), group=one[:0], start=np.zeros(2, np.int64)
+        rows=pa.schema(schema).empty_table(), group=group[:0], start=np.zeros(2, np.int64)
     )
     rows = SnapshotRows(cluster, members, commits, np.zeros(1, np.bool_))
     return rows.partition_table()[0]

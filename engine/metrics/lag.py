@@ -18,13 +18,13 @@ class Lag:
     Per partition of a group's table.
 
     Attributes:
-        shown: Offsets; unknown stays unknown.
+        for_people: Offsets; unknown stays unknown.
         for_strategies: The same, but a partition without commit counts as the client's default reset, latest: 0.
         basis: Why each is that number.
         lost: Offsets that retention removed before the group read them: max(0, begin - committed).
     """
 
-    shown: Column
+    for_people: Column
     for_strategies: Column
     basis: Labels[LagBasis]
     lost: Column
@@ -102,7 +102,7 @@ def measure_lag(table: Offsets, reset: OffsetReset) -> Lag:
     # Wherever the group would begin in an empty log, it is at the end.
     empty = without & since_begin & (backlog == 0)
     known_without = empty | np.where(at_end, end.known & reset.latest, since_begin)
-    shown = Column(values, np.where(without, known_without, known))
+    for_people = Column(values, np.where(without, known_without, known))
     by_default = without & end.known & ~reset.configured
     places = {basis: np.int8(code) for code, basis in enumerate(LagBasis)}
     otherwise = np.where(
@@ -111,8 +111,8 @@ def measure_lag(table: Offsets, reset: OffsetReset) -> Lag:
         places[LagBasis.NO_COMMIT],
     )
     return Lag(
-        shown=shown,
-        for_strategies=Column(np.where(by_default, 0, values), shown.known | by_default),
+        for_people=for_people,
+        for_strategies=Column(np.where(by_default, 0, values), for_people.known | by_default),
         basis=Labels.choose(
             LagBasis,
             [~end.known, table.commit_unread, within, below, beyond, empty],

@@ -42,18 +42,18 @@ def record_size(table: PartitionTable, configured: Floats | float = np.nan) -> R
     offsets = np.where(
         table.end.known & table.begin.known, table.end.values - table.begin.values, 0
     )
-    told = table.log_bytes.known & (offsets > 0) & _tells(table)
-    held = np.where(told, table.log_bytes.values, 0).astype(np.float64)
-    count = np.where(told, offsets, 0).astype(np.float64)
+    from_log = table.log_bytes.known & (offsets > 0) & _tells(table)
+    held = np.where(from_log, table.log_bytes.values, 0).astype(np.float64)
+    count = np.where(from_log, offsets, 0).astype(np.float64)
     of_topic = _ratio(_by_topic(table, held), _by_topic(table, count))[table.topic]
     sizes, of_rule = _ratio(held, count), np.broadcast_to(configured, len(table))
-    from_topic = ~told & table.exists & ~np.isnan(of_topic)
-    from_rule = ~told & table.exists & ~from_topic & ~np.isnan(of_rule)
+    from_topic = ~from_log & table.exists & ~np.isnan(of_topic)
+    from_rule = ~from_log & table.exists & ~from_topic & ~np.isnan(of_rule)
     return RecordSize(
         bytes=np.select([from_topic, from_rule], [of_topic, of_rule], sizes),
         basis=Labels.choose(
             SizeBasis,
-            [told, from_topic, from_rule],
+            [from_log, from_topic, from_rule],
             [SizeBasis.LOG, SizeBasis.TOPIC, SizeBasis.CONFIGURED],
             SizeBasis.UNKNOWN,
         ),

@@ -101,7 +101,10 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
     reset = OffsetReset.of_groups(known.auto_offset_reset, batch.group)
     lag = measure_lag(table, reset)
     samples = range(past.samples)
-    lags = [lag.shown, *(measure_lag(past.offsets(sample), reset).shown for sample in samples)]
+    lags = [
+        lag.for_people,
+        *(measure_lag(past.offsets(sample), reset).for_people for sample in samples),
+    ]
     commits = [table.committed, *(past.column("committed", sample) for sample in samples)]
     production = rate(table, past, "end", "end_at_ms")
     consumption = rate(table, past, "committed", "committed_at_ms")
@@ -205,19 +208,19 @@ def _counted(batch: GroupBatch, subscribed_topics: Sequence[frozenset[str]]) -> 
 
 def _findings(batch: GroupBatch, lag: Lag, counted: Flags) -> tuple[tuple[Fact, ...], ...]:
     """(G) what is odd about each group."""
-    found: list[list[Fact]] = [[] for _ in batch.headers]
+    findings: list[list[Fact]] = [[] for _ in batch.headers]
     owned = member_counts(batch.partitions.owner, len(batch.members))
     idle = count_by(owned == 0, batch.members.start).tolist()
     partitions = count_by(counted, batch.start).tolist()
     for group, header in enumerate(batch.headers):
         if header.rebalancing:
-            found[group].append(finding("rebalancing", [header.state]))
+            findings[group].append(finding("rebalancing", [header.state]))
         elif batch.topics[group] and idle[group]:
             known = {"bound": int(batch.members.counts[group]), "partitions": partitions[group]}
-            found[group].append(finding("idle_members", after=idle[group], **known))
+            findings[group].append(finding("idle_members", after=idle[group], **known))
     for group, fact in _of_offsets(batch, lag, counted):
-        found[group].append(fact)
-    return tuple(tuple(facts) for facts in found)
+        findings[group].append(fact)
+    return tuple(tuple(facts) for facts in findings)
 
 
 def _of_offsets(batch: GroupBatch, lag: Lag, counted: Flags) -> Iterator[tuple[int, Fact]]:
@@ -234,7 +237,7 @@ def _of_offsets(batch: GroupBatch, lag: Lag, counted: Flags) -> Iterator[tuple[i
 
     lost = lag.lost.known & (lag.lost.values > 0)
     gone = sum_by(np.where(lost, lag.lost.values, 0), batch.start).tolist()
-    squeezed = table.compacted & counted & lag.shown.known & (lag.shown.values > 0)
+    squeezed = table.compacted & counted & lag.for_people.known & (lag.for_people.values > 0)
     subscribe = np.array([bool(topics) for topics in batch.topics], np.bool_)[batch.group]
     stray = subscribe & table.exists & ~table.subscribed & table.committed.known
     for group, fact in about("lost_records", lost):

@@ -19,6 +19,7 @@ from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, Partiti
 from evenkeel.engine.records.step_run import StepRun
 from evenkeel.engine.records.validation import ValidationRow
 from evenkeel.engine.records.views import (
+    AGE_SECONDS,
     TAKEN_AT,
     LatestAdvice,
     LatestLag,
@@ -35,6 +36,33 @@ class Taken:
     """When the snapshot was taken that a row is of."""
 
     taken_at: datetime = field(metadata=TAKEN_AT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aged:
+    """How old a row is that tells of now."""
+
+    age_seconds: float = field(metadata=AGE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceAge:
+    """How long after a snapshot its advice came."""
+
+    advised_after_seconds: float = field(
+        metadata=column(
+            "Seconds from the beginning of its reading until the first advice on it or a newer one, or until now.",
+            unit=Unit.SECONDS,
+        )
+    )
+    waited_seconds: float | None = field(
+        metadata=column("Seconds until a run took it up.", unit=Unit.SECONDS, none=True)
+    )
+    run_seconds: float | None = field(
+        metadata=column(
+            "Seconds from then until its advice was stored.", unit=Unit.SECONDS, none=True
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,19 +177,20 @@ class WorstPartition:
 
 
 ANSWERS: Mapping[str, tuple[type, ...]] = {
+    "advice_age": (AdviceAge, SnapshotHealth),
     "advice_history": (LatestAdvice,),
     "advised_moves": (MoveRow, LatestAdvice),
     "churn": (Churn,),
-    "cross_rack_cost": (CheapestStrategy, StrategyScoreboard),
+    "cross_rack_cost": (CheapestStrategy, Aged, StrategyScoreboard),
     "failed_steps": (FailedStep, StepRun),
     "groups": (AdvisedGroup, LatestLag, LatestAdvice),
     "lag_history": (Taken, GroupMetrics),
-    "members": (MemberMetrics,),
+    "members": (Aged, MemberMetrics),
     "open_incidents": (OpenIncident, IncidentRow),
-    "scoreboard": (StrategyScoreboard,),
+    "scoreboard": (Aged, StrategyScoreboard),
     "snapshot_health": (SnapshotHealth,),
-    "withheld": (Taken, ValidationRow),
-    "worst_partitions": (WorstPartition, PartitionMetrics),
+    "withheld": (Taken, Aged, ValidationRow),
+    "worst_partitions": (WorstPartition, Aged, PartitionMetrics),
 }
 """Where the columns of each named query are declared; of a name that two have, the first."""
 

@@ -115,6 +115,12 @@ class SnapshotHealth:
     unreadable_groups: Int32 | None = field(metadata=as_in(SnapshotRow, "unreadable_groups"))
     bytes_sent: int | None = field(metadata=as_in(SnapshotRow, "bytes_sent"))
     bytes_received: int | None = field(metadata=as_in(SnapshotRow, "bytes_received"))
+    state: str = field(
+        metadata=column("What became of it: waiting, at work, advised, overtaken or rejected.")
+    )
+    overtaken_by: str | None = field(metadata=as_in(SnapshotRow, "overtaken_by"))
+    taken_up_at: datetime | None = field(metadata=as_in(SnapshotRow, "taken_up_at"))
+    taken_up_by: str | None = field(metadata=as_in(SnapshotRow, "taken_up_by"))
 
 
 VIEWS: Mapping[str, type] = {

@@ -139,8 +139,8 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         strategy=stored.strategy,
         deployment=stored.deployment,
         feasibility=stored.feasibility,
-        reason=_said(FactKind.REASON, facts, stored.reason),
-        how=_said(FactKind.HOW, facts, stored.how),
+        reason=_facts_or_quote(FactKind.REASON, facts, stored.reason),
+        how=_facts_or_quote(FactKind.HOW, facts, stored.how),
         is_running=stored.is_running,
         replay=of_kind(facts, FactKind.REPLAY),
         score=stored.score,
@@ -150,6 +150,8 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
     )
 
 
-def _said(kind: FactKind, facts: Sequence[Fact], sentence: str | None) -> tuple[Fact, ...]:
+def _facts_or_quote(
+    kind: FactKind, facts: Sequence[Fact], sentence: str | None
+) -> tuple[Fact, ...]:
     """The facts of a kind; in a row from before it was kept as values, its sentence as a quote."""
     return of_kind(facts, kind) or ((fact(kind, "said", quote=sentence),) if sentence else ())

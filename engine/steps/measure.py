@@ -138,7 +138,7 @@ def _only_header(settings: Settings, groups: pa.Table, reason: str) -> Tables:
     return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
 
 
-def measure_batch(settings: Settings, found: BatchWithPast) -> Tables:
+def measure_batch(settings: Settings, groups: BatchWithPast) -> Tables:
     """
     The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
 
@@ -146,10 +146,10 @@ def measure_batch(settings: Settings, found: BatchWithPast) -> Tables:
 
     Args:
         settings: The configuration.
-        found: The groups and their past.
+        groups: The groups and their past.
     """
-    observed = observe(found.batch, found.earlier, known_of(settings, found.batch))
-    rows = MetricRows(settings, observed, found.withheld)
+    observed = observe(groups.batch, groups.earlier, known_of(settings, groups.batch))
+    rows = MetricRows(settings, observed, groups.withheld)
     return {
         "group_metrics": rows.of_groups(),
         "member_metrics": rows.of_members(),

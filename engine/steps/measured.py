@@ -121,7 +121,7 @@ def measured_of(
     records = of_group.to_pylist()
     capacities = _capacities(batch, metrics["member_metrics"])
     fits = _fits(batch, partitions, start)
-    found = []
+    measured_groups = []
     for number, header in enumerate(batch.headers):
         why = _quoted(withheld.get(header.group))
         if why is None and start_of_group[number] == start_of_group[number + 1]:
@@ -130,7 +130,9 @@ def measured_of(
         if why is None and row is not None and header.error is None and row.error is not None:
             why = _quoted(row.error)
         if why is not None or header.error is not None or row is None:
-            found.append(MeasuredGroup(group=batch.groups[number], measured=None, withheld=why))
+            measured_groups.append(
+                MeasuredGroup(group=batch.groups[number], measured=None, withheld=why)
+            )
             continue
         if not fits[number]:
             raise LakeError(
@@ -140,12 +142,14 @@ def measured_of(
         rows = slice(int(start[number]), int(start[number + 1]))
         capacity = capacities[batch.members_of(number)]
         measured = numbers.of(rows, capacity, row.live)
-        found.append(MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None))
-    return found
+        measured_groups.append(
+            MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
+        )
+    return measured_groups
 
 
-def _quoted(said: str | None) -> Fact | None:
-    return None if said is None else reason("withheld", quote=said)
+def _quoted(sentence: str | None) -> Fact | None:
+    return None if sentence is None else reason("withheld", quote=sentence)
 
 
 class _Arrays:
@@ -193,26 +197,26 @@ def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
 
 
 def measured_at_once(
-    settings: Settings, found: BatchWithPast
+    settings: Settings, groups: BatchWithPast
 ) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
     """
     The metrics of some groups, and the groups beside them, for whoever has no lake in between.
 
     Args:
         settings: The configuration.
-        found: The groups and their past.
+        groups: The groups and their past.
     """
-    tables = measure_batch(settings, found)
-    return tables, measured_of(found.batch, tables, found.withheld)
+    tables = measure_batch(settings, groups)
+    return tables, measured_of(groups.batch, tables, groups.withheld)
 
 
 def judge_of_measured(
-    group: GroupSnapshot, measured: Measured, shown: GroupSpec, rule: Rule
+    group: GroupSnapshot, measured: Measured, spec: GroupSpec, rule: Rule
 ) -> Judge:
     """Who scores the assignments of a measured group: see `judging.judge_of`."""
     return judge_of(
         group,
-        shown,
+        spec,
         rule,
         production=measured.production,
         bytes_per_record=measured.bytes_per_record,

@@ -132,7 +132,7 @@ class MetricRows:
             "rack": pa.array(members.racks, pa.string()),
             "rack_source": pa.array(members.rack_sources, pa.string()),
             "partitions": pa.array(member_counts(owner, count), pa.int32()),
-            "lag": numbers_to(member_sums(owner, count, seen.lag.shown)),
+            "lag": numbers_to(member_sums(owner, count, seen.lag.for_people)),
             "production_per_second": floats_to(_of_members(seen.production.per_second, batch)),
             "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
             "capacity_per_second": floats_to(seen.capacity),
@@ -145,17 +145,19 @@ class MetricRows:
     def of_partitions(self) -> pa.Table:
         """One row per partition; none of a group that is withheld or that could not be read."""
         batch, seen, table = self.batch, self.seen, self.batch.partitions
-        untold = count_by(~batch.members.told, batch.members.start) > 0
+        subscription_unknown = count_by(~batch.members.subscription_known, batch.members.start) > 0
         columns = {
             "topic": named(table.topic, table.topics),
             "topic_id": named(table.topic, table.topic_ids),
             "partition": pa.array(table.partition, pa.int32()),
             # unknown where a member does not tell what it subscribes to (it rebalances)
-            "subscribed": flags_to(table.subscribed, table.subscribed | ~untold[batch.group]),
+            "subscribed": flags_to(
+                table.subscribed, table.subscribed | ~subscription_unknown[batch.group]
+            ),
             "begin_offset": numbers_to(table.begin),
             "end_offset": numbers_to(table.end),
             "committed_offset": numbers_to(table.committed),
-            "lag": numbers_to(seen.lag.shown),
+            "lag": numbers_to(seen.lag.for_people),
             "lag_basis": labels_to(seen.lag.basis),
             "lost_records": numbers_to(seen.lag.lost),
             "production_per_second": floats_to(seen.production.per_second),
@@ -205,18 +207,18 @@ class _Numbers:
 
     def __init__(self, seen: Observation) -> None:
         batch, table, counted = seen.batch, seen.batch.partitions, seen.counted
-        start, shown, lost = batch.start, seen.lag.shown, seen.lag.lost
+        start, lag, lost = batch.start, seen.lag.for_people, seen.lag.lost
         owned = member_counts(table.owner, len(batch.members))
         self.idle_members: list[int] = count_by(owned == 0, batch.members.start).tolist()
         self.partitions: list[int] = count_by(counted, start).tolist()
         self.unowned: list[int] = count_by(counted & (table.owner == NONE), start).tolist()
         self.unsubscribed: list[int] = count_by(table.exists & ~table.subscribed, start).tolist()
-        unknown = count_by(counted & ~shown.known, start)
+        unknown = count_by(counted & ~lag.known, start)
         self.unknown_lag: list[int] = unknown.tolist()
-        known = counted & shown.known
-        totals = sum_by(np.where(known, shown.values, 0), start)
+        known = counted & lag.known
+        totals = sum_by(np.where(known, lag.values, 0), start)
         self.total_lag = Column(totals, unknown == 0).tolist()
-        largest = max_by(np.where(known, shown.values, -1), start, -1)
+        largest = max_by(np.where(known, lag.values, -1), start, -1)
         self.largest_lag = Column(largest, largest >= 0).tolist()
         lost_known = counted & lost.known
         self.lost = Column(
@@ -252,7 +254,7 @@ def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
     """What the judge says of the assignment that a group has now."""
     batch, rows = seen.batch, seen.batch.rows(number)
     group, rates = batch.groups[number], seen.production.per_second[rows]
-    spec = spec_of(group, seen.lag.shown.take(rows), rates)
+    spec = spec_of(group, seen.lag.for_people.take(rows), rates)
     judge = judge_of(
         group,
         spec,

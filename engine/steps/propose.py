@@ -91,13 +91,15 @@ def propose_chunk(
         LakeError: The metrics are not those of the snapshot.
     """
     proposals: list[Proposal] = []
-    for found in measured_chunk(lake, settings, snapshot_id, names, withheld):
+    for measured_group in measured_chunk(lake, settings, snapshot_id, names, withheld):
         try:
-            proposals += propose_group(settings, found)
+            proposals += propose_group(settings, measured_group)
         except Exception as problem:  # noqa: BLE001
-            _log.exception("group %s cannot be replayed", found.group.group)
+            _log.exception("group %s cannot be replayed", measured_group.group.group)
             why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
-            proposals += propose_group(settings, replace(found, measured=None, withheld=why))
+            proposals += propose_group(
+                settings, replace(measured_group, measured=None, withheld=why)
+            )
     return {"candidates": candidate_table(proposals)}
 
 
@@ -114,17 +116,17 @@ def record_candidates(
     )
 
 
-def propose_group(settings: Settings, found: MeasuredGroup) -> list[Proposal]:
+def propose_group(settings: Settings, measured_group: MeasuredGroup) -> list[Proposal]:
     """
     One per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
-        found: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
+        measured_group: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
     """
-    group, measured = found.group, found.measured
+    group, measured = measured_group.group, measured_group.measured
     keys = keys_of(group, settings.version)
-    why = found.withheld or blocked(group)
+    why = measured_group.withheld or blocked(group)
     if why is not None or measured is None:
         return [
             proposal(keys, position, _never(group, strategy, why or NOT_MEASURED), None)
@@ -134,12 +136,12 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[Proposal]:
         return list(task_rows(settings, group, measured))
     rule = settings.rule(group.cluster, group.group)
     config = [settings_of(rule, member) for member in group.members]
-    shown = spec_of(group, measured.lag, measured.production, config=config)
+    spec = spec_of(group, measured.lag, measured.production, config=config)
     judged = replace(
-        shown,
+        spec,
         lag=measured.lag_for_strategies.take(group.partitions.assignable),
     )
-    judge = judge_of_measured(group, measured, shown, rule)
+    judge = judge_of_measured(group, measured, spec, rule)
     assignors = rule.assignors
     replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
@@ -147,10 +149,10 @@ def propose_group(settings: Settings, found: MeasuredGroup) -> list[Proposal]:
         costly = judge.leaders_only and strategy.deployment in OF_OURS
         asked = by_leader(judged) if costly else judged
         candidate = _replay(strategy, group, rule, asked, judge, judgement)
-        changed = moves(shown, candidate.assignment) if candidate.assignment else None
+        changed = moves(spec, candidate.assignment) if candidate.assignment else None
         replayed.append((candidate, changed))
     answers = {candidate.strategy: candidate.assignment for candidate, _ in replayed}
-    racks = _about_racks(found, shown, rule, answers.get("min_traffic"))
+    racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
     return [
         proposal(keys, position, _with_findings(candidate, racks), changed)
         for position, (candidate, changed) in enumerate(replayed)
@@ -165,16 +167,16 @@ def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:
 
 
 def _about_racks(
-    found: MeasuredGroup, shown: GroupSpec, rule: Rule, least: Assignment | None
+    measured_group: MeasuredGroup, spec: GroupSpec, rule: Rule, least: Assignment | None
 ) -> list[Fact]:
     """What is to be said of the racks of a group that could be replayed; *least* is what crosses least."""
-    group, measured = found.group, found.measured
+    group, measured = measured_group.group, measured_group.measured
     if measured is None or measured.live is None:
         return []
     priced = rule.price_per_gb is None or measured.live.cross_rack_bytes_per_second is not None
     findings = (
-        lost_rack_awareness(group, shown, least),
-        leaders_only(group, shown),
+        lost_rack_awareness(group, spec, least),
+        leaders_only(group, spec),
         None if priced else unpriced(group, measured.bytes_per_record, group.partitions.assignable),
     )
     return [each for each in findings if each]
@@ -192,7 +194,7 @@ def _replay(
     reporting_nothing = judgement.reporting_nothing if continues else None
     try:
         joined = with_user_data(strategy, group, rule, fresh(spec, reporting_nothing))
-        settled = settle(_asked(strategy), joined)
+        settled = settle(_assign_of(strategy), joined)
     except Infeasible as problem:
         return replace(_never(group, strategy, refusal(problem)), how=judgement.how)
     except NoAnswer as problem:
@@ -215,7 +217,7 @@ def _replay(
     )
 
 
-def _asked(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
+def _assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
     """
     How a strategy is asked. A custom one gets a group of its own, and its answer must fit: whatever it does costs the
     others neither their rows nor their input.
@@ -223,13 +225,13 @@ def _asked(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
     if strategy is ASSIGNORS.get(strategy.name):
         return strategy.assign
 
-    def asked(group: GroupSpec) -> Assignment:
+    def assign(group: GroupSpec) -> Assignment:
         answer = ask(strategy, group)
         if isinstance(answer, Infeasible):
             raise answer
         return answer
 
-    return asked
+    return assign
 
 
 def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:

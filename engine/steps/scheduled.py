@@ -171,11 +171,11 @@ def repeats(
         active: Whether a run still waits or works.
     """
     chosen: list[Repeat] = []
-    for one in late:
-        run_ids = [f"{REPEATING}{one.snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
+    for snapshot in late:
+        run_ids = [f"{REPEATING}{snapshot.snapshot_id}__{n}" for n in range(1, REPEATS + 1)]
         tried = count(run_ids)
-        works = one.taken_up_by is not None and active(one.taken_up_by)
+        works = snapshot.taken_up_by is not None and active(snapshot.taken_up_by)
         waits = tried > 0 and active(run_ids[tried - 1])
         if tried < REPEATS and not (works or waits):
-            chosen.append(Repeat(snapshot_id=one.snapshot_id, run_id=run_ids[tried]))
+            chosen.append(Repeat(snapshot_id=snapshot.snapshot_id, run_id=run_ids[tried]))
     return chosen

@@ -6,9 +6,6 @@
 -- Parameters:
 --   :cluster text = null           Configured name of the cluster; null: every cluster.
 --   :hours double precision = 1    How many hours to look back.
---
--- Null is none, not unknown:
---   waited_seconds, run_seconds, overtaken_by
 SELECT
     health.cluster,
     health.started_at,

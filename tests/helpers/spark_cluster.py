@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,6 +39,7 @@ spark.eventLog.enabled true
 spark.eventLog.rolling.enabled false
 spark.eventLog.compress false
 spark.eventLog.dir file://{events}
+spark.local.dir {scratch}
 """
 _FROM_HERE = ("PYTHONPATH", "PYSPARK_PYTHON", "VIRTUAL_ENV")
 
@@ -86,6 +88,10 @@ class StandaloneCluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "200m",
             "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            # an application leaves its unpacked archive, a third of a gigabyte for each executor
+            "SPARK_WORKER_OPTS": "-Dspark.worker.cleanup.enabled=true "
+            "-Dspark.worker.cleanup.interval=20 -Dspark.worker.cleanup.appDataTtl=1",
+            "SPARK_LOCAL_DIRS": str(self.folder / "scratch"),
             "JAVA_HOME": str(java.resolve().parents[1]),
             "PATH": f"{self.folder / 'bin'}:/usr/bin:/bin",
             **dict.fromkeys(_FROM_HERE, ""),
@@ -184,9 +190,9 @@ def standalone_cluster(folder: Path, workers: int = 2) -> Iterator[StandaloneClu
         folder: Takes everything they write.
         workers: How many.
     """
-    for name in ("conf", "bare", "bin", "events"):
+    for name in ("conf", "bare", "bin", "events", "scratch"):
         (folder / name).mkdir(parents=True)
-    options = DEFAULTS.format(events=folder / "events")
+    options = DEFAULTS.format(events=folder / "events", scratch=folder / "scratch")
     (folder / "conf" / "spark-defaults.conf").write_text(options)
     (folder / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
     port, page = free_ports(2)
@@ -202,6 +208,10 @@ def standalone_cluster(folder: Path, workers: int = 2) -> Iterator[StandaloneClu
     finally:
         for each in (*cluster.workers, master):
             stop(each)
+        # pytest keeps the folders of three runs
+        for place in (*folder.glob("worker-*"), folder / "scratch"):
+            if place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
 
 
 def _words(process: psutil.Process) -> list[str]:

@@ -23,7 +23,7 @@ class Speaks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Feature:
     """Something that a request tells from a version on; without the request at all there is no such thing (*moot*)."""
 
     what: str
@@ -33,15 +33,15 @@ class _Told:
     moot: bool = False
 
 
-_TOLD = (
-    _Told(
+_FEATURES = (
+    _Feature(
         "topic ids, so that a topic made again under its name cannot be told from the first",
         MetadataRequest,
         10,
         "2.8",
     ),
-    _Told("which brokers are down, nor their racks", DescribeClusterRequest, 2, "4.0"),
-    _Told(
+    _Feature("which brokers are down, nor their racks", DescribeClusterRequest, 2, "4.0"),
+    _Feature(
         "which members of a KIP-848 group still speak the classic protocol",
         ConsumerGroupDescribeRequest,
         1,
@@ -55,7 +55,7 @@ def untold(brokers: Speaks) -> list[str]:
     """A line for each thing that brokers are too old to tell."""
     return [
         f"brokers of about Kafka {brokers.version} do not tell {one.what} (told from {one.since} on)"
-        for one in _TOLD
+        for one in _FEATURES
         if not brokers.supports(one.request, one.version)
         and (brokers.supports(one.request) or not one.moot)
     ]

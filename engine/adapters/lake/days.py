@@ -106,7 +106,7 @@ def compact(catalog: Catalog, before: datetime) -> Compacted:
 def _days(catalog: Catalog, before: datetime) -> list[_Day]:
     """What there is of days that ended before a moment, oldest first."""
     limit = before.astimezone(UTC)
-    found = [
+    days = [
         _Day(dataset, cluster, day)
         for step in STEPS
         for dataset in datasets_of(step)
@@ -114,7 +114,7 @@ def _days(catalog: Catalog, before: datetime) -> list[_Day]:
         for day in catalog.days(dataset, cluster)
         if _end(day) <= limit
     ]
-    return sorted(found, key=lambda one: one.day)
+    return sorted(days, key=lambda one: one.day)
 
 
 def _end(day: str) -> datetime:
@@ -163,7 +163,7 @@ def _write_day(
 ) -> dict[str, tuple[LakeFile, ...]]:
     """Write the file of a day; by snapshot, where its rows are in it."""
     name = path.rpartition("/")[2]
-    found: dict[str, tuple[LakeFile, ...]] = {}
+    files: dict[str, tuple[LakeFile, ...]] = {}
     sink: _Sink | None = None
     with ExitStack() as stack:
         for manifest in manifests:
@@ -174,21 +174,21 @@ def _write_day(
                     sink = stack.enter_context(_Sink(stream, day.schema))
                 first, end = sink.add(table)
                 own = (own[0] if own[1] else first, end)
-            found[manifest.snapshot_id] = (LakeFile(name=name, row_groups=own),) if own[1] else ()
-    return found
+            files[manifest.snapshot_id] = (LakeFile(name=name, row_groups=own),) if own[1] else ()
+    return files
 
 
 def _rows(catalog: Catalog, manifest: Manifest, dataset: str) -> Iterator[pa.Table]:
     """The rows of a snapshot, a few at a time."""
     schema = datasets_of(manifest.step)[dataset]
-    for one in files_of(manifest, dataset):
-        path = catalog.place(dataset, manifest.snapshot_id, one.name)
+    for lake_file in files_of(manifest, dataset):
+        path = catalog.place(dataset, manifest.snapshot_id, lake_file.name)
         with catalog.files.system.open_input_file(path) as file:
             source = pq.ParquetFile(file, pre_buffer=catalog.files.is_store)
-            for row_group in range(*(one.row_groups or (0, source.num_row_groups))):
+            for row_group in range(*(lake_file.row_groups or (0, source.num_row_groups))):
                 for batch in source.iter_batches(_at_once(schema), [row_group]):
                     table = shaped(pa.Table.from_batches([batch]), schema)
-                    if one.row_groups is not None:
+                    if lake_file.row_groups is not None:
                         table = table.filter(pc.field("snapshot_id") == manifest.snapshot_id)
                     if len(table):
                         yield table

@@ -276,17 +276,19 @@ class FileLake:
         Raises:
             LakeError: The folder cannot be read.
         """
-        found: list[str] = []
+        snapshot_ids: list[str] = []
         last_day = cluster_and_day(until)[1] if until else "9999"
         with self._files.explained("read"):
             self._files.check_parent()
             for day in reversed(self._catalog.days(f"{MANIFESTS}/snapshot", cluster)):
-                if len(found) >= limit:
+                if len(snapshot_ids) >= limit:
                     break
                 if day <= last_day:
                     ids = self._catalog.ids("snapshot", cluster, day)
-                    found += [i for i in reversed(ids) if not until or age_key(i) <= age_key(until)]
-        return found[: max(limit, 0)]
+                    snapshot_ids += [
+                        i for i in reversed(ids) if not until or age_key(i) <= age_key(until)
+                    ]
+        return snapshot_ids[: max(limit, 0)]
 
     def clusters(self) -> list[str]:
         """Names of the clusters that have snapshots."""

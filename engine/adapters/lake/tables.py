@@ -102,13 +102,13 @@ class Pick:
         Raises:
             KeyError: The dataset has no such column.
         """
-        asked = {name: values for name, values in among.items() if values is not None}
-        for name in (*(columns or ()), *asked):
+        filters = {name: values for name, values in among.items() if values is not None}
+        for name in (*(columns or ()), *filters):
             if name not in schema.names:
                 raise KeyError(name)
         return cls(
             schema=schema if columns is None else pa.schema([schema.field(c) for c in columns]),
-            among={name: pa.array(sorted(v), pa.string()) for name, v in asked.items()},
+            among={name: pa.array(sorted(v), pa.string()) for name, v in filters.items()},
         )
 
     def of_snapshot(self, snapshot_id: str) -> Pick:

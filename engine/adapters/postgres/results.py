@@ -106,7 +106,7 @@ class ResultTables(Database):
         partitions = tables["partition_metrics"]
         first, last = _extent(partitions["committed_at"], partitions["end_at"])
         with self._writing(snapshot_id) as (connection, _):
-            (found,) = execute(
+            (cleared,) = execute(
                 connection,
                 "clear_metrics",
                 snapshot_id=snapshot_id,
@@ -116,7 +116,7 @@ class ResultTables(Database):
             for name in ("group_metrics", "member_metrics"):
                 load(connection, tables[name], name)
             load(connection, worst(partitions), "partition_worst")
-            if found["newest"]:
+            if cleared["newest"]:
                 load(connection, partitions, "partition_latest")
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:

@@ -33,7 +33,7 @@ _FAR = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Cheapest:
     """The best owners under the cap (None: none found), what they cost, and the least that any could cost."""
 
     owner: Ints | None
@@ -62,7 +62,7 @@ _Entry = tuple[int, int, int, int, _Node]
 
 def cheapest_under(
     capped: Capped, price: Price, best: Ints | None, work: Work, *, complete: bool
-) -> Found:
+) -> Cheapest:
     """
     Args:
         capped: Leeway and cap.
@@ -84,7 +84,7 @@ class _Search:
         self.queue: list[_Entry] = []
         self.count = 0
 
-    def run(self) -> Found:
+    def run(self) -> Cheapest:
         """Decide one partition after another to get a first assignment; then branch where the floor is least."""
         opened = self._open(_Node({}, {}))
         while self.queue and self.queue[0][0] < self.cost:
@@ -97,7 +97,7 @@ class _Search:
                 heapify(self.queue)
                 opened = self._branch(opened)
         floor = min(self.cost, self.queue[0][0]) if self.queue else self.cost
-        return Found(self.best, self.cost, floor)
+        return Cheapest(self.best, self.cost, floor)
 
     def _branch(self, entry: _Entry) -> _Entry | None:
         """Open the node's next branch, and return it if it is worth keeping; the others wait."""

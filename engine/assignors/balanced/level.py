@@ -118,12 +118,12 @@ class _Levelling:
                 least, most = 1, int(load[member] - load[other]) - 1
             if best is not None:
                 limit = best[0].cost - 1
-            found = self.swaps.between(
+            cheapest = self.swaps.between(
                 member, other, (least, most), limit, moves=price.moves, work=self.work
             )
-            if found is not None:
-                best = found, other
-                if found.cost <= 0:
+            if cheapest is not None:
+                best = cheapest, other
+                if cheapest.cost <= 0:
                     break
         if best is None:
             return False

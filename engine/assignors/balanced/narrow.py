@@ -149,12 +149,12 @@ def narrow(  # noqa: C901  one pass
                 high = middle
         keys[p] = ((special[p] * (members + 1) + low) * realms + realm[p], p)
     keys.sort()
-    found, first, last = [0] * count, [0] * 0, -1
+    new_realm, first, last = [0] * count, [0] * 0, -1
     for key, p in keys:
         if key != last:
             first.append(p)
             last = key
-        found[p] = len(first) - 1
+        new_realm[p] = len(first) - 1
     table = [False] * (len(first) * members)
     for row in range(len(first)):
         p = first[row]
@@ -166,7 +166,7 @@ def narrow(  # noqa: C901  one pass
                 table[base + m] = may[at + m] and lag[p] <= limit[m]
     for at in range(len(partition)):
         if owned[partition[at]] < 0:
-            table[found[partition[at]] * members + member[at]] = False
+            table[new_realm[partition[at]] * members + member[at]] = False
     start, those = [0] * (len(first) + 1), [0] * 0
     for row in range(len(first)):
         for m in range(members):
@@ -177,11 +177,11 @@ def narrow(  # noqa: C901  one pass
             return _IMPOSSIBLE, nothing, none, nothing, nothing, nothing
     goes_on = [-1] * count
     for p in range(count):
-        if holder[p] >= 0 and table[found[p] * members + holder[p]]:
+        if holder[p] >= 0 and table[new_realm[p] * members + holder[p]]:
             goes_on[p] = holder[p]
     return (
         len(first),
-        np.array(found),
+        np.array(new_realm),
         np.array(table),
         np.array(start),
         np.array(those),

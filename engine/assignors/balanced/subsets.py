@@ -95,17 +95,17 @@ def subset_sums(values: Any, costs: Any, apart: int) -> Any:
 
 @kernel
 def few_of(
-    rules: Any, moves: bool, held: Any, one: int, other: int, limit: int, dearest: bool
+    rules: Any, moves: bool, held: Any, giver: int, other: int, limit: int, dearest: bool
 ) -> Any:
     """
-    Up to `SUBSET` of the partitions that member *one* holds and *other* may own; last stand partition and added price.
+    Up to `SUBSET` of the partitions *held* by *giver* that *other* may own; last stand partition and added price.
 
     Those of least lag, first those that add nothing to the price; with *dearest* those that would save most come first.
     With a limit of nothing only those that add nothing.
     """
     members, sites = rules.members, rules.sites
-    here, there = rules.site[one], rules.site[other]
-    found = [(0, 0, 0, 0) for _ in range(0)]
+    here, there = rules.site[giver], rules.site[other]
+    few = [(0, 0, 0, 0) for _ in range(0)]
     for p in held:
         if not rules.may[rules.realm[p] * members + other]:
             continue
@@ -113,15 +113,15 @@ def few_of(
         added = rules.toll[rack + there] - rules.toll[rack + here]
         holder = rules.holder[p]
         if moves and holder != -1:
-            added += (holder != other) - (holder != one)
+            added += (holder != other) - (holder != giver)
         if dearest:
-            found.append((added, rules.lag[p], p, added))
+            few.append((added, rules.lag[p], p, added))
         elif added <= 0:
-            found.append((0, rules.lag[p], p, added))
+            few.append((0, rules.lag[p], p, added))
         elif limit > 0:
-            found.append((1, rules.lag[p], p, added))
-    found.sort()
-    return found[:SUBSET]
+            few.append((1, rules.lag[p], p, added))
+    few.sort()
+    return few[:SUBSET]
 
 
 @kernel
@@ -130,7 +130,7 @@ def exchange_between(
     moves: bool,
     held: Any,
     held_by_other: Any,
-    one: int,
+    giver: int,
     other: int,
     least: int,
     most: int,
@@ -138,7 +138,7 @@ def exchange_between(
     dearest: bool,
     left: int,
     call: int,
-    found: Any,
+    partitions: Any,
 ) -> tuple[int, int, int, int]:
     """
     The cheapest exchange of some of the few partitions (`few_of`) of two members, as `exchange` has it.
@@ -146,19 +146,19 @@ def exchange_between(
     Args:
         rules: `swaps.Rules`; *moves*: whether moves count in the price.
         held, held_by_other: What the two members own, ascending.
-        one, other: The member whose load is to fall by *least* to *most*, and its partner.
+        giver, other: The member whose load is to fall by *least* to *most*, and its partner.
         limit: What it may cost.
         dearest: As for `few_of`.
         left: Work left; *call*: what a look takes at least, 0 where it is already paid.
-        found: (2 SUBSET) filled with the partitions given, then with those taken.
+        partitions: (2 SUBSET) filled with the partitions given, then with those taken.
 
     Returns:
         The cost, how many are given and taken (0: there is no such exchange), and the work left.
     """
-    mine = few_of(rules, moves, held, one, other, limit, dearest)
+    mine = few_of(rules, moves, held, giver, other, limit, dearest)
     if len(mine) == 0:
         return 0, 0, 0, left
-    theirs = few_of(rules, moves, held_by_other, other, one, limit, dearest)
+    theirs = few_of(rules, moves, held_by_other, other, giver, limit, dearest)
     if call > 0:
         if len(theirs) == 0:
             return 0, 0, 0, left
@@ -178,10 +178,10 @@ def exchange_between(
     gives = takes = 0
     for thing in range(len(mine)):
         if given >> thing & 1:
-            found[gives] = mine[thing][2]
+            partitions[gives] = mine[thing][2]
             gives += 1
     for thing in range(len(theirs)):
         if taken >> thing & 1:
-            found[gives + takes] = theirs[thing][2]
+            partitions[gives + takes] = theirs[thing][2]
             takes += 1
     return cost, gives, takes, left

@@ -98,25 +98,25 @@ class Swaps:
         flat: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in self.arrays]
         return Rules(*flat)
 
-    def best(self, one: int, target: int, work: Work) -> tuple[Swap, Swap, Swap]:
+    def best(self, giver: int, target: int, work: Work) -> tuple[Swap, Swap, Swap]:
         """The best swap of each kind, as `best_swaps` has them; without work left there are none."""
         holding = self.holding
-        pairs = int(holding.count[one]) * min(_COLUMNS, len(holding.owner))
+        pairs = int(holding.count[giver]) * min(_COLUMNS, len(holding.owner))
         run = at_work(best_swaps, (len(holding.owner) + 3 * pairs) // 6, ASKED)
         state = holding.owner, holding.load, holding.count
         if run is not best_swaps:
-            found = np.empty(9, np.int64)
-            work.left = run(self.arrays, one, target, *state, work.left, found)
-            swaps = found.tolist()
+            filled = np.empty(9, np.int64)
+            work.left = run(self.arrays, giver, target, *state, work.left, filled)
+            swaps = filled.tolist()
         else:
             swaps = [0] * 9
             lists = [array.tolist() for array in state]
-            work.left = run(self.lists, one, target, *lists, work.left, swaps)
+            work.left = run(self.lists, giver, target, *lists, work.left, swaps)
         return swaps[:3], swaps[3:6], swaps[6:]
 
     def between(
         self,
-        one: int,
+        giver: int,
         other: int,
         bounds: tuple[int, int],
         limit: int,
@@ -128,25 +128,25 @@ class Swaps:
         The cheapest exchange of a few partitions of two members, as `exchange_between` has it; None when all cost more.
 
         Args:
-            one, other: The member whose load is to fall by *bounds* (least, most), and its partner.
+            giver, other: The member whose load is to fall by *bounds* (least, most), and its partner.
             limit: What it may cost.
             moves: Whether moves count in that.
             work: What it may take; None where it is paid and the partitions that would save most are to be looked at.
         """
-        sides = self.holding.held(one), self.holding.held(other)
+        sides = self.holding.held(giver), self.holding.held(other)
         run = at_work(exchange_between, (len(sides[0]) + len(sides[1])) // 3 + _PAIRS, ASKED)
         dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
-        found, rules, held = np.empty(2 * SUBSET, np.int64), self.arrays, list(sides)
+        partitions, rules, held = np.empty(2 * SUBSET, np.int64), self.arrays, list(sides)
         if run is exchange_between:
             rules, held = self.lists, [side.tolist() for side in sides]
         cost, gives, takes, left = run(
-            rules, moves, *held, one, other, *bounds, limit, dearest, left, call, found
+            rules, moves, *held, giver, other, *bounds, limit, dearest, left, call, partitions
         )
         if work is not None:
             work.left = left
         if not gives:
             return None
-        return Exchange(cost, found[:gives], found[gives : gives + takes])
+        return Exchange(cost, partitions[:gives], partitions[gives : gives + takes])
 
     def down(self, target: int, work: Work) -> bool:
         """As `swapped_down`: changes the holding."""
@@ -167,21 +167,21 @@ class Swaps:
 
 @kernel
 def best_swaps(  # noqa: C901  one pass over pairs
-    rules: Any, one: int, target: int, owner: Any, load: Any, count: Any, left: int, found: Any
+    rules: Any, giver: int, target: int, owner: Any, load: Any, count: Any, left: int, swaps: Any
 ) -> int:
     """
-    Find the best swap of each kind that leaves both members below what *one* has now.
+    Find the best swap of each kind that leaves both members below what *giver* has now.
 
     Kinds: adds nothing to the price, no toll, least toll. The best leaves the two least loaded (the target is as good
     as less), of equal ones it is the cheapest, of these the first.
 
     Args:
         rules: `Rules`.
-        one: The member that is to own less.
+        giver: The member that is to own less.
         target: Offsets.
         owner, load, count: As in `Holding`.
         left: Work left.
-        found: (9) For each kind the partition given, to whom, and the partition taken in return (-1 for none); the
+        swaps: (9) For each kind the partition given, to whom, and the partition taken in return (-1 for none); the
             first is -1 where there is no such swap.
 
     Returns:
@@ -197,10 +197,10 @@ def best_swaps(  # noqa: C901  one pass over pairs
         rules.island,
     )
     for place in range(9):
-        found[place] = -1
-    before, rack_of_one = load[one], site[one]
+        swaps[place] = -1
+    before, rack_of_one = load[giver], site[giver]
     near = [
-        (load[m], m) for m in range(members) if load[m] < before - 1 and island[m] == island[one]
+        (load[m], m) for m in range(members) if load[m] < before - 1 and island[m] == island[giver]
     ]
     near.sort()
     begin = [-1] * members
@@ -211,20 +211,20 @@ def best_swaps(  # noqa: C901  one pass over pairs
         begin[member] = columns
         columns += count[member]
         others += 1
-    theirs, owners, mine = [0] * columns, [0] * columns, [0] * count[one]
+    theirs, owners, mine = [0] * columns, [0] * columns, [0] * count[giver]
     at = 0
     for p in range(len(owner)):
         member = owner[p]
-        if member == one:
+        if member == giver:
             mine[at] = p
             at += 1
         elif begin[member] >= 0:
             theirs[begin[member]] = p
             owners[begin[member]] = member
             begin[member] += 1
-    if pool[one] != -1 and count[one] > least[one]:
+    if pool[giver] != -1 and count[giver] > least[giver]:
         for _, member in near[:others]:
-            if pool[member] == pool[one] and count[member] == least[member]:
+            if pool[member] == pool[giver] and count[member] == least[member]:
                 owners.append(member)
                 theirs.append(-1)
     if len(owners) == 0:
@@ -237,21 +237,21 @@ def best_swaps(  # noqa: C901  one pass over pairs
     for j in range(len(owners)):
         p, member = theirs[j], owners[j]
         if p >= 0:
-            if may[realm[p] * members + one]:
+            if may[realm[p] * members + giver]:
                 back[j] = lag[p]
             else:
                 back[j] = _FAR  # never worth it
             rack = pattern[p] * sites
             returned[j] = toll[rack + rack_of_one] - toll[rack + site[member]]
             if moves and holder[p] != -1:
-                returned[j] += (holder[p] != one) - (holder[p] != member)
+                returned[j] += (holder[p] != giver) - (holder[p] != member)
     least_toll = worst_free = added_free = worst_none = added_none = worst_least = added_least = (
         _FAR
     )
     for p in mine:
         row, rack, mine_lag, held = realm[p] * members, pattern[p] * sites, lag[p], holder[p]
         here = toll[rack + rack_of_one]
-        if moves and held != -1 and held != one:
+        if moves and held != -1 and held != giver:
             here += 1
         for j in range(len(owners)):
             shift = mine_lag - back[j]
@@ -268,52 +268,52 @@ def best_swaps(  # noqa: C901  one pass over pairs
             tolled = (added + 2) // of_a_toll  # a swap adds at most two moves, or takes two away
             if added <= 0 and (worst < worst_free or (worst == worst_free and added < added_free)):
                 worst_free, added_free = worst, added
-                found[0], found[1], found[2] = p, member, theirs[j]
+                swaps[0], swaps[1], swaps[2] = p, member, theirs[j]
             if tolled <= 0 and (worst < worst_none or (worst == worst_none and added < added_none)):
                 worst_none, added_none = worst, added
-                found[3], found[4], found[5] = p, member, theirs[j]
+                swaps[3], swaps[4], swaps[5] = p, member, theirs[j]
             if tolled < least_toll or (
                 tolled == least_toll
                 and (worst < worst_least or (worst == worst_least and added < added_least))
             ):
                 least_toll, worst_least, added_least = tolled, worst, added
-                found[6], found[7], found[8] = p, member, theirs[j]
+                swaps[6], swaps[7], swaps[8] = p, member, theirs[j]
     return left
 
 
 @kernel
 def swapped_down(
-    rules: Any, target: int, owner: Any, load: Any, count: Any, left: int, found: Any
+    rules: Any, target: int, owner: Any, load: Any, count: Any, left: int, swaps: Any
 ) -> tuple[bool, int]:
     """
     Make the best swap that adds nothing to the price, else one without toll, until all loads are down to *target*.
 
     Args:
-        rules, target, owner, load, count, left, found: As for `best_swaps`; owners, loads and counts are changed.
+        rules, target, owner, load, count, left, swaps: As for `best_swaps`; owners, loads and counts are changed.
 
     Returns:
         Whether they are, and the work left.
     """
     while len(load):
-        one = 0
+        giver = 0
         for member in range(1, len(load)):
-            if load[member] > load[one]:
-                one = member
-        if load[one] <= target:
+            if load[member] > load[giver]:
+                giver = member
+        if load[giver] <= target:
             break
-        left = best_swaps(rules, one, target, owner, load, count, left, found)
-        at = 0 if found[0] >= 0 else 3
-        given, other, taken = found[at], found[at + 1], found[at + 2]
+        left = best_swaps(rules, giver, target, owner, load, count, left, swaps)
+        at = 0 if swaps[0] >= 0 else 3
+        given, other, taken = swaps[at], swaps[at + 1], swaps[at + 2]
         if given < 0:
             return False, left
         owner[given] = other
         shift = rules.lag[given]
         if taken >= 0:
-            owner[taken] = one
+            owner[taken] = giver
             shift -= rules.lag[taken]
         else:
-            count[one] -= 1
+            count[giver] -= 1
             count[other] += 1
-        load[one] -= shift
+        load[giver] -= shift
         load[other] += shift
     return True, left

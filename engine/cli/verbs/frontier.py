@@ -122,7 +122,7 @@ def _swept(source: Source, selection: GroupWithPast) -> tuple[Point, list[Fronti
     if why is not None:
         raise Infeasible(f"group {selection.group.group} has no frontier: {why}.")
     seen = observe_group(source.settings, selection.group, selection.earlier)
-    spec = spec_of(selection.group, seen.lag.shown, seen.production.per_second)
+    spec = spec_of(selection.group, seen.lag.for_people, seen.production.per_second)
     try:
         if selection.group.places_tasks:
             return _of_tasks(source, selection, seen.production.per_second)

@@ -20,10 +20,10 @@ from evenkeel.engine.cli import archive
 from evenkeel.engine.datasets import METRICS
 from tests.helpers.s3_server import SECRET, s3_server
 from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 from tests.stage.process import free_ports, wait_until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 STEP = "evenkeel.spark_tasks"
 
@@ -47,6 +47,8 @@ class Site:
             "EVENKEEL_LOOKBACK": str(SETTINGS.lookback),
             "EVENKEEL_RULES": json.dumps(rules),
             "EVENKEEL_SPARK_ARCHIVE": str(self.archive),
+            # a busy machine is no reason to fail
+            "EVENKEEL_SPARK_PATIENCE": "600",
         }
 
     def step(self, name: str, **more: str):
@@ -96,9 +98,10 @@ def test_a_step_says_what_the_cluster_is_has_and_did(site, flow):
         assert re.match(
             rf"Spark application app-\S+ on {re.escape(site.cluster.url)}, Spark 4", lines[0]
         )
-        assert lines[1].startswith("2 executors on 1 hosts have Python 3.")
+        # on a busy machine one may come after the questions
+        assert re.match(r"(1 executor|2 executors) on 1 host have Python 3\.", lines[1])
         assert f"lake {site.lake.path} is read and written" in lines[1]
-        assert re.match(r"the cluster did \d+ tasks on 2 executors$", lines[-1])
+        assert re.match(r"the cluster did \d+ tasks on \d executors?", lines[-1])
         assert SECRET not in each.stdout + each.stderr
     assert not list(probes(site))
 
@@ -111,11 +114,12 @@ def probes(site):
     return [one for one in files.get_file_info(fs.FileSelector(root)) if "_probe" in one.base_name]
 
 
-def test_a_killed_worker_loses_nothing(site, flow):
-    """A worker that dies while its executor computes is missed by nobody: the rows are the same."""
-    before = site.lake.read("candidates", [NEWEST]).to_pylist()
-    words = ["--snapshot-id", NEWEST]
-    step = site.cluster.start(f"{STEP}.propose_candidates", *words, **site.settings)
+def test_a_killed_worker_loses_nothing(site, tmp_path):
+    """A worker that dies while its executor computes is missed by nobody: the rows are those of the plain form."""
+    lake = make_lake(tmp_path / "lake")  # a path that all share
+    measure_newest(lake)
+    words, given = ["--snapshot-id", NEWEST], site.settings | {"EVENKEEL_LAKE": str(lake.path)}
+    step = site.cluster.start(f"{STEP}.propose_candidates", *words, **given)
     try:
         victim = wait_until(
             site.cluster.executor_at_work, 500, "an executor at work", interval=0.01
@@ -131,7 +135,8 @@ def test_a_killed_worker_loses_nothing(site, flow):
         e["Task End Reason"]["Reason"] for e in happened if e["Event"] == "SparkListenerTaskEnd"
     ]
     assert "ExecutorLostFailure" in ends
-    assert before == site.lake.read("candidates", [NEWEST]).to_pylist()
+    expected = steps.propose_candidates(lake, SETTINGS, NEWEST)["candidates"].to_pylist()
+    assert expected == lake.read("candidates", [NEWEST]).to_pylist()
     site.cluster.await_workers(2)
 
 
@@ -187,7 +192,7 @@ def disguised(place: Path, version: str) -> Path:
 
 def test_workers_that_lack_nothing_are_not_refused(refusals):
     """The same question that finds what is missing finds nothing where nothing is."""
-    assert refusals["nothing"].startswith("2 executors on 1 hosts have Python 3.")
+    assert re.match(r"(1 executor|2 executors) on 1 host have Python 3\.", refusals["nothing"])
 
 
 def test_workers_without_our_code_are_named(refusals):

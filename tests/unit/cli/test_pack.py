@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tarfile
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -93,6 +94,30 @@ def test_the_whole_environment_is_what_steps_import():
 def test_another_package_is_added_with_what_it_requires():
     """`--with` takes any installed package."""
     assert "pytest" in {each.split()[0] for each in archive.content(["pytest"]).packages}
+
+
+def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
+    """An installed package with an entry point for strategies is in it, also an editable one, with its modules."""
+    about = tmp_path / "site" / "ours_too-1.0.dist-info"
+    package = tmp_path / "checkout" / "our_strategies"
+    about.mkdir(parents=True)
+    package.mkdir(parents=True)
+    (package / "widest.py").write_text("class Widest: ...\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ours-too\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[evenkeel.assignors]\nw = our_strategies.widest:Widest\n"
+    )
+    (about / "direct_url.json").write_text('{"url": "file:///x", "dir_info": {"editable": true}}')
+    listed = ["METADATA", "entry_points.txt", "direct_url.json"]
+    (about / "RECORD").write_text("".join(f"{about.name}/{name},,\n" for name in listed))
+    for folder in (about.parent, package.parent):
+        monkeypatch.syspath_prepend(str(folder))
+    held = archive.content()
+    assert "ours-too 1.0" in held.packages
+    inside = dict(held.files)
+    assert package / "widest.py" == inside[PurePosixPath("our_strategies/widest.py")]
+    kept = {name.name for name in inside if name.parts[0] == about.name}
+    assert {"METADATA", "entry_points.txt"} == kept
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.expectations.columns import codes, paired, said, stacked, where, without_gap
+from evenkeel.expectations.columns import codes, paired, remarks, stacked, where, without_gap
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ def test_what_is_said_of_a_row_is_all_that_is_wrong_with_it() -> None:
         (pc.greater(low, high)).fill_null(False).to_numpy(False), "over ", high.cast(pa.string())
     )
     unknown = where(low.is_null().to_numpy(False), "unknown")
-    assert said(3, over, unknown, pa.array([None, "x", None])).to_pylist() == [
+    assert remarks(3, over, unknown, pa.array([None, "x", None])).to_pylist() == [
         None,
         "over 2; x",
         "unknown",

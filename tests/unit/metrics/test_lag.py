@@ -18,7 +18,12 @@ def _lag(reset=None, *, begin=10, end=100, committed):
         groups=[group("g", members=1, topics=["t"], committed={"t": [committed]})],
     )
     lag = measure_lag(groups(snapshot)[0].partitions, OffsetReset.of(reset))
-    return lag.shown.tolist()[0], lag.basis[0], lag.lost.tolist()[0], lag.for_strategies.tolist()[0]
+    return (
+        lag.for_people.tolist()[0],
+        lag.basis[0],
+        lag.lost.tolist()[0],
+        lag.for_strategies.tolist()[0],
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +84,7 @@ def test_a_commit_that_could_not_be_read_is_unknown_whatever_the_reset(reset):
     found = groups(make_snapshot(topics=[topic("t", 2, end=[1000, 0])], groups=[described]))[0]
     lag = measure_lag(found.partitions, OffsetReset.of(reset))
 
-    assert (lag.shown.tolist(), lag.for_strategies.tolist()) == ([None, None], [None, None])
+    assert (lag.for_people.tolist(), lag.for_strategies.tolist()) == ([None, None], [None, None])
     assert lag.basis == [LagBasis.UNREAD, LagBasis.UNREAD]
 
 
@@ -113,4 +118,4 @@ def test_read_committed_groups_end_at_the_last_stable_offset():
     )
     stable = groups(snapshot, read_committed=lambda name: name == "g")[0]
 
-    assert measure_lag(stable.partitions, OffsetReset.of(None)).shown.tolist() == [10]
+    assert measure_lag(stable.partitions, OffsetReset.of(None)).for_people.tolist() == [10]

@@ -205,12 +205,12 @@ def test_nothing_is_made_of_a_log_start_beyond_the_end():
     torn = observed(samples[2], samples[1::-1])
     after = observed(samples[1], samples[:1])
 
-    assert (torn.lag.shown.tolist(), torn.lag.lost.tolist()) == ([None], [None])
+    assert (torn.lag.for_people.tolist(), torn.lag.lost.tolist()) == ([None], [None])
     assert torn.time_lag.basis == [TimeLagBasis.UNKNOWN]
     for unknown in (torn.time_lag.seconds, torn.production.per_second, torn.time_to_loss):
         assert math.isnan(unknown[0])
     assert (torn.statuses, torn.findings[0]) == ([Status.UNKNOWN], ())
-    assert after.lag.shown.tolist() == [10]
+    assert after.lag.for_people.tolist() == [10]
     assert math.isnan(after.production.per_second[0])
 
 

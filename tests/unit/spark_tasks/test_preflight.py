@@ -28,7 +28,7 @@ def said(*answers, arrived=("f1",)):
 
 def but(**told):
     """A good answer, but for this."""
-    return replace(GOOD, told=GOOD.told | told)
+    return replace(GOOD, report=GOOD.report | told)
 
 
 def test_workers_with_everything_are_fine():
