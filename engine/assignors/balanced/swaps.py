@@ -133,12 +133,12 @@ class Swaps:
             moves: Whether moves count in that.
             work: What it may take; None where it is paid and the partitions that would save most are to be looked at.
         """
-        sides = self.holding.held(giver), self.holding.held(other)
+        sides: tuple[Any, Any] = self.holding.held(giver), self.holding.held(other)
         run = at_work(exchange_between, (len(sides[0]) + len(sides[1])) // 3 + _PAIRS, ASKED)
         dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
-        partitions, rules, held = np.empty(2 * SUBSET, np.int64), self.arrays, list(sides)
+        partitions, rules, held = np.empty(2 * SUBSET, np.int64), self.arrays, sides
         if run is exchange_between:
-            rules, held = self.lists, [side.tolist() for side in sides]
+            rules, held = self.lists, (sides[0].tolist(), sides[1].tolist())
         cost, gives, takes, left = run(
             rules, moves, *held, giver, other, *bounds, limit, dearest, left, call, partitions
         )
