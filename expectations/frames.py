@@ -31,6 +31,12 @@ from evenkeel.expectations.columns import (
     without_gap,
 )
 
+PAIRED = (("assigned_topics", "assigned_partitions"), ("target_topics", "target_partitions"))
+"""Lists of members that stand side by side."""
+
+LISTED = ("subscription", *PAIRED[0], *PAIRED[1])
+"""The lists of which something is expected."""
+
 _WIDE = 2**33
 """More than there are 32-bit numbers, twice."""
 
@@ -124,8 +130,7 @@ def _groups(groups: pa.Table) -> pa.Table:
 
 
 def _members(members: pa.Table, groups: pa.Table) -> pa.Table:
-    pairs = (("assigned_topics", "assigned_partitions"), ("target_topics", "target_partitions"))
-    unpaired = [lengths(members[a]) != lengths(members[b]) for a, b in pairs]
+    unpaired = [lengths(members[a]) != lengths(members[b]) for a, b in PAIRED]
     return with_columns(
         members,
         listed=among(members["group_id"], groups["group_id"]),

@@ -24,7 +24,7 @@ from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.streams.settings import RackStrategy
 from evenkeel.engine.text import and_more
-from evenkeel.expectations.frames import Frame, snapshot_frames
+from evenkeel.expectations.frames import LISTED, Frame, snapshot_frames
 
 EXAMPLES = 3
 """How many rows a reason shows."""
@@ -54,11 +54,24 @@ def validate_snapshot(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Ta
     from evenkeel.expectations.snapshot import build_suites
 
     manifest = lake.manifest("snapshot", snapshot_id)
-    tables = {name: lake.read(name, [snapshot_id]) for name in SNAPSHOT}
+    tables = {
+        name: lake.read(name, [snapshot_id], columns=_expected_of(schema))
+        for name, schema in SNAPSHOT.items()
+    }
     frames = snapshot_frames(manifest, tables)
     rows = check(frames, build_suites(snapshot_id, manifest.rows))
     groups = tables["groups"]["group_id"].to_pylist()
     return _results(snapshot_id, "snapshot", [*rows, _share(rows, groups, settings.withhold_share)])
+
+
+def _expected_of(schema: pa.Schema) -> list[str]:
+    """The columns of which something is expected: no bytes, and of the lists those of topics and partitions."""
+    return [
+        field.name
+        for field in schema
+        if field.name in LISTED
+        or not (pa.types.is_nested(field.type) or pa.types.is_binary(field.type))
+    ]
 
 
 def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Table:
@@ -80,7 +93,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
 
     manifest = lake.manifest("metrics", snapshot_id)
     tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
-    groups = lake.read("groups", [snapshot_id])["group_id"].to_pylist()
+    groups = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
     rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
     return _results(snapshot_id, "metrics", [*rows, _share(rows, groups, settings.withhold_share)])
 
@@ -117,9 +130,9 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
 def _measured(lake: Lake, snapshot_id: str) -> pa.Table:
     """Groups and their partitions as measured; without metrics all groups of the snapshot."""
     try:
-        return lake.read("group_metrics", [snapshot_id]).select(["group_id", "partitions"])
+        return lake.read("group_metrics", [snapshot_id], columns=["group_id", "partitions"])
     except SnapshotNotFound:
-        groups = lake.read("groups", [snapshot_id]).select(["group_id"])
+        groups = lake.read("groups", [snapshot_id], columns=["group_id"])
         return groups.append_column("partitions", pa.nulls(len(groups), pa.int32()))
 
 

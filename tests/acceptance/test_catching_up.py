@@ -35,12 +35,12 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.slow,
     # starting everything counts as part of the first test
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
 ]
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = "advise_assignments"
-RUN_SECONDS = 500
+RUN_SECONDS = 800
 SMALL = ("one", "two", "three")
 
 SHOWN = """
