@@ -29,7 +29,10 @@ PARALLEL = ("-n", "logical", "--maxprocesses", "4")
 # Tests of a file share what its fixtures start.
 BY_TEST, BY_FILE = ((*PARALLEL, "--dist", how) for how in ("worksteal", "loadfile"))
 
-DOCTESTS = (".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py")
+DOCTESTS = (
+    *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
+    *("tests/helpers/fleet", "tests/benchmarks/fleet/results.py"),
+)
 SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
 """Airflow and Great Expectations take seconds; the unit tier does not even look there."""
 

@@ -14,7 +14,6 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import SNAPSHOT, split_snapshot_id
 from evenkeel.engine.model import NONE, Feasibility
 from evenkeel.engine.steps import compute_metrics, propose_candidates, record_metrics
-from evenkeel.expectations import run
 from tests.helpers.fleet import GIANT_MEMBERS, GIANT_PARTITIONS, Shape, make_fleet, write_fleet
 from tests.helpers.fleet import snapshots as snapshots_of
 from tests.helpers.fleet.groups import PROTOCOLS, STATES, State
@@ -94,8 +93,11 @@ def test_all_kinds_of_groups_are_there(fleet):
     assert sum(n for p, n in protocols.items() if p.streams) == 15
 
 
+@pytest.mark.slow
 def test_validation_withholds_only_what_nobody_may_read(tmp_path):
     """Every other group is sound."""
+    from evenkeel.expectations import run
+
     fleet, lake = make_fleet(Shape(groups=300, mean=6, largest=40, snapshots=2)), FileLake(tmp_path)
     newest = write_fleet(lake, fleet)[-1]
 
@@ -188,6 +190,7 @@ def test_some_groups_come_later_and_some_are_restarted(series):
     assert 5 <= len(again) <= 15
 
 
+@pytest.mark.slow
 def test_every_strategy_works_on_some_group(tmp_path):
     """Racks are known often enough, applications tell enough: each strategy has an answer somewhere."""
     lake, settings = FileLake(tmp_path / "lake"), Settings()

@@ -147,6 +147,17 @@ def test_the_meter_counts_processes_that_outlive_their_parent(tmp_path):
     assert found["exit_code"] == 0
 
 
+def test_the_meter_counts_processes_whose_parent_ignores_their_end(tmp_path):
+    """The kernel forgets what these took; Spark's Python workers are such."""
+    deaf = "import signal, subprocess, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    burns = BURN.replace("0.3", "1.5")
+    deaf += f"subprocess.Popen([sys.executable, '-c', {burns!r}]).wait()"
+
+    found = metered(tmp_path, sys.executable, "-c", deaf)
+
+    assert 0.7 <= found["processor_seconds"] <= 5
+
+
 def test_the_meter_sees_memory_and_how_it_ended(tmp_path):
     """The most there was, the exit code and the last line."""
     eats = "import time\nx = bytearray(60_000_000)\ntime.sleep(1.5)\nprint('full')\nraise SystemExit(3)"

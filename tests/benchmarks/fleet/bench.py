@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from tests.benchmarks.fleet.results import Run, StepTaken
 from tests.benchmarks.fleet.steps import STEPS, TASK, Step
 from tests.helpers.fleet import Shape
 from tests.stage.postgres import EmbeddedPostgres
-from tests.stage.process import default_home
+from tests.stage.process import LocalClusterError, default_home
 
 METER = Path(__file__).with_name("meter.py")
 ROOT = Path(__file__).resolve().parents[3]
@@ -116,9 +116,10 @@ def measured(where: Place, shape: Shape) -> Run:
         _migrate(where, environment)
         steps = tuple(_steps(where, lake, told["newest"], environment))
     finally:
-        where.server.drop_database(database)
-        where.server.drop_role(database)
         shutil.rmtree(lake)
+        with suppress(LocalClusterError):  # a server that broke down failed a step, which is told
+            where.server.drop_database(database)
+            where.server.drop_role(database)
     return Run(
         groups=shape.groups,
         partitions=told["partitions"],
@@ -150,9 +151,10 @@ def written(checkout: Checkout, folder: Path, shape: Shape) -> dict[str, Any]:
 
 
 def _environment(where: Place, database_url: str) -> dict[str, str]:
-    """Nothing of the user's configuration, and Airflow's own folder among ours."""
-    config = where.folder / "evenkeel.toml"
+    """Nothing of the user's configuration, and Airflow's own folder and all temporary ones among ours."""
+    config, scratch = where.folder / "evenkeel.toml", where.folder / "tmp"
     config.write_text(CONFIG)
+    scratch.mkdir(exist_ok=True)
     own = {k: v for k, v in os.environ.items() if not k.startswith(("EVENKEEL_", "AIRFLOW"))}
     kept = {k: v for k, v in os.environ.items() if k.startswith("EVENKEEL_SPARK")}
     return {
@@ -163,6 +165,8 @@ def _environment(where: Place, database_url: str) -> dict[str, str]:
         "EVENKEEL_DATABASE_URL": database_url,
         "AIRFLOW_HOME": str(where.folder / "airflow"),
         "PYSPARK_PYTHON": str(where.checkout.python),
+        # what a step that is cut off leaves behind goes with the rest
+        "TMPDIR": str(scratch),
         "FLEET_LOADING": str(where.folder / "loading.json"),
     }
 

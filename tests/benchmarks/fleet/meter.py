@@ -2,9 +2,12 @@
 Run a command and say what it took, all its processes together: `python meter.py RESULT LIMIT COMMAND...`
 
 Processor seconds are those the kernel counts, of every process that came out of the command: whoever outlives its
-parent becomes a child of this program, which waits for all of them. Memory is the sum of their proportional set sizes,
-so pages that forked workers share count once, looked at a few times a second. What the command prints goes to this
-program's own output; the last line of it is part of the result. Needs nothing but Python and Linux.
+parent becomes a child of this program, which waits for all of them. What the kernel forgets, the times of processes
+whose parent ignores their end (Spark's Python workers), is looked at a few times a second, and the last look counts.
+Memory is the sum of their proportional set sizes, so pages that forked workers share count once, looked at as often.
+
+What the command prints goes to this program's own output; the last line of it is part of the result. Needs nothing but
+Python and Linux.
 """
 
 from __future__ import annotations
@@ -18,29 +21,58 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-EVERY_SECONDS = 0.3
+EVERY_SECONDS = 0.25
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_CUT_OFF = 124
+CUT_OFF = 124
 
 
-def descendants(root: int) -> Iterator[int]:
+@dataclass(frozen=True)
+class Seen:
+    """
+    A process at one moment.
+
+    Attributes:
+        number: Its id.
+        parent: Its parent's.
+        seconds: Of its own and of the children it waited for.
+    """
+
+    number: int
+    parent: int
+    seconds: float
+
+
+def descendants(root: int) -> list[Seen]:
     """The processes below one, itself left out."""
-    children: dict[int, list[int]] = {}
+    children: dict[int, list[Seen]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with suppress(OSError, ValueError, IndexError):
+                # after the name, which may hold anything, comes the state as field 3 of proc(5)
                 fields = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
-                children.setdefault(int(fields[1]), []).append(int(entry))
-    waiting = list(children.get(root, ()))
+                seconds = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+                seen = Seen(int(entry), int(fields[1]), seconds)
+                children.setdefault(seen.parent, []).append(seen)
+    found, waiting = list[Seen](), [root]
     while waiting:
-        process = waiting.pop()
-        yield process
-        waiting += children.get(process, ())
+        own = children.get(waiting.pop(), [])
+        found += own
+        waiting += [seen.number for seen in own]
+    return found
+
+
+def ignores_ends(process: int) -> bool:
+    """Whether a process ignores that its children end; then nobody is told what they took."""
+    with suppress(OSError, ValueError):
+        for line in Path("/proc", str(process), "status").read_text().splitlines():
+            if line.startswith("SigIgn:"):
+                return bool(int(line.split()[1], 16) >> (signal.SIGCHLD - 1) & 1)
+    return False
 
 
 def proportional_mb(process: int) -> float:
@@ -53,20 +85,22 @@ def proportional_mb(process: int) -> float:
 
 
 class Watch(threading.Thread):
-    """Looks at the memory of all processes below this one until it is told to end."""
+    """Looks at all processes below this one until it is told to end."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.peak_mb = 0.0
-        self.processes = 0
+        self.unwaited: dict[int, float] = {}
+        """Process -> its seconds when last seen, of those whose parent ignores their end."""
         self._ended = threading.Event()
 
     def run(self) -> None:
         """Look, and look again."""
         while not self._ended.wait(EVERY_SECONDS):
-            found = list(descendants(os.getpid()))
-            self.peak_mb = max(self.peak_mb, sum(map(proportional_mb, found)))
-            self.processes = max(self.processes, len(found))
+            found = descendants(os.getpid())
+            deaf = {parent for parent in {seen.parent for seen in found} if ignores_ends(parent)}
+            self.unwaited |= {seen.number: seen.seconds for seen in found if seen.parent in deaf}
+            self.peak_mb = max(self.peak_mb, sum(proportional_mb(seen.number) for seen in found))
 
     def end(self) -> None:
         """Stop looking."""
@@ -83,7 +117,7 @@ def measure(command: list[str], limit: float) -> dict[str, Any]:
     started = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    timer = threading.Timer(limit, _kill_all)
+    timer = threading.Timer(limit, _cut_off)
     timer.daemon = True
     watch.start()
     timer.start()
@@ -92,29 +126,29 @@ def measure(command: list[str], limit: float) -> dict[str, Any]:
         text = line.decode(errors="replace")
         print(text, end="", flush=True)
         last.extend([text.strip()] if text.strip() else [])
-    code, seconds, wall = _reaped(started.pid, began)
-    cut_off = time.monotonic() - began >= limit
+    code, reaped, wall = _reaped(started.pid, began)
+    cut_off = wall >= limit
     timer.cancel()
     watch.end()
+    unwaited = sum(s for number, s in watch.unwaited.items() if number not in reaped)
     return {
-        "exit_code": _CUT_OFF if cut_off else code,
+        "exit_code": CUT_OFF if cut_off else code,
         "last_line": f"cut off after {limit:g} s" if cut_off else "".join(last),
         "wall_seconds": wall,
-        "processor_seconds": seconds,
+        "processor_seconds": sum(reaped.values()) + unwaited,
         "peak_mb": watch.peak_mb,
-        "processes": watch.processes,
     }
 
 
-def _reaped(first: int, began: float) -> tuple[int, float, float]:
-    """Wait for everybody: exit code of the first, processor seconds of all, and when the last ended."""
-    code, seconds = 0, 0.0
+def _reaped(first: int, began: float) -> tuple[int, dict[int, float], float]:
+    """Wait for everybody: exit code of the first, processor seconds of each, and when the last ended."""
+    code, seconds = 0, dict[int, float]()
     while True:
         try:
             process, status, used = os.wait4(-1, 0)
         except ChildProcessError:
             return code, seconds, time.monotonic() - began
-        seconds += used.ru_utime + used.ru_stime
+        seconds[process] = seconds.get(process, 0) + used.ru_utime + used.ru_stime
         if process == first:
             code = os.waitstatus_to_exitcode(status)
 
@@ -125,10 +159,17 @@ def _end(*_: object) -> None:
     os._exit(128 + signal.SIGTERM)
 
 
+def _cut_off() -> None:
+    """Kill, and kill again what was just being started."""
+    for _ in range(20):
+        _kill_all()
+        time.sleep(EVERY_SECONDS)
+
+
 def _kill_all() -> None:
-    for process in list(descendants(os.getpid())):
+    for seen in descendants(os.getpid()):
         with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+            os.kill(seen.number, signal.SIGKILL)
 
 
 if __name__ == "__main__":
