@@ -30,10 +30,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WORTH_COMPILING = 10_000_000
-"""
-Elementary steps, some four seconds of them, in one call or in many, from which on compiling pays even where Numba must
-start first.
-"""
+"""Elementary steps, some four seconds of them, from which on compiling pays even where Numba must start first."""
+
+WORTH_GOING_ON = 5_000_000
+"""Elementary steps of many small calls, after which a process may be taken to go on like that."""
 
 
 class Kernel(Generic[P, R]):
@@ -95,5 +95,6 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
     """
     if tally is not None:
         tally.steps += steps
-        steps = tally.steps
+        if tally.steps >= WORTH_GOING_ON:
+            return loop.fast
     return loop.fast if steps >= WORTH_COMPILING else loop

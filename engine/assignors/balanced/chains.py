@@ -7,10 +7,13 @@ Ahuja, Orlin and Sharma, 2001). A shortest chain is found breadth first in the t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.holding import Holding, Price
-from evenkeel.engine.assignors.balanced.work import Work
+from evenkeel.engine.assignors.balanced.work import ASKED, Work
+from evenkeel.engine.kit.compiled import at_work, kernel
 from evenkeel.engine.model import Flags, Ints
 
 _LONGEST = 6
@@ -38,10 +41,12 @@ def relieved(holding: Holding, member: int, limit: int, tolls: Price | None, wor
     fits = _replaceable(holding, mine, limit, tolls)
     starts = np.flatnonzero(holding.owner[mine] == member)
     starts = starts[np.argsort(-holding.leeway.lag[mine[starts]], kind="stable")]
+    run = at_work(shortest, len(mine) ** 2 // 8, ASKED)
+    table = fits.ravel() if run is not shortest else fits.ravel().tolist()
     for start in starts.tolist():
         if not work.spend(len(mine) ** 2 // 2):
             return False
-        chain = _shortest(fits, start)
+        chain = run(table, len(mine), start)
         owners = holding.owner[mine[chain]]
         if len(chain) and len(set(owners.tolist())) == len(chain):
             holding.rotate(mine[chain])
@@ -62,22 +67,30 @@ def _replaceable(holding: Holding, mine: Ints, limit: int, tolls: Price | None) 
     return fits
 
 
-def _shortest(fits: Flags, start: int) -> Ints:
+@kernel
+def shortest(fits: Any, size: int, start: int) -> Any:
     """A shortest cycle through *start*: each replaces the next, the last the first. Empty when there is none."""
-    before = np.full(len(fits), -1, np.int64)
-    front = np.array([start])
+    before = [-1] * size
+    front = [start]
     for _ in range(_LONGEST - 1):
-        back = front[fits[front, start]]
-        if len(back):
-            chain = [int(back[0])]
-            while chain[-1] != start:
-                chain.append(int(before[chain[-1]]))
-            return np.array(chain[::-1], np.int64)
-        reached = fits[front]
-        new = np.flatnonzero(reached.any(axis=0) & (before < 0))
-        new = new[new != start]
-        before[new] = front[np.argmax(reached[:, new], axis=0)]
-        front = new
-        if not len(front):
+        for last in front:
+            if fits[last * size + start]:
+                chain = [last]
+                while chain[len(chain) - 1] != start:
+                    chain.append(before[chain[len(chain) - 1]])
+                return np.array(chain[::-1])
+        reached = [-1] * size
+        for each in front:
+            for other in range(size):
+                if fits[each * size + other] and reached[other] < 0:
+                    reached[other] = each
+        front = [
+            other
+            for other in range(size)
+            if reached[other] >= 0 and before[other] < 0 and other != start
+        ]
+        for other in front:
+            before[other] = reached[other]
+        if len(front) == 0:
             break
     return np.zeros(0, np.int64)

@@ -95,10 +95,10 @@ def subset_sums(values: Any, costs: Any, apart: int) -> Any:
 
 @kernel
 def few_of(
-    rules: Any, moves: bool, owner: Any, giver: int, other: int, limit: int, dearest: bool
+    rules: Any, moves: bool, held: Any, giver: int, other: int, limit: int, dearest: bool
 ) -> Any:
     """
-    Up to `SUBSET` partitions of member *giver* that *other* may own: (what that adds to the price, lag, partition).
+    Up to `SUBSET` of the partitions *held* by *giver* that *other* may own; last stand partition and added price.
 
     Those of least lag, first those that add nothing to the price; with *dearest* those that would save most come first.
     With a limit of nothing only those that add nothing.
@@ -106,14 +106,14 @@ def few_of(
     members, sites = rules.members, rules.sites
     here, there = rules.site[giver], rules.site[other]
     few = [(0, 0, 0, 0) for _ in range(0)]
-    for p in range(len(owner)):
-        if owner[p] != giver or not rules.may[rules.realm[p] * members + other]:
+    for p in held:
+        if not rules.may[rules.realm[p] * members + other]:
             continue
         rack = rules.pattern[p] * sites
         added = rules.toll[rack + there] - rules.toll[rack + here]
-        held = rules.holder[p]
-        if moves and held != -1:
-            added += (held != other) - (held != giver)
+        holder = rules.holder[p]
+        if moves and holder != -1:
+            added += (holder != other) - (holder != giver)
         if dearest:
             few.append((added, rules.lag[p], p, added))
         elif added <= 0:
@@ -128,7 +128,8 @@ def few_of(
 def exchange_between(
     rules: Any,
     moves: bool,
-    owner: Any,
+    held: Any,
+    held_by_other: Any,
     giver: int,
     other: int,
     least: int,
@@ -144,20 +145,20 @@ def exchange_between(
 
     Args:
         rules: `swaps.Rules`; *moves*: whether moves count in the price.
-        owner: (N) owner of each partition.
-        one, other: The member whose load is to fall by *least* to *most*, and its partner.
+        held, held_by_other: What the two members own, ascending.
+        giver, other: The member whose load is to fall by *least* to *most*, and its partner.
         limit: What it may cost.
         dearest: As for `few_of`.
         left: Work left; *call*: what a look takes at least, 0 where it is already paid.
-        found: (2 SUBSET) filled with the partitions given, then with those taken.
+        partitions: (2 SUBSET) filled with the partitions given, then with those taken.
 
     Returns:
         The cost, how many are given and taken (0: there is no such exchange), and the work left.
     """
-    mine = few_of(rules, moves, owner, giver, other, limit, dearest)
+    mine = few_of(rules, moves, held, giver, other, limit, dearest)
     if len(mine) == 0:
         return 0, 0, 0, left
-    theirs = few_of(rules, moves, owner, other, giver, limit, dearest)
+    theirs = few_of(rules, moves, held_by_other, other, giver, limit, dearest)
     if call > 0:
         if len(theirs) == 0:
             return 0, 0, 0, left

@@ -128,20 +128,19 @@ class Swaps:
         The cheapest exchange of a few partitions of two members, as `exchange_between` has it; None when all cost more.
 
         Args:
-            one, other: The member whose load is to fall by *bounds* (least, most), and its partner.
+            giver, other: The member whose load is to fall by *bounds* (least, most), and its partner.
             limit: What it may cost.
             moves: Whether moves count in that.
             work: What it may take; None where it is paid and the partitions that would save most are to be looked at.
         """
-        owner = self.holding.owner
-        run = at_work(exchange_between, len(owner) // 6 + _PAIRS, ASKED)
+        sides: tuple[Any, Any] = self.holding.held(giver), self.holding.held(other)
+        run = at_work(exchange_between, (len(sides[0]) + len(sides[1])) // 3 + _PAIRS, ASKED)
         dearest, call, left = work is None, 0 if work is None else _CALL, work.left if work else 0
-        if run is not exchange_between:
-            partitions, rules, state = np.empty(2 * SUBSET, np.int64), self.arrays, owner
-        else:
-            partitions, rules, state = np.empty(2 * SUBSET, np.int64), self.lists, owner.tolist()
+        partitions, rules, held = np.empty(2 * SUBSET, np.int64), self.arrays, sides
+        if run is exchange_between:
+            rules, held = self.lists, (sides[0].tolist(), sides[1].tolist())
         cost, gives, takes, left = run(
-            rules, moves, state, giver, other, *bounds, limit, dearest, left, call, partitions
+            rules, moves, *held, giver, other, *bounds, limit, dearest, left, call, partitions
         )
         if work is not None:
             work.left = left
@@ -182,7 +181,7 @@ def best_swaps(  # noqa: C901  one pass over pairs
         target: Offsets.
         owner, load, count: As in `Holding`.
         left: Work left.
-        found: (9) For each kind the partition given, to whom, and the partition taken in return (-1 for none); the
+        swaps: (9) For each kind the partition given, to whom, and the partition taken in return (-1 for none); the
             first is -1 where there is no such swap.
 
     Returns:
@@ -290,7 +289,7 @@ def swapped_down(
     Make the best swap that adds nothing to the price, else one without toll, until all loads are down to *target*.
 
     Args:
-        rules, target, owner, load, count, left, found: As for `best_swaps`; owners, loads and counts are changed.
+        rules, target, owner, load, count, left, swaps: As for `best_swaps`; owners, loads and counts are changed.
 
     Returns:
         Whether they are, and the work left.

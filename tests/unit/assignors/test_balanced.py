@@ -116,8 +116,9 @@ def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, g
 @given(small(), groups())
 def test_compiled_and_interpreted_it_answers_alike(monkeypatch, few, many):
     """How much a process has worked on before chooses the form of the loops, never the answer."""
-    interpreted = [Balanced().assign(group) for group in (few, many)]
     with monkeypatch.context() as patch:
+        patch.setattr(compiled, "WORTH_GOING_ON", 1 << 62)
+        interpreted = [Balanced().assign(group) for group in (few, many)]
         patch.setattr(compiled, "WORTH_COMPILING", 0)
         fast = [Balanced().assign(group) for group in (few, many)]
 

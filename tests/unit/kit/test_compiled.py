@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenkeel.engine.kit.compiled import WORTH_COMPILING, Tally, at_work, kernel
+from evenkeel.engine.kit.compiled import WORTH_COMPILING, WORTH_GOING_ON, Tally, at_work, kernel
 
 
 @kernel
@@ -52,7 +52,7 @@ def test_many_small_calls_come_to_compiled_code():
     """Thousands of small groups in one process are as much work as a large one."""
     tally = Tally()
 
-    assert at_work(doubled, WORTH_COMPILING - 1, tally) is doubled
+    assert at_work(doubled, WORTH_GOING_ON - 1, tally) is doubled
     assert at_work(total, 1, tally) is total.fast
 
 
