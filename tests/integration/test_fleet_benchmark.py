@@ -23,8 +23,8 @@ def test_a_run_goes_from_the_lake_to_postgres(tmp_path):
     assert steps["compute_metrics"]["rows"] > 20 * 50
     assert steps["propose_candidates"]["rows"] >= 20 * 12
     assert all(step["processor_seconds"] > 0 for step in run["steps"])
-    spark = [steps[step.name] for step in STEPS if step.spark]
-    assert all(step["peak_mb"] > 200 and step["wall_seconds"] > 1 for step in spark)
+    spark = [steps[name] for name in ("compute_metrics", "propose_candidates")]
+    assert all(step["peak_mb"] > 200 and step["wall_seconds"] > 0.5 for step in spark)
 
 
 def test_the_plain_form_is_timed_by_itself(tmp_path):

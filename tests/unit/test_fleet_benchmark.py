@@ -13,9 +13,9 @@ import pytest
 
 from tests.benchmarks.fleet import __main__ as command
 from tests.benchmarks.fleet import bench, report
-from tests.benchmarks.fleet.bench import METER, Checkout, Place, measured
+from tests.benchmarks.fleet.bench import METER, Checkout, Place, measured, of_job
 from tests.benchmarks.fleet.results import Run, StepTaken, exponent, growth, load, save
-from tests.benchmarks.fleet.steps import STEPS
+from tests.benchmarks.fleet.steps import JOBS, STEPS
 from tests.helpers.fleet import Shape
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,24 +116,25 @@ def test_a_picture_is_drawn(tmp_path):
 
 
 def test_the_steps_are_those_of_the_dag():
-    """Same names, same order; Spark's are started as its operator starts them."""
+    """Same names, same order."""
     source = (ROOT / "dags" / "advise_assignments.py").read_text(encoding="utf-8")
-    chained = re.findall(r"^ +(?:>> )?(\w+)\((\w+|\"\w+\")\)$", source, re.MULTILINE)
-    names = [argument.strip('"') if name == "spark" else name for name, argument in chained]
+    chain = source[source.index("    (\n        valid") : source.index("        >> alert")]
+    names = [
+        spark or plain for spark, plain in re.findall(r'spark\("(\w+)"|(valid\w+|advise)', chain)
+    ]
 
-    assert names == [step.name for step in STEPS]
-    spark = next(step for step in STEPS if step.spark)
-    assert spark.command(Path("python"), "x") == [
-        *("python", "-m", f"evenkeel.spark_tasks.{spark.name}", "--snapshot-id", "x")
+    assert [*names, "alert"] == [
+        "validated" if step.name == "validate_snapshot" else step.name for step in STEPS
     ]
 
 
 def metered(tmp_path, *words, limit=60):
     """What `meter.py` says of a command."""
-    result = tmp_path / "result.json"
-    done = [sys.executable, str(METER), str(result), str(limit), *words]
-    subprocess.run(done, check=True, capture_output=True)
-    return json.loads(result.read_text())
+    result, done = tmp_path / "result.json", tmp_path / "done"
+    command = [sys.executable, str(METER), str(result), str(limit), str(done), *words]
+    subprocess.run(command, check=True, capture_output=True)
+    found = json.loads(result.read_text())
+    return {**found["phases"][-1], **found}
 
 
 def test_the_meter_counts_processes_that_outlive_their_parent(tmp_path):
@@ -156,6 +157,21 @@ def test_the_meter_counts_processes_whose_parent_ignores_their_end(tmp_path):
     found = metered(tmp_path, sys.executable, "-c", deaf)
 
     assert 0.7 <= found["processor_seconds"] <= 5
+
+
+def test_the_meter_tells_steps_apart(tmp_path):
+    """Each has its own seconds and memory; what comes after the last stands by itself."""
+    done, burns = str(tmp_path / "done"), BURN.replace("0.3", "1.0")
+    tell = "open({!r}, 'a').write(f'{} {{time.monotonic()}}\\n')\n"
+    does = f"{burns}\n{tell.format(done, 'one')}"
+    does += f"x = bytearray(60_000_000)\ntime.sleep(1.5)\n{tell.format(done, 'two')}"
+
+    one, two, after = metered(tmp_path, sys.executable, "-c", does)["phases"]
+
+    assert [one["name"], two["name"], after["name"]] == ["one", "two", None]
+    assert one["processor_seconds"] > 0.5 > two["processor_seconds"]
+    assert two["peak_mb"] > one["peak_mb"] + 30
+    assert two["wall_seconds"] >= 1.5
 
 
 def test_the_meter_sees_memory_and_how_it_ended(tmp_path):
@@ -181,7 +197,7 @@ def test_the_meter_cuts_off_what_takes_too_long(tmp_path):
 def test_what_the_meter_runs_ends_with_it(tmp_path):
     """A run that is given up leaves nothing behind."""
     sleeps = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
-    words = [sys.executable, str(METER), str(tmp_path / "result.json"), "60"]
+    words = [sys.executable, str(METER), str(tmp_path / "result.json"), "60", str(tmp_path / "no")]
     meter = subprocess.Popen([*words, sys.executable, "-c", sleeps], stdout=subprocess.PIPE)
     child = psutil.Process(int(meter.stdout.readline()))
 
@@ -189,9 +205,6 @@ def test_what_the_meter_runs_ends_with_it(tmp_path):
 
     assert meter.wait(30) == 143
     assert psutil.wait_procs([child], timeout=30)[1] == []
-
-
-ROWS = bench.Step.rows
 
 
 class NoServer:
@@ -209,15 +222,17 @@ class NoServer:
 
 @pytest.fixture
 def stand_in(monkeypatch, tmp_path):
-    """A place where every step is a program that does nothing, but for those a test names."""
+    """A place where every step does nothing, but for those a test gives a script."""
     scripts: dict[str, str] = {}
-    monkeypatch.setattr(bench, "_migrate", lambda where, environment: None)
-    monkeypatch.setattr(
-        bench.Step,
-        "command",
-        lambda step, python, snapshot_id: [str(python), "-c", scripts.get(step.name, "")],
+    task = tmp_path / "task.py"
+    task.write_text(
+        "import json, os, sys, time\n"
+        "for step in sys.argv[2:]:\n"
+        f"    exec(json.load(open({str(tmp_path / 'scripts.json')!r})).get(step, ''))\n"
+        "    open(os.environ['FLEET_DONE'], 'a').write(f'{step} {time.monotonic()}\\n')\n"
     )
-    monkeypatch.setattr(bench.Step, "rows", lambda step, lake, snapshot_id: 5)
+    monkeypatch.setattr(bench, "TASK", task)
+    monkeypatch.setattr(bench, "_prepare", lambda where, snapshot_id, environment: None)
     told: list[str] = []
     where = Place(
         folder=tmp_path,
@@ -226,7 +241,12 @@ def stand_in(monkeypatch, tmp_path):
         limit=60,
         tell=told.append,
     )
-    return where, scripts, told
+
+    def run():
+        (tmp_path / "scripts.json").write_text(json.dumps(scripts))
+        return measured(where, TINY)
+
+    return run, scripts, told
 
 
 TINY = Shape(groups=20, mean=5, largest=20, snapshots=2)
@@ -234,42 +254,49 @@ TINY = Shape(groups=20, mean=5, largest=20, snapshots=2)
 
 def test_a_step_that_fails_is_shown_and_ends_the_run(stand_in):
     """With the last line it printed; those after it did not run."""
-    where, scripts, told = stand_in
+    run, scripts, told = stand_in
     scripts["propose_candidates"] = "print('no memory'); raise SystemExit(7)"
 
-    found = measured(where, TINY)
+    found = run()
 
     reasons = [step.failed for step in found.steps]
     assert reasons == [None, None, "no memory", "not run", "not run", "not run"]
     assert found.failed == "propose_candidates: no memory"
-    assert [step.rows for step in found.steps] == [5, 5, None, None, None, None]
+    assert [step.wall_seconds is None for step in found.steps] == [False] * 3 + [True] * 3
     assert any("failed: no memory" in line for line in told)
 
 
-def test_what_loading_airflow_costs_is_left_out(stand_in):
-    """A task tells it, and it is taken off both times."""
-    where, scripts, _ = stand_in
-    tell = "import os, json; told = dict(wall_seconds=0.25, processor_seconds=0.2)\n"
-    tell += f"json.dump(told, open(os.environ['FLEET_LOADING'], 'w'))\n{BURN}"
-    scripts["advise"] = tell
+def test_the_step_after_a_failed_one_of_its_job_did_not_run(stand_in):
+    """Where two share a process as well."""
+    run, scripts, _ = stand_in
+    scripts["compute_metrics"] = "raise SystemExit(7)"
 
-    found = {step.step: step for step in measured(where, TINY).steps}
-
-    assert 0.1 <= found["advise"].processor_seconds
-    assert not (where.folder / "loading.json").exists()
-    assert not (where.folder / "lake").exists()
+    assert [step.failed for step in run().steps][1:3] == ["it ended with code 7", "not run"]
 
 
-def test_rows_are_those_of_the_newest_snapshot(stand_in, monkeypatch):
-    """Its id is handed to each step, and its manifests tell the rows."""
-    where, _, _ = stand_in
-    monkeypatch.setattr(bench.Step, "rows", ROWS)
+def test_what_loading_airflow_costs_is_left_out():
+    """It is taken off the first step of a job, both times; the end of the processes is the last step's."""
+    phases = [
+        {"name": name, "wall_seconds": 10.0, "processor_seconds": 20.0, "peak_mb": mb}
+        for name, mb in (("compute_metrics", 5.0), ("propose_candidates", 6.0), (None, 7.0))
+    ]
+    found = {"exit_code": 0, "last_line": "", "phases": phases}
 
-    run = measured(where, TINY)
+    one, two = of_job(JOBS[1], found, {"wall_seconds": 1, "processor_seconds": 2}, lambda step: 5)
 
-    assert (run.groups, run.partitions, run.giant) == (20, 100, False)
-    assert run.steps[0].rows > 2 * 100
-    assert run.steps[1].rows == 0
+    assert (one.wall_seconds, one.processor_seconds, one.peak_mb, one.rows) == (9, 18, 5, 5)
+    assert (two.wall_seconds, two.processor_seconds, two.peak_mb, two.failed) == (20, 40, 7, None)
+
+
+def test_rows_are_those_of_the_newest_snapshot(stand_in):
+    """By the manifests in the lake, which is gone afterwards."""
+    run, _, _ = stand_in
+
+    found = run()
+
+    assert (found.groups, found.partitions, found.giant) == (20, 100, False)
+    assert found.steps[0].rows > 2 * 100
+    assert found.steps[1].rows == 0
 
 
 def test_runs_that_are_there_are_shown_without_measuring(tmp_path, capsys):

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.benchmarks.fleet.results import Run, StepTaken
-from tests.benchmarks.fleet.steps import STEPS, TASK, Step
+from tests.benchmarks.fleet.steps import JOBS, TASK, Step
 from tests.helpers.fleet import Shape
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.process import LocalClusterError, default_home
@@ -41,6 +41,9 @@ groups = "*-writer-*"
 isolation = "read_committed"
 """
 """What a team would have configured: how groups begin, what some of them can run."""
+
+NOT_RUN = "not run"
+NOTHING: Mapping[str, float] = {"wall_seconds": 0.0, "processor_seconds": 0.0}
 
 Tell = Callable[[str], None]
 
@@ -113,7 +116,7 @@ def measured(where: Place, shape: Shape) -> Run:
     database = f"evenkeel_test_fleet_{shape.groups}"
     try:
         environment = _environment(where, where.server.database(database))
-        _migrate(where, environment)
+        _prepare(where, told["newest"], environment)
         steps = tuple(_steps(where, lake, told["newest"], environment))
     finally:
         shutil.rmtree(lake)
@@ -168,11 +171,12 @@ def _environment(where: Place, database_url: str) -> dict[str, str]:
         # what a step that is cut off leaves behind goes with the rest
         "TMPDIR": str(scratch),
         "FLEET_LOADING": str(where.folder / "loading.json"),
+        "FLEET_DONE": str(where.folder / "done"),
     }
 
 
-def _migrate(where: Place, environment: Mapping[str, str]) -> None:
-    command = [str(where.checkout.python), str(TASK), "migrate", ""]
+def _prepare(where: Place, snapshot_id: str, environment: Mapping[str, str]) -> None:
+    command = [str(where.checkout.python), str(TASK), snapshot_id, "prepare"]
     subprocess.run(command, env=environment, check=True, cwd=where.folder)
 
 
@@ -180,45 +184,77 @@ def _steps(
     where: Place, lake: Path, snapshot_id: str, environment: Mapping[str, str]
 ) -> Iterator[StepTaken]:
     failed = False
-    for step in STEPS:
+    for job in JOBS:
         if failed:
-            yield StepTaken(step=step.name, failed="not run")
+            yield from (StepTaken(step=step.name, failed=NOT_RUN) for step in job)
             continue
-        taken = _taken(where, lake, step, snapshot_id, environment)
-        failed = taken.failed is not None
-        where.tell(
-            f"  {step.name}: {taken.wall_seconds:.1f} s, {taken.processor_seconds:.1f} processor s, "
-            f"{taken.peak_mb:,.0f} MB" + (f", failed: {taken.failed}" if failed else "")
-        )
-        yield taken
+        command = [str(where.checkout.python), str(TASK), snapshot_id, *(s.name for s in job)]
+        found = metered(command, environment, where.folder, where.limit)
+        loading = _loading(Path(environment["FLEET_LOADING"]))
+        for taken in of_job(job, found, loading, lambda step: step.rows(lake, snapshot_id)):
+            failed = failed or taken.failed is not None
+            where.tell(_line(taken))
+            yield taken
 
 
-def _taken(
-    where: Place, lake: Path, step: Step, snapshot_id: str, environment: Mapping[str, str]
-) -> StepTaken:
-    command = step.command(where.checkout.python, snapshot_id)
-    found = metered(command, environment, where.folder, where.limit)
-    loading = _loading(Path(environment["FLEET_LOADING"]))
-    failed = None
-    if found["exit_code"]:
-        failed = found["last_line"] or f"it ended with code {found['exit_code']}"
-    return StepTaken(
-        step=step.name,
-        wall_seconds=found["wall_seconds"] - loading["wall_seconds"],
-        processor_seconds=found["processor_seconds"] - loading["processor_seconds"],
-        peak_mb=found["peak_mb"],
-        rows=None if failed else step.rows(lake, snapshot_id),
-        failed=failed,
+def _line(taken: StepTaken) -> str:
+    if taken.wall_seconds is None:
+        return f"  {taken.step}: {taken.failed}"
+    return (
+        f"  {taken.step}: {taken.wall_seconds:.1f} s, {taken.processor_seconds:.1f} processor s, "
+        f"{taken.peak_mb:,.0f} MB" + (f", failed: {taken.failed}" if taken.failed else "")
     )
+
+
+def of_job(
+    job: Sequence[Step],
+    found: Mapping[str, Any],
+    loading: Mapping[str, float],
+    rows: Callable[[Step], int],
+) -> Iterator[StepTaken]:
+    """
+    What each step of a job took.
+
+    Args:
+        job: Its steps.
+        found: What `meter.py` says: a phase for each step that is done, and what came after.
+        loading: What is left out of the first.
+        rows: Of a step that is done.
+    """
+    *done, after = found["phases"]
+    reason = found["last_line"] or f"it ended with code {found['exit_code']}"
+    for number, step in enumerate(job):
+        failed = None
+        if number < len(done):
+            own = [done[number]]
+            if number == len(job) - 1:  # the end of its processes belongs to it
+                own.append(after)
+                failed = reason if found["exit_code"] else None
+        elif number == len(done):
+            own, failed = [after], reason
+        else:
+            yield StepTaken(step=step.name, failed=NOT_RUN)
+            continue
+        without = loading if number == 0 else NOTHING
+        yield StepTaken(
+            step=step.name,
+            wall_seconds=sum(p["wall_seconds"] for p in own) - without["wall_seconds"],
+            processor_seconds=sum(p["processor_seconds"] for p in own)
+            - without["processor_seconds"],
+            peak_mb=max(p["peak_mb"] for p in own),
+            rows=None if failed else rows(step),
+            failed=failed,
+        )
 
 
 def metered(
     command: list[str], environment: Mapping[str, str], folder: Path, limit: float
 ) -> dict[str, Any]:
     """What a command took, by `meter.py`; its output goes to `output.log` in that folder."""
-    result = folder / "metered.json"
-    result.unlink(missing_ok=True)
-    meter = [sys.executable, str(METER), str(result), str(limit), *command]
+    result, done = folder / "metered.json", Path(environment["FLEET_DONE"])
+    for path in (result, done):
+        path.unlink(missing_ok=True)
+    meter = [sys.executable, str(METER), str(result), str(limit), str(done), *command]
     with (folder / "output.log").open("ab") as log:
         subprocess.run(
             meter, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT, check=True
@@ -230,7 +266,7 @@ def metered(
 def _loading(path: Path) -> dict[str, float]:
     """What the last task spent on loading Airflow, which is left out; nothing where there was none."""
     if not path.exists():
-        return {"wall_seconds": 0.0, "processor_seconds": 0.0}
+        return dict(NOTHING)
     told: dict[str, float] = json.loads(path.read_text())
     path.unlink()
     return told

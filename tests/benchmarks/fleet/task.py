@@ -1,14 +1,16 @@
 """
-Do what a task of the DAG does, in a process of its own: `python task.py STEP SNAPSHOT_ID`
+Do what tasks of the DAG do, in a process of their own: `python task.py SNAPSHOT_ID STEP...`
 
-It calls the function that the task calls, so it runs whatever the interpreter's own evenkeel does. Settings come from
-the environment; Airflow's connections are not asked, because no Airflow runs. What loading Airflow costs is told in the
-file that FLEET_LOADING names, to be left out. It runs under the interpreter of any checkout and so imports nothing of
-these benchmarks.
+Each step is a task of `advise_assignments`: its function is called, or its operator executed, with what Airflow would
+hand in. So it runs whatever the interpreter's own evenkeel does. Settings come from the environment; Airflow's
+connections are not asked, because no Airflow runs. What loading Airflow costs is told in the file that FLEET_LOADING
+names, to be left out; each step that is done is a line of the file FLEET_DONE. It runs under the interpreter of any
+checkout and so imports nothing of these benchmarks.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import os
@@ -16,33 +18,65 @@ import resource
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+RUN = "manual__fleet"
+"""A run by hand takes up its own snapshot, and none of those before."""
 
 
-def main(step: str, snapshot_id: str) -> int:
+def main(snapshot_id: str, steps: list[str]) -> int:
     """The exit status."""
     began = time.monotonic()
     logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format="%(message)s")
-    if step == "migrate":
-        from evenkeel.engine.adapters.postgres import migrate
-
-        migrate(os.environ["EVENKEEL_DATABASE_URL"])
+    if steps == ["prepare"]:
+        _prepare(snapshot_id)
         return 0
     from airflow.sdk.exceptions import AirflowException
 
     _tell_loading(began)
     from evenkeel.dags import runtime
+    from evenkeel.dags.advise_assignments import DAG
     from evenkeel.engine import wiring
 
     runtime.settings = wiring.settings
-    try:
-        told = getattr(runtime, step)(snapshot_id)
-    except AirflowException as problem:
-        print(" ".join(str(problem).split()), flush=True)
-        return 1
-    if told is False:
-        print("the snapshot is rejected", flush=True)
-        return 1
+    for step in steps:
+        try:
+            _do(DAG.get_task(step), snapshot_id)
+        except AirflowException as problem:
+            print(" ".join(str(problem).split()), flush=True)
+            return 1
+        with Path(os.environ["FLEET_DONE"]).open("a") as done:
+            done.write(f"{step} {time.monotonic()}\n")
     return 0
+
+
+def _prepare(snapshot_id: str) -> None:
+    """What was there before: the tables, and the snapshot's row that its taking leaves."""
+    from evenkeel.engine import wiring
+    from evenkeel.engine.adapters.postgres import migrate
+
+    settings = wiring.settings()
+    migrate(os.environ["EVENKEEL_DATABASE_URL"])
+    manifest = wiring.lake(settings).manifest("snapshot", snapshot_id)
+    wiring.history(settings).store_snapshot(manifest, settings.version)
+
+
+def _do(task: Any, snapshot_id: str) -> None:
+    """
+    Raises:
+        AirflowException: It failed, or validation rejected the snapshot.
+    """
+    from airflow.sdk.exceptions import AirflowException
+
+    if not hasattr(task, "python_callable"):
+        task.snapshot_id, task.groups = snapshot_id, "*"
+        task.execute({"run_id": RUN})
+        return
+    known = {"snapshot_id": snapshot_id, "run": RUN}
+    asked = inspect.signature(task.python_callable).parameters
+    told = task.python_callable(**{name: known[name] for name in asked})
+    if task.task_id == "validate_snapshot" and not told:
+        raise AirflowException("the snapshot is rejected")
 
 
 def _tell_loading(began: float) -> None:
@@ -55,4 +89,4 @@ def _tell_loading(began: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
