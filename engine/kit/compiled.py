@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from pathlib import Path
 from types import FunctionType
 from typing import Generic, ParamSpec, TypeVar, cast
 
@@ -34,6 +35,9 @@ WORTH_COMPILING = 10_000_000
 
 WORTH_GOING_ON = 5_000_000
 """Elementary steps of many small calls, after which a process may be taken to go on like that."""
+
+WORTH_MAKING = 75_000_000
+"""The same where nobody has compiled the kernel yet: as many steps as compiling some twenty kernels pays for."""
 
 
 class Kernel(Generic[P, R]):
@@ -71,6 +75,13 @@ class Kernel(Generic[P, R]):
         except RuntimeError:  # no folder to keep it in
             return cast(Callable[P, R], numba.njit(twin))
 
+    @cached_property
+    def kept(self) -> bool:
+        """Whether its compiled form lies beside the source, from a process before."""
+        source = Path(self.function.__code__.co_filename)
+        folder, name = source.parent / "__pycache__", self.function.__qualname__
+        return any(folder.glob(f"{source.stem}.{name}-*.nbi"))
+
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Mark a function as one that may be compiled."""
@@ -95,6 +106,6 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
     """
     if tally is not None:
         tally.steps += steps
-        if tally.steps >= WORTH_GOING_ON:
+        if tally.steps >= WORTH_GOING_ON and (tally.steps >= WORTH_MAKING or loop.kept):
             return loop.fast
     return loop.fast if steps >= WORTH_COMPILING else loop

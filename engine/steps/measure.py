@@ -12,15 +12,11 @@ from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.metrics.observe import Known, Observation, observe
-from evenkeel.engine.model import (
-    Floats,
-    GroupSnapshot,
-    GroupType,
-    Status,
-)
+from evenkeel.engine.model import Floats, GroupSnapshot
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.records import GroupMetrics, blank, table_of
+from evenkeel.engine.records import GroupMetrics, table_of
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.metric_rows import MetricRows
 from evenkeel.engine.steps.reading import (
@@ -30,6 +26,8 @@ from evenkeel.engine.steps.reading import (
     read_with_past,
     with_others,
 )
+from evenkeel.engine.steps.silent_rows import silent_group
+from evenkeel.engine.wording import words
 
 Tables = dict[str, pa.Table]
 
@@ -109,31 +107,18 @@ def measure_chunk(
     except Exception as problem:  # noqa: BLE001
         if len(names) == 1:
             _log.exception("group %s cannot be measured", names[0])
-            reason = f"it could not be measured: {type(problem).__name__}: {problem}"
+            why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
             header = lake.read("groups", [lookback.ids[0]], groups=names)
-            return _only_header(settings, header, reason)
+            return _only_header(settings, header, why)
     half = len(names) // 2
     parts = [measure_chunk(lake, settings, lookback, some) for some in (names[:half], names[half:])]
     return {name: pa.concat_tables([part[name] for part in parts]) for name in METRICS}
 
 
-def _only_header(settings: Settings, groups: pa.Table, reason: str) -> Tables:
+def _only_header(settings: Settings, groups: pa.Table, why: Fact) -> Tables:
     """The rows of a group of which nothing can be said but why."""
-    row = groups.to_pylist()[0]
-    silent = blank(
-        GroupMetrics,
-        snapshot_id=row["snapshot_id"],
-        cluster=row["cluster"],
-        group_id=row["group_id"],
-        config_version=settings.version,
-        group_type=GroupType(row["group_type"]),
-        state=row["state"],
-        assignor=row["assignor"],
-        status=Status.UNKNOWN,
-        error=reason,
-        findings=(),
-        facts=(),
-    )
+    [group] = groups.to_pylist()
+    silent = silent_group(group, settings.version, words(why))
     empty = {name: schema.empty_table() for name, schema in METRICS.items()}
     return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
 

@@ -32,11 +32,11 @@ from evenkeel.engine.model import (
     Floats,
     GroupHeader,
     Indices,
-    Status,
     from_ms,
 )
-from evenkeel.engine.records import GroupMetrics, blank, keys_of, table_of
+from evenkeel.engine.records import GroupMetrics, keys_of, table_of
 from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.silent_rows import silent_row
 from evenkeel.engine.wording import words
 
 
@@ -78,15 +78,8 @@ class MetricRows:
 
     def _silent(self, group: int, error: str) -> GroupMetrics:
         header = self.batch.headers[group]
-        return blank(
-            GroupMetrics,
-            **self._keys(header),
-            status=Status.UNKNOWN,
-            members=int(self.batch.members.counts[group]) if header.error is None else None,
-            error=error,
-            findings=(),
-            facts=(),
-        )
+        members = int(self.batch.members.counts[group]) if header.error is None else None
+        return silent_row(error, **self._keys(header), members=members)
 
     def _measured(self, group: int, numbers: _Numbers) -> GroupMetrics:
         seen, header = self.seen, self.batch.headers[group]

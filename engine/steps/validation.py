@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from evenkeel.engine.datasets import RECORDS
 from evenkeel.engine.errors import SnapshotNotFound
-from evenkeel.engine.model import GroupType, Status
 from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
-from evenkeel.engine.records import GroupMetrics, ValidationRow, blank, records_of, table_of
+from evenkeel.engine.records import GroupMetrics, ValidationRow, records_of, table_of
+from evenkeel.engine.steps.silent_rows import silent_group
 
 STEP_OF_STAGE = {
     "snapshot": "validation",
@@ -73,20 +73,8 @@ def _metrics_that_passed(lake: Lake, snapshot_id: str) -> dict[str, pa.Table]:
         for row in _of(measured["group_metrics"], withheld).select(columns).to_pylist()
     }
     silent = [
-        blank(
-            GroupMetrics,
-            snapshot_id=snapshot_id,
-            cluster=seen["cluster"],
-            group_id=seen["group_id"],
-            config_version=versions.get(seen["group_id"]) or "",
-            group_type=GroupType(seen["group_type"]),
-            state=seen["state"] or "",
-            assignor=seen["assignor"],
-            status=Status.UNKNOWN,
-            error=withheld[seen["group_id"]],
-            findings=(),
-        )
-        for seen in _of(lake.read("groups", [snapshot_id]), withheld).to_pylist()
+        silent_group(group, versions.get(group["group_id"]) or "", withheld[group["group_id"]])
+        for group in _of(lake.read("groups", [snapshot_id]), withheld).to_pylist()
     ]
     unknown = table_of(GroupMetrics, silent)
     return tables | {"group_metrics": pa.concat_tables([tables["group_metrics"], unknown])}

@@ -102,6 +102,7 @@ _REASONS: Mapping[str, Clause] = {
     "no_existing_topic": lambda _: "no member subscribes to a topic that exists",
     "partition_rows_missing": lambda f: f"partition rows of {subjects(f)} are missing",
     "not_measured": lambda _: "its metrics have not been computed",
+    "measuring_failed": lambda f: f"it could not be measured: {f.quote}",
     "replay_failed": lambda f: f"it could not be replayed: {f.quote}",
     "failed": lambda f: f"failed: {f.quote}",
     "live_assignment": _live,

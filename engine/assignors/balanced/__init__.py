@@ -27,8 +27,8 @@ searched to the end; a test tries all assignments of up to four members and six 
 comes first with members and topics in order of name.
 
 Cost: about a millisecond for a small group without lag, and at most *work* steps of search above a near-linear start.
-The loops of the search are kernels (`evenkeel.engine.kit.compiled`): interpreted they take some 19 ms of processor time
-a group of a realistic fleet (mean 96 partitions), compiled, from some hundred such groups in one process on, 5 ms.
+The loops of the search are kernels (`evenkeel.engine.kit.compiled`): interpreted they take some 15 ms of processor time
+a group of a realistic fleet (mean 96 partitions), compiled, from some hundred such groups in one process on, 4 ms.
 Source: convex flow after Frank and Murota; fractions after Dinkelbach (1967); branch and bound over min-cost flows.
 
 What it does not do: it looks at neither the rate nor the history of lag; where a lag is unknown it leaves the second

@@ -8,7 +8,14 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS, VALIDATION, rows_to_table
-from evenkeel.engine.steps import groups_with_past, lookback_of, measure_chunk, propose_chunk
+from evenkeel.engine.metrics.observe import observe
+from evenkeel.engine.steps import (
+    groups_with_past,
+    lookback_of,
+    measure,
+    measure_chunk,
+    propose_chunk,
+)
 from evenkeel.engine.steps.measure import measure_batch, observe_group, record_metrics
 from evenkeel.engine.steps.reading import BatchWithPast, read_with_past
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
@@ -105,3 +112,27 @@ def test_a_group_observed_by_itself_is_a_batch_of_one(lake, newest):
     seen = observe_group(SETTINGS, single.group, single.earlier)
     assert len(seen.counted) == len(single.group.partitions) > 0
     assert len(seen.findings) == 1
+
+
+def test_a_group_that_cannot_be_measured_has_one_row_that_says_why(
+    lake, newest, names, monkeypatch
+):
+    """With what the snapshot says of it; the others have the rows they would have had."""
+    lookback, broken = lookback_of(lake, SETTINGS, newest), names[1]
+    expected = measure_chunk(lake, SETTINGS, lookback, names[:3])["group_metrics"].to_pylist()
+
+    def failing(batch, *others):
+        if any(header.group == broken for header in batch.headers):
+            raise ValueError("it is broken")
+        return observe(batch, *others)
+
+    monkeypatch.setattr(measure, "observe", failing)
+    before, row, after = measure_chunk(lake, SETTINGS, lookback, names[:3])[
+        "group_metrics"
+    ].to_pylist()
+
+    assert [before, after] == [expected[0], expected[2]]
+    assert row["error"] == "it could not be measured: ValueError: it is broken"
+    columns = ("group_id", "group_type", "state", "assignor", "config_version")
+    assert [row[name] for name in columns] == [expected[1][name] for name in columns]
+    assert (row["status"], row["findings"], row["total_lag"]) == ("UNKNOWN", [], None)
