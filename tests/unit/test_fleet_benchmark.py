@@ -232,7 +232,7 @@ def stand_in(monkeypatch, tmp_path):
         "    open(os.environ['FLEET_DONE'], 'a').write(f'{step} {time.monotonic()}\\n')\n"
     )
     monkeypatch.setattr(bench, "TASK", task)
-    monkeypatch.setattr(bench, "_prepare", lambda where, snapshot_id, environment: None)
+    monkeypatch.setattr(bench, "_before", lambda where, what, snapshot_id, environment: None)
     told: list[str] = []
     where = Place(
         folder=tmp_path,

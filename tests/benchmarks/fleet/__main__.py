@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from tests.benchmarks.fleet import report
-from tests.benchmarks.fleet.bench import Checkout, measured, place, written
+from tests.benchmarks.fleet.bench import Checkout, measured, place, warm_up, written
 from tests.benchmarks.fleet.results import Run, load, save
 from tests.helpers.fleet import GIANT_FROM, Shape
 from tests.stage.process import default_home
@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs: list[Run] = load(asked.load) if asked.load else []
     if not asked.load:
         with place(checkout, asked.limit, _tell) as where:
+            warm_up(where)
             for groups in asked.groups or SIZES:
                 runs.append(
                     measured(where, Shape(groups=groups, seed=asked.seed, giant=asked.giant))

@@ -42,6 +42,9 @@ isolation = "read_committed"
 """
 """What a team would have configured: how groups begin, what some of them can run."""
 
+WARM_UP = Shape(groups=100, snapshots=2)
+"""Enough to meet every strategy and every way it takes."""
+
 NOT_RUN = "not run"
 NOTHING: Mapping[str, float] = {"wall_seconds": 0.0, "processor_seconds": 0.0}
 
@@ -116,7 +119,7 @@ def measured(where: Place, shape: Shape) -> Run:
     database = f"evenkeel_test_fleet_{shape.groups}"
     try:
         environment = _environment(where, where.server.database(database))
-        _prepare(where, told["newest"], environment)
+        _before(where, "prepare", told["newest"], environment)
         steps = tuple(_steps(where, lake, told["newest"], environment))
     finally:
         shutil.rmtree(lake)
@@ -175,8 +178,16 @@ def _environment(where: Place, database_url: str) -> dict[str, str]:
     }
 
 
-def _prepare(where: Place, snapshot_id: str, environment: Mapping[str, str]) -> None:
-    command = [str(where.checkout.python), str(TASK), snapshot_id, "prepare"]
+def warm_up(where: Place) -> None:
+    """Have what is compiled once per installation compiled before anything is measured."""
+    where.tell("warming up")
+    told = written(where.checkout, where.folder / "lake", WARM_UP)
+    _before(where, "warm_up", told["newest"], _environment(where, "postgresql:///"))
+    shutil.rmtree(where.folder / "lake")
+
+
+def _before(where: Place, what: str, snapshot_id: str, environment: Mapping[str, str]) -> None:
+    command = [str(where.checkout.python), str(TASK), snapshot_id, what]
     subprocess.run(command, env=environment, check=True, cwd=where.folder)
 
 

@@ -28,8 +28,8 @@ def main(snapshot_id: str, steps: list[str]) -> int:
     """The exit status."""
     began = time.monotonic()
     logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format="%(message)s")
-    if steps == ["prepare"]:
-        _prepare(snapshot_id)
+    if steps[0] in BEFORE:
+        BEFORE[steps[0]](snapshot_id)
         return 0
     from airflow.sdk.exceptions import AirflowException
 
@@ -59,6 +59,20 @@ def _prepare(snapshot_id: str) -> None:
     migrate(os.environ["EVENKEEL_DATABASE_URL"])
     manifest = wiring.lake(settings).manifest("snapshot", snapshot_id)
     wiring.history(settings).store_snapshot(manifest, settings.version)
+
+
+def _warm_up(snapshot_id: str) -> None:
+    """Have compiled what Numba compiles once per installation: metrics and candidates in the plain form."""
+    from evenkeel.engine import steps, wiring
+
+    settings = wiring.settings()
+    lake = wiring.lake(settings)
+    steps.record_metrics(lake, snapshot_id, steps.compute_metrics(lake, settings, snapshot_id))
+    steps.propose_candidates(lake, settings, snapshot_id)
+
+
+BEFORE = {"prepare": _prepare, "warm_up": _warm_up}
+"""What is done before anything is measured."""
 
 
 def _do(task: Any, snapshot_id: str) -> None:
