@@ -142,11 +142,13 @@ class Pipeline:
             lambda: not self.api.runs(WHOLE, *states), RUN_SECONDS, "the runs to end", interval=1
         )
 
-    def steps(self, step: str) -> list[str]:
-        """The snapshots that a step was run on, in that order."""
+    def steps(self, step: str, cluster: str) -> list[str]:
+        """The snapshots of a cluster that a step was run on, in that order."""
         found = self.rows(
-            "select snapshot_id from step_run where step = %s and outcome = 'ok' order by started_at",
+            "select snapshot_id from step_run where step = %s and outcome = 'ok'"
+            " and snapshot_id like %s order by started_at",
             step,
+            f"{cluster}-%",
         )
         return [row["snapshot_id"] for row in found]
 
@@ -180,7 +182,7 @@ def pipeline(
     shown = dags / "evenkeel_dags.py"
     shown.write_text(shown.read_text() + SHOWN)
     # snapshots of the others are the test's; whoever reads them is refused at once
-    clusters = {name: {"bootstrap": "127.0.0.1:1"} for name in ("late", "giant", *SMALL)}
+    clusters = {name: {"bootstrap": "127.0.0.1:1"} for name in ("late", "giant", "person", *SMALL)}
     clusters["hangs"] = {"bootstrap": hanging}
     airflow = LocalAirflow(
         home,
@@ -233,8 +235,8 @@ def test_one_run_takes_ten_snapshots_that_wait(pipeline: Pipeline) -> None:
     assert {row["overtaken_by"] for row in states} == {None, newest}
     assert {row["failed_steps"] for row in states} == {0}
     for step in ("compute_metrics", "propose_candidates", "validate_candidates", "advise"):
-        assert pipeline.steps(step) == [newest]
-    runs = pipeline.api.runs(WHOLE)
+        assert pipeline.steps(step, "late") == [newest]
+    runs = [run for run in pipeline.api.runs(WHOLE) if run["partition_key"] in ids]
     assert {run["state"] for run in runs} == {"success"}
     assert len(runs) == 10
     assert {row["state"] for row in pipeline.history.query("advice_age", hours=10**5)} == {
@@ -251,9 +253,7 @@ def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) ->
     """
     pipeline.api.pause(["snapshot_offsets"], paused=False)
     hung = pipeline.api.trigger("snapshot_offsets", cluster="hangs")
-    (asked,) = pipeline.rows(
-        "select snapshot_id from snapshot where cluster = 'late' order by started_at limit 1"
-    )
+    (asked,) = pipeline.take("person")
     before = len(pipeline.in_turn())
     with pipeline.held():
         giant = pipeline.take("giant")
@@ -262,10 +262,10 @@ def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) ->
         pipeline.give(*small)
         again = pipeline.take("giant")
         pipeline.give(*again)
-        pipeline.api.trigger(WHOLE, snapshot_id=asked["snapshot_id"])
+        pipeline.api.trigger(WHOLE, snapshot_id=asked)
     pipeline.settle()
     # the large one's first snapshot is overtaken by its second, whose own run then has nothing to do
-    expected = [asked["snapshot_id"], again[0], *small]
+    expected = [asked, again[0], *small]
     turns = [tuple(group) for _, group in groupby(pipeline.in_turn()[before:], lambda r: r[0])]
     assert [turn[0][0] for turn in turns[:2]] == expected[:2]
     assert sorted(turn[0][0] for turn in turns) == sorted(expected)
@@ -276,7 +276,5 @@ def test_no_cluster_waits_for_another_longer_than_one_run(pipeline: Pipeline) ->
     ]
     taken = pipeline.rows("select 1 from snapshot where cluster = 'hangs'")
     assert (state in ("queued", "running", "failed"), taken) == (True, [])
-    (advised,) = pipeline.rows(
-        "select state from snapshot_health where snapshot_id = %s", asked["snapshot_id"]
-    )
+    (advised,) = pipeline.rows("select state from snapshot_health where snapshot_id = %s", asked)
     assert advised["state"] == "advised"
