@@ -12,6 +12,7 @@ from evenkeel.engine.advice.listed import Listed, election_of, lists_of
 from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.facts import Fact, note, reason
 from evenkeel.engine.kit.election import Election, elect
 from evenkeel.engine.kit.protocol_names import (
     CLIENT_SIDE,
@@ -22,11 +23,7 @@ from evenkeel.engine.kit.protocol_names import (
     wire_names,
 )
 from evenkeel.engine.model import STREAMS_PROTOCOL, Deployment, GroupSnapshot, GroupType, Member
-from evenkeel.engine.wording import how, words
-
-NOT_ON_THE_WIRE = (
-    "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
-)
+from evenkeel.engine.wording import how, why_elected, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +53,7 @@ class Held:
     said_by: str | None
     election: Election | None
     elects: bool = True
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Fact, ...] = ()
     plan: Plan | None = None
 
     @property
@@ -76,7 +73,7 @@ class Held:
             "runs": self.runs,
             "strategy": strategy_of(self.type, self.runs) if self.runs else None,
             "elected": election.elected if election else None,
-            "why": election.poll.why if election else None,
+            "why": why_elected(election.poll) if election else None,
             "candidates": election.poll.candidates if election else None,
             "votes": election.votes if election else None,
             "lists_said_by": self.said_by,
@@ -84,7 +81,7 @@ class Held:
             "next_leader": election.next_leader(leader) if election and leader else None,
             "coordinator_order": self.coordinator_order if self.elects else None,
             "members": [self._member(member) for member in self.members],
-            "remarks": self.remarks,
+            "remarks": [words(remark) for remark in self.remarks],
             "plan": _plan_object(self.plan) if self.plan else None,
         }
 
@@ -186,72 +183,63 @@ def held_by(
     lists = lists_of(group.members, given or configured)
     said_by = "command line" if given else "configuration"
     none = all(listed is None for listed in lists.values())
-    reason = _no_election(group)
-    election = None if reason else election_of(group, lists)
+    why_none = _no_election(group)
+    election = None if why_none else election_of(group, lists)
     held = Held(
         group=group.group,
         type=group.type,
         state=group.state,
         runs=group.assignor,
         members=group.members,
-        lists={} if reason else lists,
-        said_by=None if none or reason else said_by,
+        lists={} if why_none else lists,
+        said_by=None if none or why_none else said_by,
         election=election,
-        elects=reason is None,
-        remarks=(reason,) if reason else tuple(_remarks(group, lists, election)),
+        elects=why_none is None,
+        remarks=(why_none,) if why_none else tuple(_remarks(group, lists, election)),
     )
     if to is None:
         return held
     return _planned(held, group, target(to, lists), lists)
 
 
-def _no_election(group: GroupSnapshot) -> str | None:
+def _no_election(group: GroupSnapshot) -> Fact | None:
     """Why this group elects nothing."""
-    reason = unfit(group)
-    if reason is None and group.type is GroupType.CONSUMER:
-        by = f" by {group.assignor}" if group.assignor else ""
-        return f"a KIP-848 group: it elects nothing and has no leader, its broker assigns{by}"
-    return None if reason is None else words(reason)
+    unfitting = unfit(group)
+    if unfitting is None and group.type is GroupType.CONSUMER:
+        return reason("elects_nothing", [group.assignor] if group.assignor else [])
+    return unfitting
 
 
-def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[str]:
+def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> list[Fact]:
     remarks = []
     if group.rebalancing:
-        remarks.append(f"rebalancing ({group.state}): what it has elected is not told meanwhile")
+        remarks.append(note("elected_untold", [group.state]))
     unknown = sum(listed is None for listed in lists.values())
     if unknown == len(lists):
-        remarks.append(NOT_ON_THE_WIRE)
+        remarks.append(note("lists_untold"))
     elif unknown:
-        remarks.append(
-            f"what {unknown} of {len(lists)} members list is not known: no pattern fits them"
-        )
+        remarks.append(note("some_lists_unknown", after=unknown, bound=len(lists)))
     doubted = doubt(group, lists, election)
     if doubted:
-        remarks.append(words(doubted))
+        remarks.append(doubted)
     if group.assignor and not strategy_of(group.type, group.assignor):
         known = group.assignor in every()
-        remarks += [] if known else [f"{group.assignor} is not emulated"]
+        remarks += [] if known else [note("assignor_not_emulated", [group.assignor])]
     return [*remarks, *_remarks_on(lists, election)]
 
 
-def _remarks_on(lists: Listed, election: Election | None) -> list[str]:
+def _remarks_on(lists: Listed, election: Election | None) -> list[Fact]:
     """What has to be said of lists, whoever has them."""
     named = dict.fromkeys(name for listed in lists.values() for name in listed or ())
     ours = {*CLIENT_SIDE, STREAMS_PROTOCOL, *every()}
-    remarks = [
-        f"{name} is none of the known ones, it is taken as it is"
-        for name in named
-        if name not in ours
-    ]
+    remarks = [note("unknown_assignor", [name]) for name in named if name not in ours]
     elected = election.elected if election else None
     if elected is None or election is None or not cooperative([elected]):
         return remarks
     eager = sum(cooperative(listed) is False for listed in election.lists.values())
     if eager:
-        remarks.append(
-            f"{eager} of {len(election.lists)} members list eager strategies beside {elected}: as Java clients they "
-            "give everything up at each rebalance"
-        )
+        members = len(election.lists)
+        remarks.append(note("eager_beside_cooperative", [elected], after=eager, bound=members))
     return remarks
 
 
@@ -292,10 +280,14 @@ def _planned(held: Held, group: GroupSnapshot, to: str, lists: Listed) -> Held:
             classic = sum(member.kind == "classic" for member in group.members)
             return replace(held, plan=plan_server(to, group.assignor, len(group.members), classic))
         if unfit(group) is not None:
-            raise InputError(f"there is no way to {to} for it.")
+            return _remarked(held, note("no_way", [to]))
         if present is None:
-            raise InputError(f"no way to {to} is planned while it is not known what it runs.")
+            return _remarked(held, note("no_way_planned", [to]))
         static = [member.instance_id is not None for member in group.members]
         return replace(held, plan=plan(to, present, list(lists.values()), static))
     except InputError as problem:
-        return replace(held, remarks=(*held.remarks, str(problem)))
+        return _remarked(held, note("no_way", [to], quote=str(problem)))
+
+
+def _remarked(held: Held, remark: Fact) -> Held:
+    return replace(held, remarks=(*held.remarks, remark))

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.facts import Fact, finding
+from evenkeel.engine.facts import Fact, finding, note
 from evenkeel.engine.model import check_aware
 from evenkeel.engine.records import record_of, to_json
 
@@ -38,7 +38,7 @@ class ClusterSnapshot:
     finished_at: datetime
     tables: Mapping[str, pa.Table]
     problems: tuple[Fact, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
     requests: Mapping[str, int] = field(default_factory=dict)
     bytes_sent: int | None = None
     bytes_received: int | None = None
@@ -88,13 +88,13 @@ def split_snapshot_id(snapshot_id: str) -> tuple[str, datetime]:
 
 
 def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
-    """What the manifest of a snapshot says of how it was taken, JSON-able; `take_snapshot` adds problems in words."""
+    """What the manifest of a snapshot says of how it was taken, JSON-able; `take_snapshot` adds both in words."""
     return {
         "kafka_cluster_id": snapshot.kafka_cluster_id,
         "started_at": snapshot.started_at.isoformat(),
         "finished_at": snapshot.finished_at.isoformat(),
         "unread": [to_json(each) for each in snapshot.problems],
-        "notes": list(snapshot.notes),
+        "noted": [to_json(each) for each in snapshot.notes],
         "requests": dict(snapshot.requests),
         "bytes_sent": snapshot.bytes_sent,
         "bytes_received": snapshot.bytes_received,
@@ -109,6 +109,13 @@ def problems_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
     values = {_line(each): _valued(**each) for each in kept}
     said = facts.get("problems", ())
     return tuple(values.get(line) or finding("said", quote=line) for line in said)
+
+
+def notes_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """What else a manifest says of the reading; where an earlier version wrote it, quoted sentences."""
+    if "noted" in facts:
+        return tuple(record_of(Fact, each) for each in facts["noted"])
+    return tuple(note("said", quote=line) for line in facts.get("notes", ()))
 
 
 def _line(unread: Mapping[str, Any]) -> str:
@@ -132,7 +139,7 @@ def snapshot_of(
         finished_at=datetime.fromisoformat(facts["finished_at"]),
         tables=tables,
         problems=problems_of(facts),
-        notes=tuple(facts.get("notes", ())),
+        notes=notes_of(facts),
         requests=dict(facts.get("requests", {})),
         bytes_sent=facts.get("bytes_sent"),
         bytes_received=facts.get("bytes_received"),

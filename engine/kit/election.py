@@ -61,28 +61,6 @@ class Poll:
         best = tuple(name for name, count in self.votes.items() if count == most)
         return best if len(best) > 1 else ()
 
-    @property
-    def why(self) -> str:
-        """
-        Why this one, in words.
-
-        >>> poll({("sticky", "range"): 1, ("range", "sticky"): 1}).why
-        "sticky and range have 1 of 2 votes each; the first in Java's HashMap order wins a tie"
-        """
-        if self.elected is None:
-            return "nobody is in the group"
-        others = [name for name in self.candidates if name != self.elected]
-        if not others:
-            return "the only one that all members list"
-        count, total = self.votes[self.elected], sum(self.votes.values())
-        if count == total:
-            return f"every member prefers it to {', '.join(others)}"
-        if self.tied:
-            names = f"{', '.join(self.tied[:-1])} and {self.tied[-1]}"
-            return f"{names} have {count} of {total} votes each; the first in Java's HashMap order wins a tie"
-        rest = ", ".join(f"{name} {n}" for name, n in self.votes.items() if name != self.elected)
-        return f"it has {count} of {total} votes, {rest}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Election:

@@ -45,6 +45,7 @@ def take_snapshot(
     errors = taken.tables["groups"]["error"]
     noted = facts_of(taken) | {
         "problems": [words(problem) for problem in taken.problems],
+        "notes": [words(note) for note in taken.notes],
         "listings": settings.listings(name),
         "unreadable_groups": len(errors) - errors.null_count,
         **(facts or {}),

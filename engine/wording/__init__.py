@@ -2,11 +2,13 @@
 The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
 
 `numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
-words with the clauses of `deploying`, `streams` and `reading`; `advice` explains a verdict or a candidate by its facts.
+words with the clauses of `deploying`, `electing`, `streams` and `reading`; `advice` explains a verdict or a candidate
+by its facts.
 """
 
 from evenkeel.engine.text import and_more, does, listed, named, several, shortened
 from evenkeel.engine.wording.advice import because, how, reasons
+from evenkeel.engine.wording.electing import why_elected
 from evenkeel.engine.wording.facts import formatted, proof, replay, words
 from evenkeel.engine.wording.names import member_names
 from evenkeel.engine.wording.numbers import (
@@ -46,5 +48,6 @@ __all__ = [
     "several",
     "shortened",
     "since",
+    "why_elected",
     "words",
 ]

@@ -182,6 +182,7 @@ def make_snapshot(
     cluster: str = "test",
     number: int = 0,
     problems: Sequence[Fact] = (),
+    notes: Sequence[Fact] = (),
 ) -> ClusterSnapshot:
     """
     A snapshot of these topics and groups.
@@ -223,6 +224,7 @@ def make_snapshot(
             for name, rows in parts.items()
         },
         problems=tuple(problems),
+        notes=tuple(notes),
         requests={"ListGroups": len(brokers)},
     )
 
@@ -256,7 +258,10 @@ def groups(
 def store(lake: Lake, *snapshots: ClusterSnapshot) -> list[str]:
     """Write snapshots as `take_snapshot` does; their ids in the order given."""
     for snapshot in snapshots:
-        noted = facts_of(snapshot) | {"problems": [words(each) for each in snapshot.problems]}
+        noted = facts_of(snapshot) | {
+            "problems": [words(each) for each in snapshot.problems],
+            "notes": [words(each) for each in snapshot.notes],
+        }
         lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, noted)
     return [snapshot.snapshot_id for snapshot in snapshots]
 

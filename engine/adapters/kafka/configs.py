@@ -17,7 +17,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 
 from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text
-from evenkeel.engine.text import several
+from evenkeel.engine.facts import Fact, note
 
 _BATCH = 2_000
 """Topics per request."""
@@ -47,12 +47,12 @@ class Configs:
     """
     What is configured, as far as it may be known.
 
-    *topics* by name; *follower_fetching* by broker id; *unknown* has a line per cause.
+    *topics* by name; *follower_fetching* by broker id; *unknown* has a fact per cause.
     """
 
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     follower_fetching: dict[int, bool] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
+    unknown: list[Fact] = field(default_factory=list)
 
 
 async def read_configs(
@@ -66,7 +66,7 @@ async def read_configs(
     """
     configs, failed = Configs(), Counter[tuple[str, str]]()
     if not connection.supports(DescribeConfigsRequest):
-        configs.unknown.append("configurations: the brokers do not know DescribeConfigs")
+        configs.unknown.append(note("configs_not_served"))
         return configs
     names = sorted(topics)
     for start in range(0, len(names), _BATCH):
@@ -82,7 +82,9 @@ async def read_configs(
 
     await connection.on_each(list(brokers), ask_broker)
     configs.unknown += [
-        f"configurations of {several(count, kind)}: {cause}"
+        note(f"{kind}_configs_unread", quote=cause, after=count)
+        if cause
+        else note(f"{kind}_configs_refused", after=count)
         for (kind, cause), count in sorted(failed.items())
     ]
     return configs
@@ -96,7 +98,7 @@ async def _ask(
     node: int | None,
     failed: Counter[tuple[str, str]],
 ) -> list[Any]:
-    """The results without an error; the others are counted by cause."""
+    """The results without an error; the others are counted by cause, nothing where it is the missing right."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     request = DescribeConfigsRequest(
         resources=[
@@ -117,7 +119,7 @@ async def _ask(
     results = []
     for result in response.results:
         if result.error_code in _NOT_ALLOWED:
-            failed[what, "not allowed (grant this client DESCRIBE_CONFIGS)"] += 1
+            failed[what, ""] += 1
         elif result.error_code:
             failed[what, error_text(result.error_code, result.error_message)] += 1
         else:

@@ -20,21 +20,22 @@ from kafka.protocol.admin import DescribeLogDirsRequest
 from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text
 from evenkeel.engine.adapters.kafka.topics import Partition
-from evenkeel.engine.text import several
+from evenkeel.engine.facts import Fact, note
 
 _BATCH = 5_000
 """Partitions per request."""
 
 _CLUSTER_REFUSED = 31
-_NOT_ALLOWED = "not allowed (grant this client DESCRIBE on the cluster)"
+_NOT_ALLOWED = ""
+"""Where the missing right is the cause, nobody has to be quoted."""
 
 
 @dataclass(slots=True)
 class LogSizes:
-    """Bytes by (topic, partition), as far as they may be known; *unknown* has a line per cause."""
+    """Bytes by (topic, partition), as far as they may be known; *unknown* has a fact per cause."""
 
     bytes: dict[tuple[str, int], int] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
+    unknown: list[Fact] = field(default_factory=list)
 
 
 async def read_log_sizes(connection: Connection, partitions: Iterable[Partition]) -> LogSizes:
@@ -45,7 +46,7 @@ async def read_log_sizes(connection: Connection, partitions: Iterable[Partition]
     """
     sizes, failed = LogSizes(), Counter[str]()
     if not connection.supports(DescribeLogDirsRequest, 1):
-        sizes.unknown.append("log directories: the brokers do not know DescribeLogDirs")
+        sizes.unknown.append(note("log_sizes_not_served"))
         return sizes
     led: dict[int, list[Partition]] = defaultdict(list)
     for row in partitions:
@@ -60,7 +61,7 @@ async def read_log_sizes(connection: Connection, partitions: Iterable[Partition]
             except Unanswered as problem:
                 failed[str(problem)] += 1
                 return
-            if cause := _refused(response):
+            if (cause := _refused(response)) is not None:
                 failed[cause] += 1
                 return
             for one in response.results:
@@ -70,7 +71,9 @@ async def read_log_sizes(connection: Connection, partitions: Iterable[Partition]
 
     await connection.on_each(sorted(led), ask_leader)
     sizes.unknown += [
-        f"log directories of {several(count, 'broker')}: {cause}"
+        note("log_sizes_unread", quote=cause, after=count)
+        if cause
+        else note("log_sizes_refused", after=count)
         for cause, count in sorted(failed.items())
     ]
     return sizes

@@ -13,6 +13,7 @@ from evenkeel.engine.adapters.kafka.connection import Connection
 from evenkeel.engine.adapters.kafka.groups import Commits, Group, fetch_commits, find_again
 from evenkeel.engine.adapters.kafka.topics import Topics, read_ends
 from evenkeel.engine.config import Filter
+from evenkeel.engine.facts import Fact, note
 
 _TRIES = 3
 _LATE_SECONDS = 1.0
@@ -21,7 +22,7 @@ _LATE_SECONDS = 1.0
 
 async def read_offsets(
     connection: Connection, groups: Mapping[str, Group], topics: Topics, admits: Filter
-) -> tuple[Commits, list[str]]:
+) -> tuple[Commits, list[Fact]]:
     """
     The commits of all groups and, in their rows, the ends of all partitions.
 
@@ -32,7 +33,7 @@ async def read_offsets(
         admits: Which topics' commits are wanted.
 
     Returns:
-        The commits, and a line when they lie too far from the ends after all.
+        The commits, and a fact when they lie too far from the ends after all.
     """
     for number in range(_TRIES):
         if number:
@@ -45,7 +46,4 @@ async def read_offsets(
             return commits, []
         if connection.seconds_left < 2 * took:
             break  # what has been read is worth more than a time that may be cut short
-    return commits, [
-        f"commits were read up to {late:.0f} s before ends, as brokers had to be waited for: lag counts what was"
-        " produced in between"
-    ]
+    return commits, [note("commits_before_ends", after=late, unit="s")]

@@ -52,7 +52,7 @@ class _Reading:
     configs: Configs
     sizes: LogSizes
     problems: list[Fact]
-    notes: list[str]
+    notes: list[Fact]
 
 
 class KafkaClusterReader:

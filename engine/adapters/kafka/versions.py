@@ -9,6 +9,7 @@ from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from evenkeel.engine.adapters.kafka.messages import ConsumerGroupDescribeRequest
+from evenkeel.engine.facts import Fact, note
 
 
 class Speaks(Protocol):
@@ -26,7 +27,7 @@ class Speaks(Protocol):
 class _Feature:
     """Something that a request tells from a version on; without the request at all there is no such thing (*moot*)."""
 
-    what: str
+    measure: str
     request: Any
     version: int
     since: str
@@ -34,27 +35,16 @@ class _Feature:
 
 
 _FEATURES = (
-    _Feature(
-        "topic ids, so that a topic made again under its name cannot be told from the first",
-        MetadataRequest,
-        10,
-        "2.8",
-    ),
-    _Feature("which brokers are down, nor their racks", DescribeClusterRequest, 2, "4.0"),
-    _Feature(
-        "which members of a KIP-848 group still speak the classic protocol",
-        ConsumerGroupDescribeRequest,
-        1,
-        "4.0",
-        moot=True,
-    ),
+    _Feature("topic_ids_untold", MetadataRequest, 10, "2.8"),
+    _Feature("down_brokers_untold", DescribeClusterRequest, 2, "4.0"),
+    _Feature("classic_members_untold", ConsumerGroupDescribeRequest, 1, "4.0", moot=True),
 )
 
 
-def untold(brokers: Speaks) -> list[str]:
-    """A line for each thing that brokers are too old to tell."""
+def untold(brokers: Speaks) -> list[Fact]:
+    """A fact for each thing that brokers are too old to tell: their version, and since which it is told."""
     return [
-        f"brokers of about Kafka {brokers.version} do not tell {one.what} (told from {one.since} on)"
+        note(one.measure, [brokers.version, one.since])
         for one in _FEATURES
         if not brokers.supports(one.request, one.version)
         and (brokers.supports(one.request) or not one.moot)

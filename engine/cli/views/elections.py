@@ -8,7 +8,7 @@ from evenkeel.engine.advice.bounce import Plan
 from evenkeel.engine.cli.electing import Held
 from evenkeel.engine.cli.views.tables import NOTHING, UNKNOWN, Table, show, tell, text
 from evenkeel.engine.kit.election import REFUSED
-from evenkeel.engine.wording import ARROW, how, member_names, several, words
+from evenkeel.engine.wording import ARROW, how, member_names, several, why_elected, words
 
 _REBALANCE = {True: "eager", False: "cooperative", None: UNKNOWN}
 
@@ -39,7 +39,7 @@ def _head(held: Held) -> str:
 
 
 def _outcome(held: Held, names: dict[str, str]) -> list[str]:
-    lines = [f"  {remark}" for remark in held.remarks]
+    lines = [f"  {words(remark)}" for remark in held.remarks]
     if not held.elects:
         return lines
     election = held.election
@@ -49,7 +49,7 @@ def _outcome(held: Held, names: dict[str, str]) -> list[str]:
     elif election.elected is None:
         elected = "  Elects: nothing, nobody is let in"
     else:
-        elected = f"  Elects: {election.elected}; {election.poll.why}"
+        elected = f"  Elects: {election.elected}; {why_elected(election.poll)}"
     return [elected, *_leader(held, names), *lines]
 
 

@@ -40,6 +40,7 @@ class Taken:
             "finished_at": self.finished_at.isoformat(),
             "problems": list(self.problems),
             "unread": [],
+            "noted": [],
             "notes": [],
             "requests": {"ListGroups": 1},
             "bytes_sent": None,

@@ -13,6 +13,7 @@ from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.datasets import groups_of
 from evenkeel.engine.model import GroupType
+from tests.helpers.facts import said
 from tests.helpers.group_tool import described
 from tests.stage.kafka.brokers import KafkaCluster
 from tests.stage.kafka.jars import OLDER_VERSION, resolve_jars
@@ -60,7 +61,7 @@ def test_a_group_of_an_older_cluster_is_read_whole(older: str) -> None:
         printed = described(older, "app")
         snapshot = reader.take_snapshot("older-20260301T120000Z-000000")
     assert snapshot.problems == ()
-    assert snapshot.notes == (
+    assert said(snapshot.notes) == (
         "brokers of about Kafka 3.9 do not tell which brokers are down, nor their racks (told from 4.0 on)",
         "brokers of about Kafka 3.9 do not tell which members of a KIP-848 group still speak the classic protocol"
         " (told from 4.0 on)",

@@ -142,7 +142,7 @@ def test_what_may_not_be_seen_of_configurations_is_unknown_and_said_once(
 ) -> None:
     """It takes a right of its own that a reader need not have; nothing is partial for it."""
     snapshot = take(guarded.bootstrap)
-    assert snapshot.notes == (
+    assert said(snapshot.notes) == (
         "configurations of 1 topic: not allowed (grant this client DESCRIBE_CONFIGS)",
     )
     assert not any("configurations" in problem for problem in said(snapshot.problems))

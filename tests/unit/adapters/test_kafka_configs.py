@@ -9,6 +9,7 @@ from kafka.protocol.admin import DescribeConfigsResponse
 
 from evenkeel.engine.adapters.kafka.configs import TopicConfig, read_configs
 from evenkeel.engine.adapters.kafka.connection import Unanswered
+from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -70,7 +71,7 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
         "clicks": TopicConfig(None, 1, remote_storage=True),
     }
     assert found.follower_fetching == {1: True, 2: False, 3: False}
-    assert found.unknown == []
+    assert said(found.unknown) == ()
     assert [node for _, node in connection.asked] == [None, 1, 2, 3]
 
 
@@ -82,7 +83,7 @@ def test_a_missing_right_is_said_once_for_all_it_concerns() -> None:
 
     assert list(found.topics) == ["c"]
     assert found.follower_fetching == {}
-    assert found.unknown == [
+    assert list(said(found.unknown)) == [
         "configurations of 1 broker: not allowed (grant this client DESCRIBE_CONFIGS)",
         "configurations of 2 topics: not allowed (grant this client DESCRIBE_CONFIGS)",
     ]
@@ -96,7 +97,7 @@ def test_brokers_that_do_not_answer_leave_it_unknown() -> None:
 
     found = run(read_configs(ScriptedConnection(answer), ["a"], [1]))
 
-    assert found.unknown == [
+    assert list(said(found.unknown)) == [
         "configurations of 1 broker: broker 1 (b:9092): timed out",
         "configurations of 1 topic: broker 1 (b:9092): timed out",
     ]
@@ -108,5 +109,5 @@ def test_brokers_too_old_for_the_request_are_not_asked() -> None:
 
     found = run(read_configs(connection, ["a"], [1]))
 
-    assert found.unknown == ["configurations: the brokers do not know DescribeConfigs"]
+    assert said(found.unknown) == ("configurations: the brokers do not know DescribeConfigs",)
     assert connection.asked == []

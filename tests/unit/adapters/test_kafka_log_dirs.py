@@ -12,6 +12,7 @@ from evenkeel.engine.adapters.kafka import log_dirs
 from evenkeel.engine.adapters.kafka.connection import Unanswered
 from evenkeel.engine.adapters.kafka.log_dirs import read_log_sizes
 from evenkeel.engine.adapters.kafka.topics import Partition
+from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
 
 Sizes = Mapping[tuple[str, int], int]
@@ -65,7 +66,7 @@ def test_each_leader_tells_the_sizes_of_what_it_leads() -> None:
 
     assert found.bytes == {**sizes[1], **sizes[2]}
     assert seen == {1: {("a", 0), ("a", 2)}, 2: {("a", 1)}}
-    assert found.unknown == []
+    assert said(found.unknown) == ()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_a_missing_right_is_said_once(refusal: Any) -> None:
     )
 
     assert found.bytes == {}
-    assert found.unknown == [
+    assert list(said(found.unknown)) == [
         "log directories of 2 brokers: not allowed (grant this client DESCRIBE on the cluster)"
     ]
 
@@ -95,7 +96,7 @@ def test_a_broken_disk_or_a_silent_broker_costs_only_its_own_logs() -> None:
     found = run(read_log_sizes(ScriptedConnection(answer), [on(1, "a", 0), on(2, "a", 1)]))
 
     assert found.bytes == {("a", 0): 9}
-    assert found.unknown == [
+    assert list(said(found.unknown)) == [
         "log directories of 1 broker: KAFKA_STORAGE_ERROR",
         "log directories of 1 broker: broker 2: timed out",
     ]
@@ -121,5 +122,5 @@ def test_brokers_too_old_for_the_request_are_not_asked() -> None:
 
     found = run(read_log_sizes(connection, [on(1, "a", 0)]))
 
-    assert found.unknown == ["log directories: the brokers do not know DescribeLogDirs"]
+    assert said(found.unknown) == ("log directories: the brokers do not know DescribeLogDirs",)
     assert connection.asked == []

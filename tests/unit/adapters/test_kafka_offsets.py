@@ -13,6 +13,7 @@ from evenkeel.engine.adapters.kafka.offsets import read_offsets
 from evenkeel.engine.adapters.kafka.topics import Topics
 from evenkeel.engine.config import Filter
 from evenkeel.engine.model import GroupType
+from tests.helpers.facts import said
 from tests.helpers.scripted_connection import ScriptedConnection, run
 
 
@@ -67,7 +68,9 @@ def test_where_brokers_have_to_be_waited_for_each_time_it_is_said(
     """After three times, how far apart they lie."""
     notes, times, _ = reading(monkeypatch, [10.0, 4.0, 3.0])
     assert times == 3
-    assert [note.split(",")[0] for note in notes] == ["commits were read up to 3 s before ends"]
+    assert [note.split(",")[0] for note in said(notes)] == [
+        "commits were read up to 3 s before ends"
+    ]
 
 
 def test_what_was_read_is_not_risked_when_time_is_short(monkeypatch: pytest.MonkeyPatch) -> None:

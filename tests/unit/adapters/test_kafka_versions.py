@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.adapters.kafka.versions import untold
+from tests.helpers.facts import said
 
 IDS, DOWN, KINDS = "topic ids", "which brokers are down", "classic protocol"
 
@@ -57,7 +58,7 @@ def test_what_is_too_new_for_the_brokers_is_said_once_each(
     brokers: Brokers, missing: list[str]
 ) -> None:
     """With their version; what they have no groups of is no loss."""
-    lines = untold(brokers)
+    lines = said(untold(brokers))
 
     assert [what in line for what, line in zip(missing, lines, strict=True)] == [True] * len(
         missing

@@ -23,7 +23,7 @@ from evenkeel.engine.adapters.replay import (
 )
 from evenkeel.engine.datasets import SNAPSHOT, STEPS, facts_of
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
-from evenkeel.engine.facts import finding
+from evenkeel.engine.facts import finding, note
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
 
 
@@ -36,6 +36,7 @@ def one_snapshot(number: int = 0, cluster: str = "test") -> Any:
         number=number,
         cluster=cluster,
         problems=[finding("coordinator_unread", quote="broker 3: not reachable")],
+        notes=[note("log_sizes_refused", after=2)],
     )
 
 

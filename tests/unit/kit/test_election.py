@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from evenkeel.engine.errors import InputError
 from evenkeel.engine.kit.election import elect, poll
+from evenkeel.engine.wording import why_elected
 from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
 
 NAMES = ("range", "roundrobin", "sticky", "cooperative-sticky", "acme", "Aa", "BB")
@@ -134,7 +135,7 @@ def test_a_list_that_no_client_can_have_is_an_error_naming_the_member(listed, wr
 )
 def test_the_winner_comes_with_its_reason(lists, why):
     """Votes, or that there was no choice."""
-    assert poll(lists).why == why
+    assert why_elected(poll(lists)) == why
 
 
 def test_nobody_elects_nothing():

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import facts_of, problems_of
+from evenkeel.engine.datasets import facts_of, notes_of, problems_of
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.facts import finding
 from evenkeel.engine.records import ValidationRow, table_of
@@ -234,6 +234,7 @@ def test_what_an_earlier_version_could_not_read_is_known_by_its_own_form():
         "topic orders could not be read in the later snapshot: not authorised",
     )
     assert said(problems_of(stored)) == tuple(lines)
+    assert said(notes_of({"notes": ["what it could not know"]})) == ("what it could not know",)
 
 
 def test_topics_of_a_snapshot_that_does_not_say_what_is_missing_are_not_compared():

@@ -90,6 +90,7 @@ def test_take_snapshot_notes_times_problems_and_requests(tmp_path):
         "finished_at",
         "problems",
         "unread",
+        "noted",
         "notes",
         "requests",
         "bytes_sent",
