@@ -288,6 +288,17 @@ def test_what_loading_airflow_costs_is_left_out():
     assert (two.wall_seconds, two.processor_seconds, two.peak_mb, two.failed) == (20, 40, 7, None)
 
 
+def test_a_step_sees_nothing_of_the_users_own(stand_in, monkeypatch):
+    """Neither their configuration nor their path, which could lead to other code than is measured."""
+    run, scripts, _ = stand_in
+    for name in ("EVENKEEL_LOOKBACK", "PYTHONPATH", "AIRFLOW__CORE__FERNET_KEY"):
+        monkeypatch.setenv(name, "1")
+    found = "[k for k in os.environ if k in ('EVENKEEL_LOOKBACK', 'PYTHONPATH', 'AIRFLOW__CORE__FERNET_KEY')]"
+    scripts["advise"] = f"print({found}); raise SystemExit(bool({found}))"
+
+    assert run().failed is None
+
+
 def test_rows_are_those_of_the_newest_snapshot(stand_in):
     """By the manifests in the lake, which is gone afterwards."""
     run, _, _ = stand_in

@@ -161,7 +161,12 @@ def _environment(where: Place, database_url: str) -> dict[str, str]:
     config, scratch = where.folder / "evenkeel.toml", where.folder / "tmp"
     config.write_text(CONFIG)
     scratch.mkdir(exist_ok=True)
-    own = {k: v for k, v in os.environ.items() if not k.startswith(("EVENKEEL_", "AIRFLOW"))}
+    left_out = (
+        "EVENKEEL_",
+        "AIRFLOW",
+        "PYTHONPATH",
+    )  # that path may lead to other code than is measured
+    own = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
     kept = {k: v for k, v in os.environ.items() if k.startswith("EVENKEEL_SPARK")}
     return {
         **own,
