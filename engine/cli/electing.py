@@ -218,7 +218,7 @@ def _remarks(group: GroupSnapshot, lists: Listed, election: Election | None) -> 
     if unknown == len(lists):
         remarks.append(note("lists_untold"))
     elif unknown:
-        remarks.append(note("some_lists_unknown", after=unknown, bound=len(lists)))
+        remarks.append(note("lists_of_some_unknown", after=unknown, bound=len(lists)))
     doubted = doubt(group, lists, election)
     if doubted:
         remarks.append(doubted)

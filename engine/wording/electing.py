@@ -57,7 +57,7 @@ CLAUSES: Mapping[str, Clause] = {
     "lists_untold": lambda _: (
         "what members list is not on the wire: give --assignors, or assignors in evenkeel.toml"
     ),
-    "some_lists_unknown": _some_unknown,
+    "lists_of_some_unknown": _some_unknown,
     "assignor_not_emulated": lambda f: f"{f.subjects[0]} is not emulated",
     "unknown_assignor": lambda f: (
         f"{f.subjects[0]} is none of the known ones, it is taken as it is"
