@@ -218,15 +218,26 @@ def _row(
 
 
 def _blocks(table: Table, width: int) -> list[Line]:
-    """Each row as lines of heading and value, an empty line between two rows."""
+    """
+    Each row as lines of heading and value, an empty line between two rows.
+
+    A value with a word for which there is no room beside the headings stands below its heading.
+    """
     names = [plain_heading(heading) for heading in table.headings]
     left = max(map(cell_len, names))
     lines: list[Line] = []
     for row in table.rows:
         lines += [[]] if lines else []
         for name, cell in zip(names, row, strict=True):
-            values = wrap(cell, max(width - left - GAP, 1))
-            lines += _row([[name], values], [left, 0], [False, False], ["head", "cell"])
+            room, longest = width - left - GAP, max(map(cell_len, cell.split(" ")))
+            if longest <= room or longest > width:
+                values = wrap(cell, max(room, 1))
+                lines += _row([[name], values], [left, 0], [False, False], ["head", "cell"])
+                continue
+            indent = min(GAP, width - longest)
+            lines += [[Span(text=name, style="head")]]
+            below = wrap(cell, width - indent)
+            lines += [[Span(text=" " * indent + line, style="cell")] for line in below]
     return lines
 
 
