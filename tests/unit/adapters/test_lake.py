@@ -370,7 +370,9 @@ def test_where_no_row_is_wanted_only_the_columns_that_tell_are_read(
     monkeypatch.setattr(tables_module, "ROW_GROUP", 1_000)
     only, columns = snapshot_id(0), ["topic", "partition", "begin_offset"]
     rows = [
-        {"topic": topic, "partition": i, "begin_offset": i} for topic in "abkpyz" for i in range(500)
+        {"topic": topic, "partition": i, "begin_offset": i}
+        for topic in "abkpyz"
+        for i in range(500)
     ]
     tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
     keys = dict(snapshot_id=only, cluster="test")
