@@ -237,6 +237,8 @@ def _context() -> Any:
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
+    # at every source it is given it would write its configuration, as YAML, to where nobody reads it
+    context.variables.save = lambda: None
     return context
 
 

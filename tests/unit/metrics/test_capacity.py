@@ -97,3 +97,14 @@ def test_a_restarted_member_nothing_tells_apart_is_not_guessed():
 
     assert np.isnan(capacity).all()
     assert basis == [None, None]
+
+
+def test_members_are_recognised_wherever_they_are_listed():
+    """One that left moves all others up in the list; who shares a client with it is told by the id alone."""
+    gone = member("x-0", ["t"], {}, client_id="x")
+    stays = member("x-1", ["t"], {"t": [0]}, client_id="x")
+    again = member("b-2", ["t"], {"t": [1]}, client_id="b")
+    capacity, _ = _capacity(([gone, stays, B], [0, 0]), ([stays, again], [300, 30]))
+    assert capacity.tolist() == pytest.approx([300 / STEP, 30 / STEP])
+    capacity, _ = _capacity(([B, stays], [0, 0]), ([stays, B], [300, 30]))
+    assert capacity.tolist() == pytest.approx([300 / STEP, 30 / STEP])
