@@ -69,6 +69,10 @@ def _warm_up(snapshot_id: str) -> None:
     lake = wiring.lake(settings)
     steps.record_metrics(lake, snapshot_id, steps.compute_metrics(lake, settings, snapshot_id))
     steps.propose_candidates(lake, settings, snapshot_id)
+    with suppress(ImportError):  # of an older checkout
+        from evenkeel.engine.cli import ahead
+
+        ahead.compile_all()
 
 
 BEFORE = {"prepare": _prepare, "warm_up": _warm_up}
