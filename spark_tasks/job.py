@@ -17,7 +17,7 @@ from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
-from evenkeel.spark_tasks import memory
+from evenkeel.spark_tasks import memory, preflight
 from evenkeel.spark_tasks.session import given_memory, session
 
 Run = Callable[..., object]
@@ -79,7 +79,8 @@ def _start(
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", options.snapshot_id)
-    with sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
+    opened = sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake)
+    with opened as spark, preflight.telling(spark):
         run(spark, lake, settings, options.snapshot_id, options.groups)
         began = time.monotonic()
         for snapshot_id in options.also:

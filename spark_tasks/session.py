@@ -92,10 +92,9 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
             _use_their_python(known)
         spark = _start(master, name, options)
         try:
-            if cluster.is_local(master):
-                yield spark
-            else:
-                yield from _on_cluster(spark, lake or wiring.settings().lake)
+            if not cluster.is_local(master):
+                _ask_cluster(spark, lake or wiring.settings().lake)
+            yield spark
         finally:
             spark.stop()
 
@@ -114,13 +113,11 @@ def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
     return dict(known) | ({memory.DRIVER: found} if found else {})
 
 
-def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:
-    """A cluster's session: what it is, what it has and what it did are said."""
+def _ask_cluster(spark: SparkSession, lake: str) -> None:
+    """Which application a cluster's session is, and what its workers have, is said."""
     spark.sparkContext.environment.update(cluster.for_workers(os.environ))
     print(preflight.identity(spark), flush=True)
     print(preflight.preflight(spark, lake), flush=True)
-    yield spark
-    print(preflight.work(spark), flush=True)
 
 
 def _cores(master: str) -> int:

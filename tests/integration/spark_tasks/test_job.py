@@ -123,7 +123,7 @@ def test_the_environment_names_another_master(monkeypatch):
     """A real cluster gets none of the options of local mode."""
     monkeypatch.setenv(session.MASTER, "spark://host:7077")
     monkeypatch.setattr(session.cluster, "check_master", lambda master: None)
-    monkeypatch.setattr(session, "_on_cluster", lambda spark, lake: iter([spark]))
+    monkeypatch.setattr(session, "_ask_cluster", lambda spark, lake: None)
     asked = {}
     monkeypatch.setattr(
         session,
