@@ -18,7 +18,8 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import memory, preflight
-from evenkeel.spark_tasks.session import given_memory, session
+from evenkeel.spark_tasks.cluster import is_local
+from evenkeel.spark_tasks.session import given_memory, java_ended, master, session
 
 Run = Callable[..., object]
 
@@ -62,8 +63,8 @@ def _told_of_memory() -> Iterator[None]:
     """That memory was too little is an error of ours, in one line; any other of Spark's keeps its traceback."""
     try:
         yield
-    except (PySparkException, Py4JError) as problem:
-        said = memory.too_little(problem, given_memory())
+    except (PySparkException, Py4JError, OSError) as problem:
+        said = memory.too_little(problem, given_memory(), java_ended(), local=is_local(master()))
         if said is None:
             raise
         raise said from problem

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -78,31 +80,48 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
         ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
         LakeError: The cluster's workers cannot use the lake.
     """
-    master = os.environ.get(MASTER, "local[*]")
+    where = master()
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
         known = cluster.defaults(os.environ)
+        memory.check(given_memory())
         options = dict(COMMON)
-        if cluster.is_local(master):
-            options |= local_options(Path(folder), _cores(master))
+        if cluster.is_local(where):
+            options |= local_options(Path(folder), _cores(where))
             options |= memory.driver_options(_set_by_user(known), memory.machine_bytes())
             _use_this_python()
         else:
-            cluster.check_master(master)
+            cluster.check_master(where)
             options |= cluster.archive_options(os.environ)
             _use_their_python(known)
-        spark = _start(master, name, options)
+        spark = _start(where, name, options)
         try:
-            if not cluster.is_local(master):
+            if not cluster.is_local(where):
                 _ask_cluster(spark, lake or wiring.settings().lake)
             yield spark
         finally:
-            spark.stop()
+            with suppress(Py4JError, OSError):  # of a Java that is gone
+                spark.stop()
+
+
+def master() -> str:
+    """Where Spark runs."""
+    return os.environ.get(MASTER, "local[*]")
 
 
 def given_memory() -> str:
     """What Spark's Java on this machine is given, as Spark writes it."""
     known = _set_by_user(cluster.defaults(os.environ))
-    return (known | memory.driver_options(known, memory.machine_bytes()))[memory.DRIVER]
+    if cluster.is_local(master()):
+        known |= memory.driver_options(known, memory.machine_bytes())
+    return known.get(memory.DRIVER, memory.USUAL)
+
+
+def java_ended() -> int | None:
+    """The code by which Spark's Java has ended; None while it runs, and before it does."""
+    java = getattr(SparkContext._gateway, "proc", None)
+    with suppress(subprocess.TimeoutExpired):
+        return None if java is None else int(java.wait(1))
+    return None
 
 
 def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
@@ -159,7 +178,7 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
     try:
         return builder.getOrCreate()
     except PySparkRuntimeError as problem:
-        raise JAVA from problem
+        raise memory.not_started(given_memory()) or JAVA from problem
     except Py4JError as problem:
         raise ConfigError(
             f"Spark does not start on {master}: {preflight.cause(problem)}.",

@@ -26,8 +26,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property, update_wrapper
-from importlib.metadata import version
+from functools import cache, cached_property, update_wrapper
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast
@@ -99,7 +99,7 @@ class Kernel(Generic[P, R]):
         """How the names of its kept files begin, under this Python and this Numba."""
         line = self.function.__code__.co_firstlineno
         name = f"{self.source.stem}.{self.function.__qualname__}-{line}"
-        return f"{name}.{sys.implementation.cache_tag}-numba{version('numba')}"
+        return f"{name}.{sys.implementation.cache_tag}-numba{_numba_version()}"
 
     @cached_property
     def kept(self) -> bool:
@@ -150,6 +150,15 @@ class Kernel(Generic[P, R]):
         if self.kept:
             return WORTH_LOADING if Kernel.started else WORTH_STARTING
         return WORTH_MAKING
+
+
+@cache
+def _numba_version() -> str | None:
+    """None where it is not installed, as on a worker whose archive leaves it out."""
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return None
 
 
 def _user_cache() -> str | None:
@@ -205,4 +214,5 @@ def at_work(loop: Kernel[P, R], steps: int, tally: Tally | None = None) -> Calla
         done = tally.steps
     if _compiled_only is not None:
         return loop.fast if _compiled_only else loop
-    return loop.fast if done >= loop.worth or steps >= WORTH_COMPILING else loop
+    pays = done >= loop.worth or steps >= WORTH_COMPILING
+    return loop.fast if pays and _numba_version() else loop

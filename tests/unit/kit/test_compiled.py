@@ -190,6 +190,16 @@ def test_many_small_calls_come_to_compiled_code(monkeypatch, fresh, kept, starte
     assert at_work(loop, worth // 10, tally) == "compiled"
 
 
+def test_without_numba_everything_is_interpreted(monkeypatch, fresh):
+    """A worker whose archive leaves it out takes longer, and gives the same answers."""
+    monkeypatch.setattr(compiled, "_numba_version", lambda: None)
+    loop = fresh(kept=None)
+    del vars(loop)["kept"]
+
+    assert at_work(loop, WORTH_COMPILING) is loop
+    assert at_work(loop, WORTH_MAKING, Tally()) is loop
+
+
 def test_one_form_can_be_asked_for(fresh):
     """To compile ahead, and to compare."""
     loop = fresh(kept=True)
