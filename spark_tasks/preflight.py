@@ -16,7 +16,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -63,9 +63,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class ReadyCluster:
-    """A cluster that can work for us: how many executors on how many hosts, and what they have in common."""
+    """A cluster that can work for us: who was asked on how many hosts, and what they have in common."""
 
-    executors: int
+    workers: str
     hosts: int
     environment: Environment
     lake: str
@@ -74,9 +74,8 @@ class ReadyCluster:
     def __str__(self) -> str:
         """One line for a log."""
         have = f"Python {self.environment.python}, evenkeel {self.environment.version} ({self.environment.source})"
-        asked = f"{several(self.executors, 'executor')} on {several(self.hosts, 'host')}"
         return (
-            f"{asked} have {have}; lake {self.lake} is read and written "
+            f"{self.workers} on {several(self.hosts, 'host')} have {have}; lake {self.lake} is read and written "
             f"by them ({self.seconds:.1f} s)"
         )
 
@@ -92,23 +91,65 @@ def preflight(spark: SparkSession, lake: str) -> ReadyCluster:
         ConfigError: There is no executor, or one lacks Python or our code.
         LakeError: One cannot read or write the lake.
     """
-    began, token = time.monotonic(), secrets.token_hex(6)
-    patience = float(os.environ.get(PATIENCE) or PATIENCE_SECONDS)
-    count = _executors(spark, patience)
+    wait = patience()
+    count = _executors(spark, wait)
+    return ready(
+        lake,
+        _python(spark),
+        lambda words: _answers(spark, count, words, wait),
+        workers=several(count, "executor"),
+    )
+
+
+def patience() -> float:
+    """Seconds that a cluster may take to answer."""
+    return float(os.environ.get(PATIENCE) or PATIENCE_SECONDS)
+
+
+def ready(
+    lake: str,
+    python: str,
+    ask: Callable[[str], Sequence[Answer]],
+    *,
+    workers: str | None = None,
+    pack: str = PACK,
+) -> ReadyCluster:
+    """
+    Have workers asked, and judge what they said.
+
+    Args:
+        lake: The lake's path or URI, as the settings have it.
+        python: The interpreter that the workers are to use.
+        ask: Has the probe run by workers, with this argument.
+        workers: Who they are; as many tasks as answered, where nobody knows.
+        pack: The fix where a worker lacks our environment.
+
+    Raises:
+        ConfigError: One lacks Python or our code.
+        LakeError: One cannot read or write the lake.
+    """
+    began, token, here = time.monotonic(), secrets.token_hex(6), this_environment()
+    words = json.dumps({"python": here.python, "lake": _absolute(lake), "token": token})
     probe.leave(lake, token)
     try:
-        answers = _answers(spark, count, lake, token, patience)
+        answers = ask(words)
     finally:
         arrived = probe.collect(lake, token)
-    problem = verdict(answers, arrived, lake, this_environment(), _python(spark))
+    problem = verdict(answers, arrived, lake, here, python, pack)
     if problem is not None:
         raise problem
     hosts = {answer.host for answer in answers}
-    return ReadyCluster(count, len(hosts), this_environment(), lake, time.monotonic() - began)
+    by = workers or several(len(answers), "task")
+    return ReadyCluster(by, len(hosts), here, lake, time.monotonic() - began)
 
 
 def verdict(
-    answers: Sequence[Answer], arrived: Collection[str], lake: str, here: Environment, python: str
+    answers: Sequence[Answer],
+    arrived: Collection[str],
+    lake: str,
+    here: Environment,
+    python: str,
+    pack: str = PACK,
 ) -> EvenkeelError | None:
     """
     What is wrong with some workers, the cause before what follows from it; None where all is well.
@@ -119,9 +160,10 @@ def verdict(
         lake: Its path or URI.
         here: What the driver has.
         python: The interpreter that the workers were to use.
+        pack: The fix where one lacks our environment.
     """
     for answer in answers:
-        problem = _of_environment(answer, here, python)
+        problem = _of_environment(answer, here, python, pack)
         if problem is not None:
             return problem
     for answer in answers:
@@ -131,7 +173,9 @@ def verdict(
     return None
 
 
-def _of_environment(answer: Answer, here: Environment, python: str) -> ConfigError | None:
+def _of_environment(
+    answer: Answer, here: Environment, python: str, pack: str
+) -> ConfigError | None:
     """What of interpreter and code one lacks."""
     report, worker = answer.report, f"a Spark worker ({answer.host})"
     if not report:
@@ -139,7 +183,7 @@ def _of_environment(answer: Answer, here: Environment, python: str) -> ConfigErr
             f"Spark's workers cannot start Python as {python}: {answer.last_line}.".replace(
                 "..", "."
             ),
-            fix=PACK,
+            fix=pack,
         )
     if report["python"] != here.python:
         return ConfigError(
@@ -147,7 +191,7 @@ def _of_environment(answer: Answer, here: Environment, python: str) -> ConfigErr
             fix=f"Install Python {here.python} there, or run this with {report['python']}, and pack again.",
         )
     if "missing" in report:
-        return ConfigError(f"{worker} lacks a module: {report['missing']}.", fix=PACK)
+        return ConfigError(f"{worker} lacks a module: {report['missing']}.", fix=pack)
     if report["source"] != here.source:
         return ConfigError(
             f"{worker} has another evenkeel, {report['version']} ({report['source']}), than this process, "
@@ -190,23 +234,18 @@ def _executors(spark: SparkSession, patience: float) -> int:
     )
 
 
-def _answers(
-    spark: SparkSession, count: int, lake: str, token: str, patience: float
-) -> list[Answer]:
+def _answers(spark: SparkSession, count: int, question: str, patience: float) -> list[Answer]:
     """The answers of at least as many tasks as there are executors, at most one for each free core."""
     context = spark.sparkContext
     # Spark hands out a round of tasks one executor after the other
     tasks = max(count, min(context.defaultParallelism, 4 * count))
-    asked = json.dumps(
-        {"python": this_environment().python, "lake": _absolute(lake), "token": token}
-    )
-    words = ["sh", "-c", _ASK, _python(spark), probe.PROBE, asked]
+    words = ["sh", "-c", _ASK, _python(spark), probe.PROBE, question]
     context_of_java: Any = context._jsc
     with _in_time(spark, patience):
         numbers = context_of_java.parallelize(list(range(tasks)), tasks)
-        told = numbers.pipe(words, dict(context.environment)).glom().collect()
+        told = numbers.pipe(words, cluster.for_workers(os.environ)).glom().collect()
         parts = [[str(line) for line in part] for part in told]
-    return [_answer(part) for part in parts]
+    return [answer(part) for part in parts]
 
 
 def _absolute(lake: str) -> str:
@@ -214,7 +253,8 @@ def _absolute(lake: str) -> str:
     return lake if "://" in lake else os.path.abspath(lake)
 
 
-def _answer(lines: Sequence[str]) -> Answer:
+def answer(lines: Sequence[str]) -> Answer:
+    """What a worker said, of the lines that the probe printed there."""
     told = [json.loads(line[len(probe.MARK) :]) for line in lines if line.startswith(probe.MARK)]
     said = [line.strip() for line in lines if line.strip() and not line.startswith("(exit code")]
     return Answer(told[-1] if told else {}, said[-1] if said else "it said nothing")
@@ -228,22 +268,31 @@ def _in_time(spark: SparkSession, patience: float) -> Iterator[None]:
     Raises:
         ConfigError: It did, or Spark could not run it.
     """
-    context, late = spark.sparkContext, threading.Event()
+    context = spark.sparkContext
+    with cancelled_after(patience, context.cancelAllJobs) as late:
+        try:
+            yield
+        except Exception as problem:
+            why = f"did not answer within {patience:.0f} s" if late.is_set() else cause(problem)
+            raise ConfigError(
+                f"the workers of {context.master} cannot be asked (application {context.applicationId}): {why}.",
+                fix="See the application's page on the master.",
+            ) from problem
 
-    def cancel() -> None:
+
+@contextmanager
+def cancelled_after(patience: float, cancel: Callable[[], object]) -> Iterator[threading.Event]:
+    """Call *cancel* when what runs takes longer than so many seconds; the event says that it did."""
+    late = threading.Event()
+
+    def end() -> None:
         late.set()
-        context.cancelAllJobs()
+        cancel()
 
-    timer = threading.Timer(patience, cancel)
+    timer = threading.Timer(patience, end)
     timer.start()
     try:
-        yield
-    except Exception as problem:
-        why = f"did not answer within {patience:.0f} s" if late.is_set() else cause(problem)
-        raise ConfigError(
-            f"the workers of {context.master} cannot be asked (application {context.applicationId}): {why}.",
-            fix="See the application's page on the master.",
-        ) from problem
+        yield late
     finally:
         timer.cancel()
 
@@ -254,7 +303,7 @@ def cause(problem: Exception) -> str:
     text = str(problem)
     with suppress(Exception):
         text = str(thrown.getMessage())
-    return " ".join(text.split("\n")[0].split()).rstrip(".")
+    return " ".join(text.strip().split("\n")[0].split()).rstrip(".")
 
 
 def _python(spark: SparkSession) -> str:
