@@ -22,9 +22,9 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.environment import python_version
 from evenkeel.engine.errors import ConfigError
-from evenkeel.spark_tasks import cluster, preflight, probe
+from evenkeel.spark_tasks import cluster, probe, readiness
 from evenkeel.spark_tasks.cluster import ARCHIVE, MASTER
-from evenkeel.spark_tasks.preflight import Answer
+from evenkeel.spark_tasks.readiness import Answer
 
 REMOTE = "EVENKEEL_SPARK_REMOTE"
 """Environment variable that names a Spark Connect server."""
@@ -183,7 +183,7 @@ def check_version(of: Server, theirs: str) -> None:
 def cause(problem: PySparkException) -> str:
     """What happened, as one line of the server's, or of the way to it."""
     details = _NOT_ANSWERED.search(str(problem))
-    return preflight.cause(problem) if details is None else details[1].rstrip(".")
+    return readiness.cause(problem) if details is None else details[1].rstrip(".")
 
 
 def _minor(version: str) -> str:
@@ -204,7 +204,7 @@ def _send_archive(spark: Any) -> None:
     spark.conf.set(PYTHON, cluster.PACKED_PYTHON)
 
 
-def ask_workers(of: Server, spark: Any, lake: str) -> preflight.ReadyCluster:
+def ask_workers(of: Server, spark: Any, lake: str) -> readiness.ReadyCluster:
     """
     Ask the server's workers, as many as can work at once, as `preflight.preflight` asks those of a cluster.
 
@@ -213,17 +213,17 @@ def ask_workers(of: Server, spark: Any, lake: str) -> preflight.ReadyCluster:
         LakeError: One cannot read or write the lake.
     """
     python = spark.conf.get(PYTHON, "") or "the server's PYSPARK_PYTHON says"
-    return preflight.ready(lake, python, lambda words: _answers(of, spark, words), pack=PACK)
+    return readiness.ready(lake, python, lambda words: _answers(of, spark, words), pack=PACK)
 
 
 def _answers(of: Server, spark: Any, words: str) -> list[Answer]:
     """What they say; that they cannot even be asked is an answer, where it says what is wrong."""
-    patience = preflight.patience()
+    patience = readiness.patience()
     # as many partitions as the server has cores
     question = spark.range(10_000).mapInArrow(
         asking(probe.PROBE, words, cluster.for_workers(os.environ)), "said string"
     )
-    with preflight.cancelled_after(patience, spark.interruptAll) as late:
+    with readiness.cancelled_after(patience, spark.interruptAll) as late:
         try:
             lines = question.toArrow()["said"].to_pylist()
         except PySparkException as problem:
@@ -233,9 +233,9 @@ def _answers(of: Server, spark: Any, words: str) -> list[Answer]:
             why = f"did not answer within {patience:.0f} s" if late.is_set() else cause(problem)
             raise ConfigError(
                 f"the workers of {_of_session(of, spark)} cannot be asked: {why}.",
-                fix=f"See the server's log; {preflight.PATIENCE} says how long to wait.",
+                fix=f"See the server's log; {readiness.PATIENCE} says how long to wait.",
             ) from problem
-    return [preflight.answer(each.splitlines()) for each in lines]
+    return [readiness.answer(each.splitlines()) for each in lines]
 
 
 def _answer_of(of: Server, problem: str) -> Answer | None:

@@ -27,7 +27,7 @@ from pyspark.sql import SparkSession
 import evenkeel
 from evenkeel.engine import wiring
 from evenkeel.engine.errors import ConfigError
-from evenkeel.spark_tasks import cluster, memory, preflight, remote
+from evenkeel.spark_tasks import cluster, memory, preflight, readiness, remote
 from evenkeel.spark_tasks.cluster import MASTER
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
@@ -179,6 +179,6 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
         raise JAVA from problem
     except Py4JError as problem:
         raise ConfigError(
-            f"Spark does not start on {master}: {preflight.cause(problem)}.",
+            f"Spark does not start on {master}: {readiness.cause(problem)}.",
             fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
         ) from problem

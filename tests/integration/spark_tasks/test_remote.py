@@ -154,10 +154,18 @@ def test_workers_without_our_code_are_named(ask):
     assert "\n" not in line
 
 
+MASK = """
+import sys
+class Other(tuple):
+    major, minor = 3, 99
+sys.version_info = Other((3, 99, 0, "final", 0))
+"""
+"""Makes an interpreter take itself for another version."""
+
+
 def test_workers_with_another_python_are_named(ask, tmp_path):
     """Workers with another minor version are refused by both versions."""
-    mask = "import sys; sys.version_info = (3, 99, 0, 'final', 0)"
-    (tmp_path / "sitecustomize.py").write_text(mask)
+    (tmp_path / "sitecustomize.py").write_text(MASK)
     ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
     with pytest.raises(ConfigError, match=f"runs Python 3.99, this process {ours}; they must"):
         ask(f'PYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable}')
