@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -19,7 +19,7 @@ from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
 from evenkeel.spark_tasks import memory, preflight
 from evenkeel.spark_tasks.cluster import is_local
-from evenkeel.spark_tasks.session import given_memory, java_ended, master, session
+from evenkeel.spark_tasks.session import given_memory, java_ended, master, on_cluster, session
 
 Run = Callable[..., object]
 
@@ -81,7 +81,7 @@ def _start(
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", options.snapshot_id)
     opened = sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake)
-    with opened as spark, preflight.telling(spark):
+    with opened as spark, preflight.telling(spark) if on_cluster() else nullcontext():
         run(spark, lake, settings, options.snapshot_id, options.groups)
         began = time.monotonic()
         for snapshot_id in options.also:

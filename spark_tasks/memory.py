@@ -55,6 +55,11 @@ _FIX_OF_WORKERS = (
 )
 
 
+_FIX_OF_SERVER = (
+    f"Start it with more: {DRIVER}, spark.executor.memory, spark.executor.memoryOverhead."
+)
+
+
 def machine_bytes(limits: Iterable[str] = LIMITS) -> int:
     """The memory of this machine, or of the container that this runs in."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -134,30 +139,34 @@ def not_started(given: str) -> ConfigError | None:
 
 
 def too_little(
-    problem: BaseException, given: str, java_ended: int | None = None, *, local: bool = True
+    problem: BaseException, given: str | None, java_ended: int | None = None, *, local: bool = True
 ) -> ConfigError | None:
     """
     That memory was too little, in one line; None where a problem has nothing to do with it.
 
     Args:
         problem: What Spark, or the way to its Java, raised.
-        given: What its Java on this machine had, as Spark writes it.
+        given: What its Java on this machine had, as Spark writes it; None where it is a server's.
         java_ended: The code by which that has ended, if it has.
         local: Whether the workers run on this machine, not on a cluster.
     """
     text = "\n".join(_texts(problem))
-    had = f"(Spark's Java has {given} here, the machine {_gib(machine_bytes())})"
     if java_ended == OUT_OF_MEMORY or _IN_JAVA.search(text):
+        what = "Spark's Java ran out of memory"
         fix = _FIX.format(DRIVER if local or java_ended else EXECUTOR)
-        return ConfigError(f"Spark's Java ran out of memory {had}.", fix=fix)
-    fix = _FIX_OF_WORKERS if local else _FIX.format(OVERHEAD)
-    if _IN_PYTHON.search(text):
-        return ConfigError(f"a Python worker of Spark ran out of memory {had}.", fix=fix)
-    if java_ended is not None or _KILLED.search(text):
+    elif _IN_PYTHON.search(text):
+        what = "a Python worker of Spark ran out of memory"
+        fix = _FIX_OF_WORKERS if local else _FIX.format(OVERHEAD)
+    elif java_ended is not None or _KILLED.search(text):
         who = "a worker of Spark" if java_ended is None else "Spark's Java"
-        what = f"{who} was killed from outside, as happens when memory runs out {had}."
-        return ConfigError(what, fix=fix)
-    return None
+        what = f"{who} was killed from outside, as happens when memory runs out"
+        fix = _FIX_OF_WORKERS if local else _FIX.format(OVERHEAD)
+    else:
+        return None
+    if given is None:
+        return ConfigError(f"{what} (on the Spark Connect server).", fix=_FIX_OF_SERVER)
+    had = f"(Spark's Java has {given} here, the machine {_gib(machine_bytes())})"
+    return ConfigError(f"{what} {had}.", fix=fix)
 
 
 def _texts(problem: BaseException | None) -> Iterator[str]:
