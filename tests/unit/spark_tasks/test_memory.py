@@ -97,7 +97,9 @@ def test_a_java_that_does_not_start_says_why(
 def test_memory_of_a_server_is_its_owners() -> None:
     """What this machine has does not matter; the line says where to set it."""
     found = memory.too_little(RuntimeError("java.lang.OutOfMemoryError"), None)
-    assert str(found).startswith("Spark ran out of memory (on the Spark Connect server). Start it")
+    assert str(found).startswith(
+        "Spark's Java ran out of memory (on the Spark Connect server). Start it"
+    )
     assert "spark.executor.memory" in str(found)
 
 
