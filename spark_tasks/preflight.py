@@ -151,12 +151,12 @@ def telling(spark: SparkSession) -> Iterator[None]:
     before = _work(spark)
     yield
     work = _work(spark) - before
-    said = f"{several(work['tasks'], 'task')} on {several(len(executors(spark, ended=True)), 'executor')}"
+    tasks = f"{several(work['tasks'], 'task')} on {several(len(executors(spark, ended=True)), 'executor')}"
     more = [f"{work['failed']:,} failed and were tried again"] * bool(work["failed"])
     more += [f"{does(work['lost'], 'executor', 'was', 'were')} lost or given back"] * bool(
         work["lost"]
     )
-    print(f"the cluster did {'; '.join([said, *more])}", flush=True)
+    print(f"the cluster did {'; '.join([tasks, *more])}", flush=True)
 
 
 def _work(spark: SparkSession) -> Counter[str]:
