@@ -28,7 +28,6 @@ class Files:
     Attributes:
         path: The folder, as the user names it.
         root: The same, as its file system names it.
-        prefix: What stands before such a path in a URI that Spark understands.
         is_store: Whether it is an object store: a file is put there whole, and nothing is renamed.
     """
 
@@ -37,7 +36,7 @@ class Files:
         Raises:
             LakeError: It is a URI of an unknown kind.
         """
-        self.path, self.prefix = path, ""
+        self.path = path
         self._local = "://" not in path
         if self._local:
             self.system, self.root = fs.LocalFileSystem(), str(Path(path).absolute())
@@ -51,7 +50,6 @@ class Files:
                 fix = "Use a local path or a URI such as s3://bucket/folder."
                 raise LakeError(f"lake {path} cannot be opened: {problem}.", fix=fix) from problem
             self.root = root.rstrip("/")
-            self.prefix = path.partition("?")[0].rstrip("/").removesuffix(self.root)
         self.is_store = self.system.type_name in _OBJECT_STORES
 
     def read(self, path: str) -> bytes:
