@@ -17,6 +17,7 @@ from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
+from evenkeel.engine.text import one_line
 from evenkeel.spark_tasks import memory
 from evenkeel.spark_tasks.session import given_memory, session
 
@@ -52,7 +53,7 @@ def run_job(
         with _told_of_memory():
             _start(sessions or session, name, run, wiring.lake(settings), settings, options)
     except EvenkeelError as problem:
-        print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 
@@ -96,7 +97,7 @@ def _on_the_way(
     try:
         run(spark, lake, settings, snapshot_id, "*")
     except (EvenkeelError, PySparkException) as problem:
-        print(f"overtaken snapshot {snapshot_id}: {' '.join(str(problem).split())}", flush=True)
+        print(f"overtaken snapshot {snapshot_id}: {one_line(problem)}", flush=True)
 
 
 def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.environment import Environment, this_environment
 from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
-from evenkeel.engine.text import does, several
+from evenkeel.engine.text import does, one_line, several
 from evenkeel.spark_tasks import cluster, probe
 
 PATIENCE = "EVENKEEL_SPARK_PATIENCE"
@@ -254,7 +254,7 @@ def cause(problem: Exception) -> str:
     text = str(problem)
     with suppress(Exception):
         text = str(thrown.getMessage())
-    return " ".join(text.split("\n")[0].split()).rstrip(".")
+    return one_line(text.split("\n")[0]).rstrip(".")
 
 
 def _python(spark: SparkSession) -> str:
@@ -313,7 +313,7 @@ def main() -> int:
         with session("evenkeel preflight", settings.lake):
             pass
     except EvenkeelError as problem:
-        print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 

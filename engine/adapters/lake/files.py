@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from evenkeel.engine.errors import LakeError
+from evenkeel.engine.text import one_line
 
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
 _DENIED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -166,7 +167,7 @@ class Files:
         try:
             yield
         except (OSError, pa.ArrowException) as problem:
-            reason = " ".join((getattr(problem, "strerror", None) or str(problem)).split())
+            reason = one_line(getattr(problem, "strerror", None) or problem)
             raise LakeError(
                 f"lake {self.path} cannot be {what}: {reason}.", fix=_fix(problem, what)
             ) from problem
