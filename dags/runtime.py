@@ -234,16 +234,7 @@ def _told_in_one_line() -> Iterator[None]:
 
 
 def _on_the_way(snapshot_ids: Iterable[str], work: Callable[[str], object]) -> None:
-    """Work on overtaken snapshots while there is time; what fails of them holds nobody up."""
-    began = time.monotonic()
-    for snapshot_id in snapshot_ids:
-        if time.monotonic() - began > ON_THE_WAY.total_seconds():
-            log.info("the other overtaken snapshots are left to the next run")
-            return
-        try:
-            work(snapshot_id)
-        except (AirflowException, EvenkeelError) as problem:
-            log.warning("overtaken snapshot %s: %s", snapshot_id, one_line(problem))
+    steps.on_the_way(snapshot_ids, work, ON_THE_WAY, log.warning, AirflowException)
 
 
 def _tell_withheld(withheld: Mapping[str, str]) -> None:
