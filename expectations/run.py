@@ -23,7 +23,7 @@ from evenkeel.engine.datasets import METRICS, SNAPSHOT, VALIDATION, rows_to_tabl
 from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.streams.settings import RackStrategy
-from evenkeel.engine.text import and_more
+from evenkeel.engine.text import and_more, one_line, shortened
 from evenkeel.expectations.frames import LISTED, Frame, snapshot_frames
 from evenkeel.expectations.lean import load_great_expectations
 
@@ -315,8 +315,7 @@ def _reasons(
 def _value(value: Any) -> str:
     if value is None:
         return "(none)"
-    text = " ".join(str(value).split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return shortened(one_line(value), _SHOWN)
 
 
 def _cause(result: Any) -> str:
@@ -324,4 +323,4 @@ def _cause(result: Any) -> str:
     raised = result.exception_info or {}
     nested = [raised, *(v for v in raised.values() if isinstance(v, dict))]
     said = [str(one["exception_message"]) for one in nested if one.get("exception_message")]
-    return " ".join(" ".join(said).split())[:300] or "no cause given"
+    return one_line(" ".join(said))[:300] or "no cause given"
