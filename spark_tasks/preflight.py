@@ -21,7 +21,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.errors import ConfigError, EvenkeelError
-from evenkeel.engine.text import does, several
+from evenkeel.engine.text import does, one_line, several
 from evenkeel.spark_tasks import cluster, probe, readiness
 
 _SETTLED_SECONDS = 3.0
@@ -180,7 +180,7 @@ def main() -> int:
         with session("evenkeel preflight", settings.lake):
             pass
     except EvenkeelError as problem:
-        print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 
