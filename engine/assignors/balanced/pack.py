@@ -80,6 +80,7 @@ class _Packing:
         self.may = [np.flatnonzero(may[r]).tolist() for r in leeway.realm[self.mine].tolist()]
         self.load, self.count = [0] * len(who), [0] * len(who)
         self.chosen = [0] * len(self.mine)
+        self.stuck: set[tuple[int, ...]] = set()  # counts of lag that leave no way for the rest
 
     def run(self) -> Packed:
         """Search with falling limits until nothing smaller is there."""
@@ -130,11 +131,15 @@ class _Packing:
 
     def _finish(self) -> None:
         """All lag is placed: give out the rest, if counts and subscriptions let it be."""
-        largest = max(self.load)
+        largest, counts = max(self.load), tuple(self.count)
+        if counts in self.stuck:
+            return
         fixed = {p: self.who[one] for p, one in zip(self.mine, self.chosen, strict=True)}
         narrowed = Capped(self.leeway, _UNCAPPED).narrowed(fixed, {})
-        if narrowed is None:
+        plan = None
+        if narrowed is not None:
+            plan = cheapest(narrowed, np.zeros(self.leeway.crosses.shape, np.int64))
+        if narrowed is None or plan is None:
+            self.stuck.add(counts)
             return
-        plan = cheapest(narrowed, np.zeros(self.leeway.crosses.shape, np.int64))
-        if plan is not None:
-            self.best, self.known = deal_by_lag(plan, narrowed.lag, narrowed.members), largest
+        self.best, self.known = deal_by_lag(plan, narrowed.lag, narrowed.members), largest
