@@ -39,11 +39,11 @@ class Nearness:
 
     Attributes:
         near: (P, racks + 1) whether a replica that counts is in that rack; never in the last, which NONE reads.
-        told: (P) whether all replicas that count have a rack, and there is one.
+        racked: (P) whether all replicas that count have a rack, and there is one.
     """
 
     near: Flags
-    told: Flags
+    racked: Flags
 
     @classmethod
     def of(
@@ -63,12 +63,12 @@ class Nearness:
         near[row, replica_rack] = True
         some, unracked = near.any(axis=1), near[:, NONE].copy()
         near[:, NONE] = False
-        return cls(near=near, told=some & ~unracked)
+        return cls(near=near, racked=some & ~unracked)
 
     def crossing(self, owner_rack: Indices) -> Crossing:
         """Whether each partition's owner (by rack, NONE unknown or unowned) is in a rack without a replica."""
         match = self.near[np.arange(len(owner_rack)), owner_rack]
-        known = (owner_rack != NONE) & (match | self.told)
+        known = (owner_rack != NONE) & (match | self.racked)
         return Crossing(crosses=known & ~match, known=known)
 
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from evenkeel.engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
+from evenkeel.engine.advice import SERVER_SIDE, Feasibilities, Judgement, blocked, runs
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from evenkeel.engine.assignors import ASSIGNORS, every
@@ -148,10 +148,10 @@ def propose_group(settings: Settings, measured_group: MeasuredGroup) -> list[Pro
     def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
         return fresh(by_leader(judged) if leaders else judged, silent)
 
-    assignors = rule.assignors
+    feasibilities = Feasibilities(group, rule.assignors)
     replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
-        judgement = feasibility(group, strategy.name, strategy.deployment, assignors)
+        judgement = feasibilities.of(strategy.name, strategy.deployment)
         candidate = _replay(strategy, group, rule, joining, judge, judgement)
         changed = moves(spec, candidate.assignment) if candidate.assignment else None
         replayed.append((candidate, changed))

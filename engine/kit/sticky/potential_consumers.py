@@ -56,7 +56,9 @@ def potential_consumers(group: GroupSpec, owned: OwnedPartitions) -> PotentialCo
     by_id = members_by_id(group)
     mentions = np.bincount(group.subscription_topic, minlength=len(group.topics))
     assignable = np.flatnonzero(owned.assignable)
-    topics = assignable[np.lexsort((places(topics_by_name(group))[assignable], mentions[assignable]))]
+    topics = assignable[
+        np.lexsort((places(topics_by_name(group))[assignable], mentions[assignable]))
+    ]
     place = np.full(len(group.topics), len(topics))
     place[topics] = np.arange(len(topics))
     subscribers = subscribers_by_id(group)
