@@ -109,7 +109,8 @@ class _Packing:
         if run is not search:
             rules: Any = island
         else:
-            rules = Island(*(v.tolist() if isinstance(v, np.ndarray) else v for v in island))
+            flat: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in island]
+            rules = Island(*flat)
             state = [array.tolist() for array in state]
         limited, left, end = self.work is not None, 0, _DONE
         while self.known > self.floor:
@@ -173,7 +174,7 @@ def room_for_rest(rules: Any, known: int, at: int, load: Any, count: Any) -> boo
         until = min(at + rules.most[member] - count[member], size)
         left -= min(known - 1 - load[member], before[until] - before[at])
         full += count[member] > rules.least[member]
-    return left <= 0 and full <= rules.full
+    return bool(left <= 0 and full <= rules.full)
 
 
 @kernel
