@@ -4,29 +4,32 @@ Where Spark runs, and how a session is made.
 Without further settings Spark runs inside this process's machine, `local[*]`, with the Python that runs this. A real
 cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`), the environment of its workers
 by `EVENKEEL_SPARK_ARCHIVE` (`evenkeel pack`); everything else a cluster needs is Spark's own configuration
-(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `README.md` says it all.
+(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `EVENKEEL_SPARK_REMOTE` names a Spark Connect
+server instead, see `remote`. `README.md` says it all.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import evenkeel
 from evenkeel.engine import wiring
 from evenkeel.engine.errors import ConfigError
-from evenkeel.spark_tasks import cluster, memory, preflight
+from evenkeel.spark_tasks import cluster, memory, preflight, readiness, remote
 from evenkeel.spark_tasks.cluster import MASTER
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
@@ -67,43 +70,82 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 @contextmanager
 def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     """
-    A Spark session that is stopped at the end, its files removed.
+    A Spark session that is stopped at the end, its files removed; of a Spark Connect server where one is named.
 
     Args:
         name: The application's name, as Spark's own tools show it.
-        lake: Where it reads and writes, else where the settings say; a cluster's workers are asked first whether
-            they can.
+        lake: Where it reads and writes, else where the settings say; workers of a cluster or a server are asked
+            first whether they can.
 
     Raises:
-        ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
-        LakeError: The cluster's workers cannot use the lake.
+        ConfigError: There is no usable Java, or the cluster or server does not answer or lacks something.
+        LakeError: Its workers cannot use the lake.
     """
-    master = os.environ.get(MASTER, "local[*]")
+    server = remote.server(os.environ)
+    if server is None:
+        with _started(name, lake) as spark:
+            yield spark
+    else:
+        with remote.session(server, name, lake or wiring.settings().lake) as spark:
+            yield spark
+
+
+@contextmanager
+def _started(name: str, lake: str | None) -> Iterator[SparkSession]:
+    """A session whose Java is of this process."""
+    where = master()
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
         known = cluster.defaults(os.environ)
         options = dict(COMMON)
-        if cluster.is_local(master):
-            options |= local_options(Path(folder), _cores(master))
+        memory.check(_memory(known))
+        if cluster.is_local(where):
+            options |= local_options(Path(folder), _cores(where))
             options |= memory.driver_options(_set_by_user(known), memory.machine_bytes())
             _use_this_python()
         else:
-            cluster.check_master(master)
+            cluster.check_master(where)
             options |= cluster.archive_options(os.environ)
             _use_their_python(known)
-        spark = _start(master, name, options)
+        spark = _start(where, name, options)
         try:
-            if cluster.is_local(master):
-                yield spark
-            else:
-                yield from _on_cluster(spark, lake or wiring.settings().lake)
+            if not cluster.is_local(where):
+                _ask_cluster(spark, lake or wiring.settings().lake)
+            yield spark
         finally:
-            spark.stop()
+            with suppress(Py4JError, OSError):  # of a Java that is gone
+                spark.stop()
 
 
-def given_memory() -> str:
-    """What Spark's Java on this machine is given, as Spark writes it."""
-    known = _set_by_user(cluster.defaults(os.environ))
-    return (known | memory.driver_options(known, memory.machine_bytes()))[memory.DRIVER]
+def master() -> str:
+    """Where Spark runs."""
+    return os.environ.get(MASTER, "local[*]")
+
+
+def on_cluster() -> bool:
+    """Whether Spark runs on a cluster whose application is ours: neither this machine nor a server."""
+    return remote.server(os.environ) is None and not cluster.is_local(master())
+
+
+def given_memory() -> str | None:
+    """What Spark's Java on this machine is given, as Spark writes it; None where it is on a server."""
+    if remote.server(os.environ) is not None:
+        return None
+    return _memory(cluster.defaults(os.environ))
+
+
+def _memory(known: Mapping[str, str]) -> str:
+    said = _set_by_user(known)
+    if cluster.is_local(master()):
+        said |= memory.driver_options(said, memory.machine_bytes())
+    return said.get(memory.DRIVER, memory.USUAL)
+
+
+def java_ended() -> int | None:
+    """The code by which Spark's Java has ended; None while it runs, and before it does."""
+    java = getattr(SparkContext._gateway, "proc", None)
+    with suppress(subprocess.TimeoutExpired):
+        return None if java is None else int(java.wait(1))
+    return None
 
 
 def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
@@ -114,13 +156,10 @@ def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
     return dict(known) | ({memory.DRIVER: found} if found else {})
 
 
-def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:
-    """A cluster's session: what it is, what it has and what it did are said."""
-    spark.sparkContext.environment.update(cluster.for_workers(os.environ))
+def _ask_cluster(spark: SparkSession, lake: str) -> None:
+    """Which application a cluster's session is, and what its workers have, is said."""
     print(preflight.identity(spark), flush=True)
     print(preflight.preflight(spark, lake), flush=True)
-    yield spark
-    print(preflight.work(spark), flush=True)
 
 
 def _cores(master: str) -> int:
@@ -162,9 +201,9 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
     try:
         return builder.getOrCreate()
     except PySparkRuntimeError as problem:
-        raise JAVA from problem
+        raise memory.not_started(_memory(cluster.defaults(os.environ))) or JAVA from problem
     except Py4JError as problem:
         raise ConfigError(
-            f"Spark does not start on {master}: {preflight.cause(problem)}.",
+            f"Spark does not start on {master}: {readiness.cause(problem)}.",
             fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
         ) from problem
