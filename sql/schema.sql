@@ -468,7 +468,6 @@ CREATE TABLE candidate (
     unowned integer,
     drain_seconds double precision,
     findings text[] NOT NULL,
-    moved jsonb NOT NULL,
     proof text,
     cross_rack_bytes_per_second double precision,
     cross_rack_cost_per_month double precision,
@@ -517,7 +516,6 @@ COMMENT ON COLUMN candidate.unowned IS 'Number of partitions that nobody owns; n
 COMMENT ON COLUMN candidate.drain_seconds IS 'Seconds until the slowest member has caught up; Infinity: never.';
 COMMENT ON COLUMN candidate.findings IS
     'What is wrong with the assignment, if anything; of the live one, what is found about its racks.';
-COMMENT ON COLUMN candidate.moved IS 'The partitions that change hands: a list of {topic, partition, from_member, to_member}.';
 COMMENT ON COLUMN candidate.proof IS
     'What is proven of it: "exact", or how far from its floor it is at most; null when nothing is claimed.';
 COMMENT ON COLUMN candidate.cross_rack_bytes_per_second IS

@@ -116,7 +116,7 @@ class ResultHistory(Protocol):
         """
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
-        """Replace the candidates of a snapshot."""
+        """Replace the candidates of a snapshot: rows of `CandidateColumns`, their moves are for the lake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, MoveRow
 from evenkeel.engine.records.alert import AlertRow, AlertState
 from evenkeel.engine.records.answers import ANSWERS, columns_of_query
-from evenkeel.engine.records.candidate import CandidateRow
+from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
 from evenkeel.engine.records.deriving import (
     arrow_schema,
     arrow_type,
@@ -52,7 +52,7 @@ TABLES: Mapping[str, type] = {
     "member_metrics": MemberMetrics,
     "partition_latest": PartitionMetrics,
     "partition_worst": PartitionMetrics,
-    "candidate": CandidateRow,
+    "candidate": CandidateColumns,
     "advice": AdviceRow,
     "advice_move": MoveRow,
     "incident": IncidentRow,
@@ -70,6 +70,7 @@ __all__ = [
     "AlertRow",
     "AlertState",
     "BrokerRow",
+    "CandidateColumns",
     "CandidateRow",
     "ClusterRow",
     "CommitRow",

@@ -12,8 +12,8 @@ from evenkeel.engine.records.keys import OfGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateRow(OfGroup):
-    """What a strategy would give a group, and its score; or why it cannot. Its moves stand for the assignment."""
+class CandidateColumns(OfGroup):
+    """What the history keeps of a candidate: its score, or why the strategy cannot run; without the moves."""
 
     strategy: str = field(
         metadata=column('Our name of the strategy; "live" is what the group has now.')
@@ -65,12 +65,6 @@ class CandidateRow(OfGroup):
             none=True,
         ),
     )
-    moved: tuple[Move, ...] = field(
-        default=(),
-        metadata=column(
-            "The partitions that change hands: a list of {topic, partition, from_member, to_member}."
-        ),
-    )
     proof: str | None = field(
         default=None,
         metadata=column(
@@ -83,5 +77,17 @@ class CandidateRow(OfGroup):
         metadata=column(
             "Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.",
             added=True,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRow(CandidateColumns):
+    """What a strategy would give a group, and its score; or why it cannot. Its moves stand for the assignment."""
+
+    moved: tuple[Move, ...] = field(
+        default=(),
+        metadata=column(
+            "The partitions that change hands: a list of {topic, partition, from_member, to_member}."
         ),
     )

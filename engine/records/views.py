@@ -9,7 +9,7 @@ from typing import Any
 
 from evenkeel.engine.columns import Int32, Unit, as_in, column
 from evenkeel.engine.records.advice import AdviceColumns
-from evenkeel.engine.records.candidate import CandidateRow
+from evenkeel.engine.records.candidate import CandidateColumns
 from evenkeel.engine.records.metrics import GroupMetrics
 from evenkeel.engine.records.snapshot import SnapshotRow
 
@@ -38,7 +38,7 @@ class LatestLag(GroupMetrics):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyScoreboard(CandidateRow):
+class StrategyScoreboard(CandidateColumns):
     """A strategy on a group, in the newest snapshot of its cluster that has candidates."""
 
     is_live: bool = field(metadata=column("Whether it is what the group has now."))

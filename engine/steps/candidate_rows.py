@@ -13,7 +13,7 @@ from evenkeel.engine.datasets.arrays import named
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import PROOF, Fact, FactKind, fact, finding, of_kind
 from evenkeel.engine.model import NONE, Candidate, Deployment, Feasibility
-from evenkeel.engine.records import CandidateRow, record_of, table_of
+from evenkeel.engine.records import CandidateColumns, CandidateRow, record_of, table_of
 from evenkeel.engine.scoring import Moves
 from evenkeel.engine.wording import how, proof, reasons, replay, words
 
@@ -131,7 +131,7 @@ def _shifted(owner: Any, by: int) -> Any:
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:
     """A stored row as a value again; the assignment itself is not stored, its moves are."""
-    stored = record_of(CandidateRow, row)
+    stored = record_of(CandidateColumns, row)
     facts = stored.facts
     if facts is None:  # a row from before there were facts
         facts = tuple(finding("flaw", quote=flaw) for flaw in stored.findings)

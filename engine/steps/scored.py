@@ -11,11 +11,11 @@ from evenkeel.engine.columns import columns_of
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.figures import Score
 from evenkeel.engine.model import Candidate, Deployment, Feasibility
-from evenkeel.engine.records import CandidateRow, arrow_schema, record_of
+from evenkeel.engine.records import CandidateColumns, arrow_schema, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 
 _SCORE = tuple(spec.name for spec in columns_of(Score))
-NEEDED = tuple(name for name in arrow_schema(CandidateRow).names if name != "moved")
+NEEDED = tuple(arrow_schema(CandidateColumns).names)
 """The columns that are looked at: all but the largest by far."""
 
 
@@ -75,5 +75,5 @@ def _in_full(table: pa.Table) -> dict[int, Candidate]:
     """Live assignments without a score, and rows from before there were facts."""
     silent = pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
     rows = pc.indices_nonzero(pc.or_(silent, table["facts"].is_null()))
-    whole = (candidate_of(row | {"moved": ()}) for row in table.take(rows).to_pylist())
+    whole = (candidate_of(row) for row in table.take(rows).to_pylist())
     return dict(zip(rows.to_pylist(), whole, strict=True))

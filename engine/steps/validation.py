@@ -12,7 +12,14 @@ import pyarrow.compute as pc
 from evenkeel.engine.datasets import RECORDS
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.ports import Lake, ResultHistory, SnapshotHistory
-from evenkeel.engine.records import GroupMetrics, ValidationRow, records_of, table_of
+from evenkeel.engine.records import (
+    CandidateColumns,
+    GroupMetrics,
+    ValidationRow,
+    arrow_schema,
+    records_of,
+    table_of,
+)
 from evenkeel.engine.steps.silent_rows import silent_group
 
 STEP_OF_STAGE = {
@@ -55,7 +62,9 @@ def record_validation(
         history.store_metrics(snapshot_id, _metrics_that_passed(lake, snapshot_id))
     if stage == "candidates" and not rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE):
         withheld = withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
-        candidates = lake.read("candidates", [snapshot_id])
+        candidates = lake.read(
+            "candidates", [snapshot_id], columns=arrow_schema(CandidateColumns).names
+        )
         history.store_candidates(snapshot_id, _without(candidates, withheld))
     return rejected
 

@@ -9,8 +9,8 @@
 SELECT
     a.*,
     began.started_at AS seen_since,
-    to_jsonb(live) - 'moved' AS live,
-    to_jsonb(proposed) - 'moved' AS proposed,
+    to_jsonb(live) AS live,
+    to_jsonb(proposed) AS proposed,
     to_jsonb(m) AS metrics,
     (
         SELECT jsonb_object_agg(c.strategy, c.is_running)

@@ -15,14 +15,20 @@ import pyarrow as pa
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.datasets import (
-    CANDIDATES,
     METRICS,
     new_snapshot_id,
     rows_to_table,
     split_snapshot_id,
 )
 from evenkeel.engine.ports import Manifest
-from evenkeel.engine.records import AdviceRow, ValidationRow, record_of, table_of
+from evenkeel.engine.records import (
+    AdviceRow,
+    CandidateColumns,
+    ValidationRow,
+    arrow_schema,
+    record_of,
+    table_of,
+)
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -114,9 +120,8 @@ def metrics(
 def candidates(
     snapshot_id: str, group: str, strategies: Sequence[str] = ("live", "range"), **columns: Any
 ) -> pa.Table:
-    """A candidate per strategy; every one but `live` moves a partition."""
+    """A candidate per strategy, as the history keeps it."""
     cluster, _ = split_snapshot_id(snapshot_id)
-    move = {"topic": "orders", "partition": 0, "from_member": None, "to_member": "m'1\\"}
     rows = [
         {
             "snapshot_id": snapshot_id,
@@ -133,12 +138,11 @@ def candidates(
             "cross_rack_share": 0.5,
             "drain_seconds": float("inf"),
             "findings": [],
-            "moved": [] if strategy == "live" else [move],
             **columns,
         }
         for position, strategy in enumerate(strategies)
     ]
-    return rows_to_table(rows, CANDIDATES["candidates"])
+    return rows_to_table(rows, arrow_schema(CandidateColumns))
 
 
 def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:

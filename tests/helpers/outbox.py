@@ -18,7 +18,7 @@ from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,
     AdviceRow,
-    CandidateRow,
+    CandidateColumns,
     GroupMetrics,
     blank,
     table_of,
@@ -107,7 +107,7 @@ def take(
     measured["group_metrics"] = table_of(GroupMetrics, groups)
     history.store_metrics(snapshot_id, measured)
     candidates = [replace(row, **keys) for each in given for row in _candidates(each)]
-    history.store_candidates(snapshot_id, table_of(CandidateRow, candidates))
+    history.store_candidates(snapshot_id, table_of(CandidateColumns, candidates))
     if advised:
         history.store_advice(
             snapshot_id,
@@ -123,11 +123,11 @@ def take(
     return snapshot_id
 
 
-def _candidates(given: ScoredAdvice) -> list[CandidateRow]:
+def _candidates(given: ScoredAdvice) -> list[CandidateColumns]:
     """The candidates of a group, as far as its advice speaks of them."""
     scores = {"live": given.live} | ({given.strategy: given.proposed} if given.strategy else {})
     return [
-        CandidateRow(
+        CandidateColumns(
             **KEYS,
             snapshot_id=given.snapshot_id,
             group_id=given.group_id,

@@ -23,7 +23,7 @@ from evenkeel.engine.ports import (
 from evenkeel.engine.records import (
     AdviceColumns,
     AdviceRow,
-    CandidateRow,
+    CandidateColumns,
     GroupMetrics,
     ValidationRow,
     records_of,
@@ -229,7 +229,7 @@ class MemoryAdvice(Memory):
     def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
         """Advice joined with candidates and metrics."""
         proposed = self.tables.candidates.get(snapshot_id)
-        candidates = records_of(CandidateRow, proposed) if proposed else []
+        candidates = records_of(CandidateColumns, proposed) if proposed else []
         measured = self.tables.metrics.get(snapshot_id)
         groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []
         metrics = {row.group_id: row for row in groups}

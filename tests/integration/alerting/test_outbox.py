@@ -15,12 +15,21 @@ from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
 from evenkeel.engine.config import ClusterSettings, Rule, Settings
-from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
+from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
-from evenkeel.engine.records import AdviceRow, Outcome, StepRun, ValidationRow, record_of, table_of
+from evenkeel.engine.records import (
+    AdviceRow,
+    CandidateColumns,
+    Outcome,
+    StepRun,
+    ValidationRow,
+    arrow_schema,
+    record_of,
+    table_of,
+)
 from tests.helpers.memory import MemoryNotifier
 from tests.helpers.outbox import refusal
 from tests.stage.slack import SlackServer
@@ -98,7 +107,6 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "feasibility": "can run",
             "reason": "it can",
             "findings": [],
-            "moved": [],
             **dict.fromkeys(counts.split(), 0),
         }
         live = {
@@ -114,8 +122,8 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "moves": 4,
             "drain_seconds": 60.0,
         }
-        found += [one | live, one | other | {"moved": [MOVE]}]
-    return rows_to_table(found, CANDIDATES["candidates"])
+        found += [one | live, one | other]
+    return rows_to_table(found, arrow_schema(CandidateColumns))
 
 
 def advice(

@@ -238,6 +238,7 @@ def test_advice_for_every_group(lake):
     assert advice["broken"]["reason"].startswith("could not be read")
     wanted, tables = snapshot_id(1), history.tables
     assert {wanted} == {*tables.metrics} == {*tables.candidates} == {*tables.snapshots}
+    assert "moved" not in tables.candidates[wanted].schema.names
     stages = ("snapshot", "metrics", "candidates")
     assert {(wanted, stage) for stage in stages} == {*tables.validation}
     assert tables.snapshots[wanted].advised

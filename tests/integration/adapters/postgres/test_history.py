@@ -130,7 +130,7 @@ def test_sql_finds_groups_by_a_fact(history: PostgresHistory, database_url: str)
 
 
 def test_values_come_back_as_they_went_in(history: PostgresHistory) -> None:
-    """Null, infinity, lists, moves and moments survive the way through COPY."""
+    """Null, infinity, lists and moments survive the way through COPY."""
     taken = manifest(problems=["group 'x': not authorised"], bytes_received=5_000_000_000)
     snapshot_id = taken.snapshot_id
     history.store_snapshot(taken)

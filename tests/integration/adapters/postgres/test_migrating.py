@@ -139,3 +139,19 @@ def test_a_view_of_somebody_else_survives(database_url: str) -> None:
     run(database_url, "CREATE VIEW mine AS SELECT group_id FROM latest_lag")
     assert migrate(database_url) == []
     run(database_url, "SELECT * FROM mine")
+
+
+def test_the_moves_of_candidates_go_and_their_rows_stay(
+    empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A history from before is brought up to date although a view shows the column that goes."""
+    before = tuple(one for one in sql.migrations() if one.name < "0017")
+    with monkeypatch.context() as then:
+        then.setattr(sql, "migrations", lambda: before)
+        migrate(empty_database)
+    run(empty_database, "ALTER TABLE candidate ALTER COLUMN moved SET DEFAULT '[]'")
+    history = PostgresHistory(empty_database)
+    fill(history)
+    assert migrate(empty_database)[0] == "0017_moves_stay_in_the_lake"
+    assert [row["strategy"] for row in history.query("scoreboard")] == ["live", "range"]
+    run(empty_database, "SELECT * FROM strategy_scoreboard WHERE is_live")

@@ -11,8 +11,9 @@ import pytest
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.datasets import CANDIDATES, METRICS, rows_to_table
+from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.records import CandidateColumns, arrow_schema
 from tests.helpers.history_rows import FIRST, candidates, fill, manifest, metrics
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
@@ -281,7 +282,7 @@ def priced(history: PostgresHistory, group: str, **costs: tuple[str, float | Non
         row["cross_rack_bytes_per_second"] = None if cost is None else cost * 1000
         row["currency"] = "EUR"
         row["racks_left_out"] = 2 if row["strategy"] == "fair" else 1
-    history.store_candidates(taken.snapshot_id, rows_to_table(rows, CANDIDATES["candidates"]))
+    history.store_candidates(taken.snapshot_id, rows_to_table(rows, arrow_schema(CandidateColumns)))
     return history.query("cross_rack_cost", group=group)
 
 
