@@ -86,7 +86,7 @@ def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlook
     )
     waits = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]  # (R, T)
     seconds = HORIZON_SECONDS / STEPS
-    shown, total = [], np.zeros(backlog.shape[:2])
+    lags, total = [], np.zeros(backlog.shape[:2])
     drained = np.full(backlog.shape[:2], np.where(backlog.sum(axis=2) > 0, np.inf, 0.0))
     arrived = np.zeros_like(backlog)
     for step in range(STEPS):
@@ -95,10 +95,8 @@ def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlook
         backlog = np.maximum(backlog + (comes - can) * seconds, 0.0)
         after = backlog.sum(axis=2)
         total += (before + after) / 2 * seconds
-        drained = np.where(
-            after > 0, np.inf, np.minimum(drained, (step + 1) * seconds)
-        )
-        shown.append(after + comes.sum(axis=2) * waits[:, step])
+        drained = np.where(after > 0, np.inf, np.minimum(drained, (step + 1) * seconds))
+        lags.append(after + comes.sum(axis=2) * waits[:, step])
         arrived += comes
     mean = arrived / STEPS
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -106,7 +104,7 @@ def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlook
         used = np.where(np.isinf(can[:, :-1]), np.nan, mean[..., :-1] / can[:, :-1])
     busiest = np.fmax.reduce(used, axis=2, initial=np.nan)
     return Outlooks(
-        lag=np.stack([_band(each) for each in shown], axis=1),
+        lag=np.stack([_band(each) for each in lags], axis=1),
         delay_seconds=_band(np.nan_to_num(late, nan=0.0, posinf=np.inf)),
         drained_seconds=_band(drained),
         utilisation=_band(busiest),

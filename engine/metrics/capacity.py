@@ -27,8 +27,11 @@ from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.metrics.samples import Samples, any_of_owner, stack_of, sums_by_owner
 from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, Indices, Ints
 
-NEWEST = 4
-"""Saturated intervals that count, the newest: what a member could do an hour ago is not what it does now."""
+NEWEST = 3
+"""
+Intervals that count, the newest, for what arrives now and for what a saturated member does: an hour ago it was not the
+same.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

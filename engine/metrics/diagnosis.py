@@ -49,7 +49,10 @@ SLOW = 0.75
 """A member below this share of what its median peer does is slow."""
 
 JUMP = 4.0
-"""A commit that went on so many times as fast as the best member of its group consumes was set, not consumed."""
+"""Commits that went on so many times as fast as the best members would were set, not consumed."""
+
+RARELY = 0.5
+"""A group that commits more rarely than so many times between two samples may miss one of them by chance."""
 
 RECENT = 3
 """Intervals for which a jump is spoken of: somebody who looks every few snapshots should hear of it."""
@@ -79,7 +82,7 @@ class Evidence:
         lag: (n) offsets; nan unknown.
         lost: (n) offsets that retention removed beyond the commit; nan unknown.
         delays: (S, n) seconds behind beyond the commit interval; nan unknown.
-        arrivals: (n) offsets/s; nan unknown.
+        arrivals: (n) offsets/s of late; nan unknown.
         capacity: Of the members.
         interval: (G) seconds between commits; nan where none has been seen.
         objective: (G) seconds.
@@ -114,14 +117,16 @@ class Evidence:
         """(n) commits that went on over what retention had removed, of late."""
         samples, before = self.samples, slice(1, RECENT + 1)
         over = samples.moved[:RECENT] & (samples.committed[before] < samples.begin[before])
-        return over.any(axis=0) & self.counted
+        found: Flags = over.any(axis=0) & self.counted
+        return found
 
     @cached_property
     def jumped(self) -> Flags:
         """(n) commits that went from far behind to the end within an interval, of late."""
         samples = self.samples
         went = samples.moved[:RECENT] & samples.current[:RECENT] & self.behind[1 : RECENT + 1]
-        return went.any(axis=0) & self.counted
+        found: Flags = went.any(axis=0) & self.counted
+        return found
 
 
 def diagnose(evidence: Evidence) -> list[Diagnosed]:
@@ -167,19 +172,30 @@ class _Group:
         self.interval = float(evidence.interval[group])
         self.objective = float(evidence.objective[group])
         samples, self.has_past = evidence.samples, len(evidence.samples) > 1
-        still = np.zeros(len(self.counted), np.bool_)
-        if self.has_past:
-            still = samples.stayed[0][rows] & (samples.consumed[0][rows] == 0) & self.behind
-            self.consumed = samples.consumed[:RECENT, rows]
-            self.seconds = samples.seconds[:RECENT, rows]
-        self.still = still
+        # without a past these have no rows
+        self.consumed = samples.consumed[:RECENT, rows]
+        self.seconds = samples.seconds[:RECENT, rows]
+        self.moved: Flags = samples.moved[:1, rows].any(axis=0)
+        self.still = self._still(samples.stayed[:2, rows])
+        nobody = samples.owner[1 : RECENT + 1, rows] == NONE
+        self.was_empty = bool(nobody.all(axis=1).any())
         capacity = evidence.capacity
         self.capacity, self.saturated = capacity.per_second[own], capacity.saturated[own]
-        self.shown = np.fmax(self.saturated, capacity.at_least[own])
+        at_least = capacity.at_least[own]
+        self.seen_speed = np.where(np.isnan(self.saturated), at_least, self.saturated)
         self.firm = ~capacity.basis.take(own).equal(CapacityBasis.AT_LEAST) & ~np.isnan(
             self.capacity
         )
         self.load = self.of_members(self.arrivals)
+
+    def _still(self, stayed: Flags) -> Flags:
+        """(n) commits that are behind and stood through the newest interval with one owner; or through two."""
+        if not self.has_past:
+            return np.zeros(len(self.counted), np.bool_)
+        stood = stayed & (self.consumed[:2] == 0)
+        rare = self.interval > RARELY * np.nan_to_num(self.seconds[0], nan=np.inf)
+        still: Flags = self.behind & np.where(rare, stood.all(axis=0), stood[0])
+        return still
 
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""
@@ -192,8 +208,7 @@ class _Group:
     @cached_property
     def silent(self) -> Flags:
         """(M) members none of whose partitions moves, though one is behind."""
-        moves = self.any_of(self.counted & (self.lag > 0) & ~self.still)
-        return self.any_of(self.still) & ~moves
+        return self.any_of(self.still) & ~self.any_of(self.moved)
 
     @cached_property
     def over(self) -> Flags:
@@ -234,7 +249,7 @@ def _first(group: _Group) -> Diagnosed:
     return WELL
 
 
-def _said(
+def _stated(
     diagnosis: Diagnosis, names: list[str] | None = None, **known: float | str | None
 ) -> Fact:
     return fact(FactKind.DIAGNOSIS, diagnosis.measure, names or [], **known)
@@ -247,7 +262,7 @@ def _unreadable(group: _Group) -> Iterator[Fact]:
 
 def _no_members(group: _Group) -> Iterator[Fact]:
     if not group.names and not group.header.rebalancing:
-        yield _said(
+        yield _stated(
             Diagnosis.NO_MEMBERS,
             after=float(group.arrivals[group.counted].sum()) if group.has_past else None,
             partitions=int(group.counted.sum()),
@@ -256,13 +271,13 @@ def _no_members(group: _Group) -> Iterator[Fact]:
 
 def _rebalancing(group: _Group) -> Iterator[Fact]:
     if group.header.rebalancing:
-        yield _said(Diagnosis.REBALANCING, [group.header.state])
+        yield _stated(Diagnosis.REBALANCING, [group.header.state])
 
 
 def _losing_records(group: _Group) -> Iterator[Fact]:
     rows = group.counted & (group.lost > 0)
     if rows.any():
-        yield _said(
+        yield _stated(
             Diagnosis.LOSING_RECORDS,
             group.partitions(rows),
             after=float(group.lost[rows].sum()),
@@ -271,13 +286,9 @@ def _losing_records(group: _Group) -> Iterator[Fact]:
 
 
 def _skipped_records(group: _Group) -> Iterator[Fact]:
-    if not (group.jumped | group.over_lost).any():
-        return
-    speed = np.nan_to_num(group.consumed / group.seconds).max(axis=0)
-    best = float(np.fmax.reduce(group.saturated, initial=np.nan))
-    rows = group.over_lost | (group.jumped & (speed > JUMP * best))
+    rows = group.over_lost | (group.jumped if _too_fast(group) else np.zeros_like(group.jumped))
     if rows.any():
-        yield _said(
+        yield _stated(
             Diagnosis.SKIPPED_RECORDS,
             group.partitions(rows),
             after=float(np.nan_to_num(group.consumed).max(axis=0)[rows].sum()),
@@ -285,10 +296,24 @@ def _skipped_records(group: _Group) -> Iterator[Fact]:
         )
 
 
+def _too_fast(group: _Group) -> bool:
+    """
+    Whether what jumped went on faster than all members together could consume.
+
+    Only of a group without members can offsets be set from outside; of one that had some, what its members were seen
+    to do when busy decides.
+    """
+    known = group.seen_speed if group.was_empty else group.saturated
+    if not group.jumped.any() or np.isnan(known).all():
+        return False
+    speed = np.nan_to_num(group.consumed / group.seconds)[:, group.jumped].sum(axis=1).max()
+    return bool(speed > JUMP * np.nanmax(known) * len(known))
+
+
 def _silent_member(group: _Group) -> Iterator[Fact]:
     if group.silent.any():
         rows = group.still & group.silent[group.owner]
-        yield _said(
+        yield _stated(
             Diagnosis.SILENT_MEMBER,
             group.members(group.silent),
             before=float(group.load[group.silent].sum()),
@@ -299,7 +324,7 @@ def _silent_member(group: _Group) -> Iterator[Fact]:
 
 def _stuck_partition(group: _Group) -> Iterator[Fact]:
     if group.still.any():
-        yield _said(
+        yield _stated(
             Diagnosis.STUCK_PARTITION,
             group.partitions(group.still),
             after=float(np.nanmax(group.age[group.still])),
@@ -312,10 +337,10 @@ def _slow_member(group: _Group) -> Iterator[Fact]:
         group.load > np.nan_to_num(group.saturated, nan=np.inf)
     )
     for member in np.flatnonzero(suspects).tolist():
-        peers = np.delete(group.shown, member)
+        peers = np.delete(group.seen_speed, member)
         median = float(np.nanmedian(peers)) if not np.isnan(peers).all() else math.nan
         if group.saturated[member] < SLOW * median:
-            yield _said(
+            yield _stated(
                 Diagnosis.SLOW_MEMBER,
                 [group.names[member]],
                 before=float(group.load[member]),
@@ -331,7 +356,7 @@ def _hot_partition(group: _Group) -> Iterator[Fact]:
     hot = group.behind & (group.arrivals > best) & np.append(group.over, False)[group.owner]
     for row in np.flatnonzero(hot).tolist():
         alone = np.arange(len(hot)) == row
-        yield _said(
+        yield _stated(
             Diagnosis.HOT_PARTITION,
             group.partitions(alone),
             after=float(group.arrivals[row]),
@@ -343,7 +368,7 @@ def _too_few_members(group: _Group) -> Iterator[Fact]:
     total, capacity = float(group.load.sum()), float(group.capacity.sum())
     if group.over.any() and total > capacity:
         enough = math.ceil(total / float(np.median(group.capacity)))
-        yield _said(
+        yield _stated(
             Diagnosis.TOO_FEW_MEMBERS,
             before=len(group.names),
             after=enough,
@@ -354,7 +379,7 @@ def _too_few_members(group: _Group) -> Iterator[Fact]:
 
 def _skewed_load(group: _Group) -> Iterator[Fact]:
     for member in np.flatnonzero(group.over).tolist():
-        yield _said(
+        yield _stated(
             Diagnosis.SKEWED_LOAD,
             [group.names[member]],
             after=float(group.load[member]),
@@ -364,7 +389,7 @@ def _skewed_load(group: _Group) -> Iterator[Fact]:
 
 def _catching_up(group: _Group) -> Iterator[Fact]:
     if group.behind.any():
-        yield _said(
+        yield _stated(
             Diagnosis.CATCHING_UP,
             before=float(np.nanmax(group.delay[group.behind])),
             after=_until(group),
@@ -378,7 +403,7 @@ def _until(group: _Group) -> float | None:
         return None
     waits = np.nan_to_num(group.interval) * group.arrivals
     backlog = group.of_members(np.maximum(np.nan_to_num(group.lag) - waits, 0))
-    spare = group.capacity - group.load
+    spare = np.where(group.firm, group.capacity - group.load, np.nan)
     seconds = np.where(spare > 0, backlog / np.where(spare > 0, spare, 1), np.nan)
     needed = seconds[group.any_of(group.behind)]
     return float(needed.max()) if len(needed) and not np.isnan(needed).any() else None

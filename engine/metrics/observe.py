@@ -12,8 +12,8 @@ from evenkeel.engine.batch import GroupBatch, count_by, sum_by
 from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.balance import member_counts
-from evenkeel.engine.metrics.capacity import Capacity, capacities, owners_before
-from evenkeel.engine.metrics.commit_interval import commit_intervals, delay
+from evenkeel.engine.metrics.capacity import NEWEST, Capacity, capacities, owners_before
+from evenkeel.engine.metrics.commit_interval import CommitInterval, commit_intervals, delay
 from evenkeel.engine.metrics.diagnosis import Diagnosed, Evidence, diagnose
 from evenkeel.engine.metrics.history import (
     Rate,
@@ -154,9 +154,9 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         lag=np.where(lag.for_people.known, lag.for_people.values, np.nan),
         lost=np.where(lag.lost.known, lag.lost.values, np.nan),
         delays=delays,
-        arrivals=production.per_second,
+        arrivals=samples.arrivals(NEWEST),
         capacity=capacity,
-        interval=interval,
+        interval=interval.of_group,
         objective=known.objective,
     )
     moving = [batch.flags(_rebalancing), *past.flags(_rebalancing)]
@@ -176,9 +176,11 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
             lags,
             commits,
             rebalancing=[flags[batch.group] for flags in moving[:WINDOW]],
+            late=evidence.behind[0],
+            in_doubt=evidence.in_doubt,
         ),
         capacity=capacity,
-        commit_interval=interval,
+        commit_interval=interval.of_group,
         delay=delays[0],
         arrived=samples.arrived,
         seconds=samples.seconds,
@@ -193,14 +195,14 @@ def _rebalancing(header: GroupHeader) -> bool:
 
 
 def _capacity(
-    samples: Samples, behind: Flags, interval: Floats, known: Known, batch: GroupBatch
+    samples: Samples, behind: Flags, interval: CommitInterval, known: Known, batch: GroupBatch
 ) -> Capacity:
     """What each member can consume."""
     shortest = np.nanmin(samples.seconds, axis=0, initial=np.inf)
     return capacities(
         samples,
         behind,
-        interval[batch.group] > shortest,
+        interval.of_group[batch.group] > shortest,
         known.capacity_per_second[batch.members.group],
         batch.members.start,
     )

@@ -120,20 +120,26 @@ class Samples:
             inside = waiting & usable & (committed >= older) & (older < newer)
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = (committed - older) / (newer - older)
-            age = np.where(inside, at - (older_at + share * (newer_at - older_at)), age)
+                then = older_at + share * (newer_at - older_at)
+            age = np.where(inside, at - then, age)
             waiting &= ~inside
             newer, newer_at = np.where(usable, older, newer), np.where(usable, older_at, newer_at)
         with np.errstate(invalid="ignore", divide="ignore"):
             before = (newer - committed) / self._speed
         return np.where(waiting & np.isfinite(before), at - newer_at + before, age)
 
+    def arrivals(self, newest: int) -> Floats:
+        """(n) offsets/s over so many of the newest intervals; nan where none of them is known."""
+        known = ~np.isnan(self.arrived[:newest]) & ~np.isnan(self.seconds[:newest])
+        arrived = np.where(known, self.arrived[:newest], 0).sum(axis=0)
+        seconds = np.where(known, self.seconds[:newest], 0).sum(axis=0)
+        return np.where(seconds > 0, arrived / np.where(seconds > 0, seconds, 1), np.nan)
+
     @cached_property
     def _speed(self) -> Floats:
         """(n) offsets/s that arrived over all samples; nan unknown, or none."""
-        known = ~np.isnan(self.arrived) & ~np.isnan(self.seconds)
-        arrived = np.where(known, self.arrived, 0).sum(axis=0)
-        seconds = np.where(known, self.seconds, 0).sum(axis=0)
-        return np.where((arrived > 0) & (seconds > 0), arrived / np.maximum(seconds, 1e-9), np.nan)
+        speed = self.arrivals(len(self))
+        return np.where(speed > 0, speed, np.nan)
 
 
 def _grown(values: Floats) -> Floats:

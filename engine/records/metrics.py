@@ -133,8 +133,8 @@ class GroupMetrics(OfGroup):
             added=True,
         )
     )
-    diagnosis: Diagnosis = field(
-        default=Diagnosis.UNKNOWN,
+    diagnosis: Diagnosis | None = field(
+        default=None,
         metadata=column(
             "What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown.",
             added=True,
@@ -223,7 +223,7 @@ class MemberMetrics(OfGroup):
             "Offsets per second it could consume.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
         )
     )
-    capacity_basis: CapacityBasis = field(
+    capacity_basis: CapacityBasis | None = field(
         metadata=column(
             "How that is known: configured, saturated, at least, as its peers, unknown."
         )

@@ -21,6 +21,8 @@ def rate(per_second: float) -> str:
 
 
 def _no_members(fact: Fact) -> str:
+    if not fact.partitions:
+        return "nobody is there, and nothing is to be consumed"
     if fact.after is None:
         return f"nobody consumes its {partitions(fact)}"
     return f"nobody consumes its {partitions(fact)}; {rate(fact.after)} arrives"
@@ -46,7 +48,9 @@ def _stuck(fact: Fact) -> str:
 
 
 def _slow(fact: Fact) -> str:
-    does_so = f"{subjects(fact)} does {rate(known(fact.after))}, its peers {rate(known(fact.bound))}"
+    does_so = (
+        f"{subjects(fact)} does {rate(known(fact.after))}, its peers {rate(known(fact.bound))}"
+    )
     return f"{does_so}; {rate(known(fact.before))} arrives"
 
 
@@ -86,6 +90,7 @@ def _in_doubt(what: str) -> Clause:
 
 CLAUSES: Mapping[str, Clause] = {
     "no_members": _no_members,
+    "rebalancing": lambda fact: f"who owns what is in motion ({subjects(fact)})",
     "losing_records": _losing,
     "skipped_records": _skipped,
     "silent_member": _silent,

@@ -35,7 +35,8 @@ def words(fact: Fact) -> str:
 
 
 def _clause(fact: Fact) -> str:
-    return CLAUSES.get(fact.measure, _plain)(fact)
+    clauses = diagnosing.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
+    return clauses.get(fact.measure, _plain)(fact)
 
 
 def joined(facts: Iterable[Fact]) -> str:
@@ -179,7 +180,6 @@ _WEIGHED: Mapping[str, Clause] = {
 CLAUSES: Mapping[str, Clause] = {
     **_WEIGHED,
     **deploying.CLAUSES,
-    **diagnosing.CLAUSES,
     **electing.CLAUSES,
     **reading.CLAUSES,
     **streams.CLAUSES,
