@@ -4,6 +4,9 @@
 **What it does.** Once a day removes snapshots, and all that was derived from them, older than
 `keep_days` (default 90), from the lake and from the history. Then it compacts the lake: of each day
 that is over, the files that its snapshots have of a dataset become one. Readers are never in its way.
+A fleet takes long for that, and the first run after an upgrade finds many days. So the task works ten
+minutes at a time, between two datasets of a day lets others have its slot (*up for reschedule*), and
+comes back until nothing is left.
 
 **When it fails.** The lake folder or the history cannot be reached, or a file of the lake is damaged;
 the last line of the log says which. All that can be done is done first, and nothing else depends on
@@ -12,7 +15,9 @@ this DAG; on the next day it does what it could not do today.
 **How to run it again.** Clear the task, or trigger the DAG: it is safe at any time, also when it was
 stopped on the way. By hand: `evenkeel upkeep`.
 
-**Where to look.** The task's result says what left and how many files became how many.
+**Where to look.** The log says what was done and how much is left ("compacted 3 of 9 datasets of
+2026-11-21; the rest next time"), the result what the last turn did: which snapshots went, how many files
+became how many.
 
     select min(started_at), count(*) from snapshot;
 """
@@ -20,10 +25,25 @@ stopped on the way. By hand: `evenkeel upkeep`.
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
-from airflow.sdk import dag, task
+from airflow.sdk import BaseSensorOperator, PokeReturnValue, dag
 
 from evenkeel.dags import defaults
+
+BUDGET = timedelta(minutes=10)
+"""After so long nothing more is begun: a turn is no longer than other tasks may wait."""
+
+
+class Upkeep(BaseSensorOperator):
+    """A turn of the upkeep, again and again until nothing is left to do; between two it holds no slot."""
+
+    def poke(self, context: Any) -> PokeReturnValue:
+        """Take a turn."""
+        from evenkeel.dags import runtime
+
+        did = runtime.upkeep(BUDGET)
+        return PokeReturnValue(is_done=not did["left"], xcom_value=did)
 
 
 @dag(
@@ -36,14 +56,13 @@ from evenkeel.dags import defaults
 def history_upkeep() -> None:
     """Forget what is too old, and compact the lake."""
 
-    # a day of 10,000 groups is gigabytes, and the first run after an upgrade finds many days
-    @task(execution_timeout=timedelta(hours=6))
-    def upkeep() -> dict[str, int]:
-        from evenkeel.dags import runtime
-
-        return runtime.upkeep()
-
-    upkeep()
+    Upkeep(
+        task_id="upkeep",
+        mode="reschedule",
+        poke_interval=timedelta(minutes=2),
+        # the budget, and what was begun at its end: the largest dataset of a day of 10,000 groups is minutes of work
+        execution_timeout=timedelta(hours=1),
+    )
 
 
 DAG = history_upkeep()

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Protocol
@@ -316,10 +316,13 @@ def watch() -> None:
     log.info("%s", report)
 
 
-def upkeep() -> dict[str, int]:
-    """Forget what is too old, and compact the lake."""
+def upkeep(budget: timedelta) -> dict[str, int]:
+    """Forget what is too old, and compact the lake for so long; how much of it is left stands under `left`."""
     with running("upkeep", cluster=None) as ports:
-        return steps.upkeep(ports.lake, ports.history, ports.settings, utc_now())
+        did = steps.upkeep(
+            ports.lake, ports.history, ports.settings, utc_now(), budget=budget, tell=log.info
+        )
+    return asdict(did)
 
 
 class Runs(Protocol):

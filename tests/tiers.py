@@ -31,7 +31,7 @@ BY_TEST, BY_FILE = ((*PARALLEL, "--dist", how) for how in ("worksteal", "loadfil
 
 DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
-    *("tests/helpers/fleet", "tests/benchmarks/fleet/results.py"),
+    *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
 )
 SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
 """Airflow and Great Expectations take seconds; the unit tier does not even look there."""

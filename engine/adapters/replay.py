@@ -36,7 +36,7 @@ from evenkeel.engine.datasets import (
 )
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Compacted, Lake, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 
 FORMAT = "evenkeel-recording"
 VERSION = 1
@@ -295,7 +295,11 @@ class Recording:
         self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
         return len(old)
 
-    def compact(self, before: datetime) -> Compacted:
+    def finished_days(self, before: datetime) -> list[LakeDay]:
+        """None: there are no files."""
+        return []
+
+    def compact(self, day: LakeDay, before: datetime) -> Compacted:
         """Nothing to do in memory."""
         return Compacted()
 

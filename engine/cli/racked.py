@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import Compacted, Lake, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
 
 CONFIGURED = "configured"
 """The source of a rack that the member did not tell itself."""
@@ -76,10 +76,6 @@ class RackedLake:
         """As of `Lake`."""
         return self.lake.finish(step, snapshot_id, run, parts, facts)
 
-    def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
-        """As of `Lake`."""
-        return self.lake.files(dataset, snapshot_ids)
-
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
         """As of `Lake`."""
         return self.lake.manifest(step, snapshot_id)
@@ -96,6 +92,10 @@ class RackedLake:
         """As of `Lake`."""
         return self.lake.expire(before)
 
-    def compact(self, before: datetime) -> Compacted:
+    def finished_days(self, before: datetime) -> list[LakeDay]:
         """As of `Lake`."""
-        return self.lake.compact(before)
+        return self.lake.finished_days(before)
+
+    def compact(self, day: LakeDay, before: datetime) -> Compacted:
+        """As of `Lake`."""
+        return self.lake.compact(day, before)

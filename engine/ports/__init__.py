@@ -29,7 +29,7 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Compacted, Lake, LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports.lake import Compacted, Lake, LakeDay, LakeFile, Manifest, WrittenPart
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -51,6 +51,7 @@ __all__ = [
     "History",
     "Incidents",
     "Lake",
+    "LakeDay",
     "LakeFile",
     "LeftBehind",
     "Locks",

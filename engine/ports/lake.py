@@ -102,18 +102,29 @@ class WrittenPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LakeDay:
+    """What there is of a dataset of a cluster's day, `YYYY-MM-DD` in UTC."""
+
+    dataset: str
+    cluster: str
+    day: str
+
+    def __str__(self) -> str:
+        """As people are told of it."""
+        return f"{self.dataset} of {self.cluster}, {self.day}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
     """
     What a compaction did.
 
     Attributes:
-        days: How many days of a cluster it brought into files of a day.
-        files: How many files their rows lay in.
+        files: How many files the rows lay in that it brought together.
         into: How many they lie in now.
         swept: How many files it removed that nothing named.
     """
 
-    days: int = 0
     files: int = 0
     into: int = 0
     swept: int = 0
@@ -190,9 +201,6 @@ class Lake(Protocol):
             LakeError: The dataset or one of these columns is not there, or a file is damaged.
         """
 
-    def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
-        """Paths of the same, for a reader of its own (Spark)."""
-
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
         """
         Raises:
@@ -208,10 +216,13 @@ class Lake(Protocol):
     def expire(self, before: datetime) -> int:
         """Remove what was taken before that moment; the number of snapshots removed."""
 
-    def compact(self, before: datetime) -> Compacted:
+    def finished_days(self, before: datetime) -> list[LakeDay]:
+        """What of the days that ended before that moment is not one file yet, oldest first."""
+
+    def compact(self, day: LakeDay, before: datetime) -> Compacted:
         """
-        Bring each day that ended before that moment into few files, and remove those that nothing names.
+        Bring a finished day of a dataset into one file, and remove those that nothing has named for a day before then.
 
         Raises:
-            LakeError: A day cannot be compacted; the others are.
+            LakeError: It cannot be done; what was there stays.
         """

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -66,7 +66,8 @@ class Upkeep:
 def once(folder: str) -> None:
     """Compact, and tell what it took, as JSON; run in a process of its own."""
     began, spent = time.perf_counter(), time.process_time()
-    did = FileLake(folder).compact(datetime.now(UTC) + timedelta(days=36_500))
+    settings = Settings(keep_days=36_500)
+    did = steps.upkeep(FileLake(folder), None, settings, datetime.now(UTC))
     found = Upkeep(
         seconds=time.perf_counter() - began,
         processor_seconds=time.process_time() - spent,

@@ -30,7 +30,7 @@ from evenkeel.engine.datasets import (
 )
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import GroupSnapshot
-from evenkeel.engine.ports import Lake
+from evenkeel.engine.ports import Compacted, Lake
 from evenkeel.engine.wording import words
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -264,6 +264,16 @@ def store(lake: Lake, *snapshots: ClusterSnapshot) -> list[str]:
         }
         lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, noted)
     return [snapshot.snapshot_id for snapshot in snapshots]
+
+
+def compacted(lake: Lake, before: datetime) -> Compacted:
+    """Compact every day that ended before a moment; what was done of all of them."""
+    done = [lake.compact(day, before) for day in lake.finished_days(before)]
+    return Compacted(
+        files=sum(each.files for each in done),
+        into=sum(each.into for each in done),
+        swept=sum(each.swept for each in done),
+    )
 
 
 def _offset(offsets: Offsets, partition: int) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenkeel.engine.adapters.kafka.configs import Configs, TopicConfig, read_configs
 from evenkeel.engine.adapters.kafka.connection import Connection
@@ -290,6 +291,9 @@ def _partitions(
 
 
 def _commits(commits: Commits, key: Mapping[str, str]) -> pa.Table:
+    """
+    Group by group, as groups and members are, whichever broker answered first: so a few groups can be read of many.
+    """
     columns = {
         "group_id": commits.group,
         "topic": commits.topic,
@@ -298,4 +302,5 @@ def _commits(commits: Commits, key: Mapping[str, str]) -> pa.Table:
         "read_at": commits.read_at,
         "error": commits.error,
     }
-    return _filled("commits", columns, len(commits.group), key)
+    table = _filled("commits", columns, len(commits.group), key)
+    return table.take(pc.sort_indices(table["group_id"]))

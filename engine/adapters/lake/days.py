@@ -27,8 +27,8 @@ import pyarrow.parquet as pq
 from evenkeel.engine.adapters.lake.catalog import Catalog, datasets_of, files_of, id_in, step_of
 from evenkeel.engine.adapters.lake.tables import ROW_GROUP_BYTES, writing
 from evenkeel.engine.datasets import STEPS, shaped
-from evenkeel.engine.errors import LakeError, SnapshotNotFound
-from evenkeel.engine.ports import Compacted, LakeFile, Manifest
+from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.ports import Compacted, LakeDay, LakeFile, Manifest
 
 ROW_GROUP = 131_072
 """Rows of a row group in the file of a day: old snapshots are read whole, and the end of the file stays small."""
@@ -43,15 +43,12 @@ _GRACE = timedelta(days=1)
 
 @dataclass(frozen=True)
 class _Day:
-    """What there is of a dataset of a cluster's day."""
+    """A day of a dataset, and where it lies."""
 
+    catalog: Catalog
     dataset: str
     cluster: str
     day: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.dataset} of {self.cluster}, {self.day}"
 
     @property
     def step(self) -> str:
@@ -61,60 +58,42 @@ class _Day:
     def schema(self) -> pa.Schema:
         return datasets_of(self.step)[self.dataset]
 
-    def folder(self, catalog: Catalog) -> str:
-        return catalog.folder(self.dataset, self.cluster, self.day)
+    @property
+    def folder(self) -> str:
+        return self.catalog.folder(self.dataset, self.cluster, self.day)
 
-    def manifests(self, catalog: Catalog) -> list[Manifest]:
-        return catalog.manifests(self.step, self.cluster, self.day)
+    def manifests(self) -> list[Manifest]:
+        return self.catalog.manifests(self.step, self.cluster, self.day)
 
-    def paths(self, catalog: Catalog, manifests: Sequence[Manifest]) -> set[str]:
+    def paths(self, manifests: Sequence[Manifest]) -> set[str]:
         """The files that manifests name."""
-        return {f"{self.folder(catalog)}/{name}" for name in self.names(manifests)}
+        return {f"{self.folder}/{name}" for name in self.names(manifests)}
 
     def names(self, manifests: Sequence[Manifest]) -> set[str]:
         return {file.name for manifest in manifests for file in files_of(manifest, self.dataset)}
 
 
-def compact(catalog: Catalog, before: datetime) -> Compacted:
-    """
-    Compact the days that ended before a moment, oldest first, and remove what nothing has named for a day before it.
-
-    Raises:
-        LakeError: Some days could not be compacted; the others are.
-    """
-    problems: list[str] = []
-    done: set[tuple[str, str]] = set()
-    files = into = swept = 0
-    for day in _days(catalog, before):
-        try:
-            with catalog.files.explained("compacted"):
-                if found := _compact(catalog, day):
-                    done.add((day.cluster, day.day))
-                    files, into = files + found[0], into + found[1]
-                swept += _sweep(catalog, day, before - _GRACE)
-        except LakeError as problem:
-            problems.append(f"{day.name}: {problem.message}")
-    if problems:
-        more = f" {len(problems) - 1} more fail likewise." if len(problems) > 1 else ""
-        raise LakeError(
-            f"not every day of lake {catalog.files.path} could be compacted: {problems[0]}{more}",
-            fix="Nothing is lost, and the other days are done. Expire or restore what is damaged.",
-        )
-    return Compacted(days=len(done), files=files, into=into, swept=swept)
-
-
-def _days(catalog: Catalog, before: datetime) -> list[_Day]:
-    """What there is of days that ended before a moment, oldest first."""
+def finished(catalog: Catalog, before: datetime) -> list[LakeDay]:
+    """What there is of days that ended before a moment and is not one file, oldest first."""
     limit = before.astimezone(UTC)
     days = [
-        _Day(dataset, cluster, day)
+        LakeDay(dataset=dataset, cluster=cluster, day=day)
         for step in STEPS
         for dataset in datasets_of(step)
         for cluster in catalog.clusters(dataset)
         for day in catalog.days(dataset, cluster)
         if _end(day) <= limit
+        # where nothing lies but one file of a day no manifest has to be read
+        and not _is_one_file_of_a_day(catalog.files.names(catalog.folder(dataset, cluster, day)))
     ]
     return sorted(days, key=lambda one: one.day)
+
+
+def compact(catalog: Catalog, of: LakeDay, before: datetime) -> Compacted:
+    """Compact a day, and remove what nothing has named for a day before a moment."""
+    day = _Day(catalog, of.dataset, of.cluster, of.day)
+    files, into = _compact(day)
+    return Compacted(files=files, into=into, swept=_sweep(day, before - _GRACE))
 
 
 def _end(day: str) -> datetime:
@@ -126,25 +105,22 @@ def _end(day: str) -> datetime:
     return datetime(first.year, first.month, first.day, tzinfo=UTC) + timedelta(days=1)
 
 
-def _compact(catalog: Catalog, day: _Day) -> tuple[int, int] | None:
-    """Compact a day: from how many files into how many; None where there was nothing to do."""
-    # where nothing lies but one file of a day no manifest has to be read
-    if _is_one_file_of_a_day(catalog.files.names(day.folder(catalog))):
-        return None
-    manifests = day.manifests(catalog)
+def _compact(day: _Day) -> tuple[int, int]:
+    """Compact a day: from how many files into how many; 0 where there was nothing to do."""
+    catalog, manifests = day.catalog, day.manifests()
     if _compacted(day, manifests):
-        return None
-    path = f"{day.folder(catalog)}/{_BEGIN}{secrets.token_hex(4)}.parquet"
+        return 0, 0
+    path = f"{day.folder}/{_BEGIN}{secrets.token_hex(4)}.parquet"
     try:
-        files = _write_day(catalog, day, manifests, path)
+        files = _write_day(day, manifests, path)
         # the originals must not go while what replaces them is only in the machine's memory
         catalog.files.settle([path])
         for manifest in manifests:
             _point(catalog, manifest, {day.dataset: files[manifest.snapshot_id]})
         catalog.files.settle([catalog.manifest_path(day.step, m.snapshot_id) for m in manifests])
     finally:
-        former = day.paths(catalog, manifests) | {path}
-        catalog.files.forget(sorted(former - day.paths(catalog, day.manifests(catalog))))
+        former = day.paths(manifests) | {path}
+        catalog.files.forget(sorted(former - day.paths(day.manifests())))
     return len(day.names(manifests)), int(any(files.values()))
 
 
@@ -159,7 +135,7 @@ def _compacted(day: _Day, manifests: Sequence[Manifest]) -> bool:
 
 
 def _write_day(
-    catalog: Catalog, day: _Day, manifests: Sequence[Manifest], path: str
+    day: _Day, manifests: Sequence[Manifest], path: str
 ) -> dict[str, tuple[LakeFile, ...]]:
     """Write the file of a day; by snapshot, where its rows are in it."""
     name = path.rpartition("/")[2]
@@ -168,9 +144,9 @@ def _write_day(
     with ExitStack() as stack:
         for manifest in manifests:
             own = (0, 0)
-            for table in _rows(catalog, manifest, day.dataset):
+            for table in _rows(day.catalog, manifest, day.dataset):
                 if sink is None:  # without a row there is no file
-                    stream = stack.enter_context(catalog.files.writing(path))
+                    stream = stack.enter_context(day.catalog.files.writing(path))
                     sink = stack.enter_context(_Sink(stream, day.schema))
                 first, end = sink.add(table)
                 own = (own[0] if own[1] else first, end)
@@ -251,16 +227,16 @@ def _point(catalog: Catalog, manifest: Manifest, new: dict[str, tuple[LakeFile, 
             catalog.put(replace(manifest, files=files | new))
 
 
-def _sweep(catalog: Catalog, day: _Day, before: datetime) -> int:
+def _sweep(day: _Day, before: datetime) -> int:
     """Remove what an interrupted run left before a moment and nothing names; how many files."""
-    folder = day.folder(catalog)
-    ages = catalog.files.ages(folder)
+    folder, files = day.folder, day.catalog.files
+    ages = files.ages(folder)
     old = {f"{folder}/{n}" for n, age in ages.items() if _is_ours(n) and age and age < before}
     if not old or _is_one_file_of_a_day(ages):
         return 0
     # what is named is asked after what is there: a file is never named again once it is not
-    old -= day.paths(catalog, day.manifests(catalog))
-    catalog.files.forget(sorted(old))
+    old -= day.paths(day.manifests())
+    files.forget(sorted(old))
     return len(old)
 
 

@@ -29,7 +29,7 @@ from evenkeel.engine.adapters.lake.tables import Pick, Reader, rows_per_group, w
 from evenkeel.engine.datasets import SCHEMA_VERSION, STEPS, split_snapshot_id
 from evenkeel.engine.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.model import check_aware, utc_now
-from evenkeel.engine.ports import Compacted, LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports import Compacted, LakeDay, LakeFile, Manifest, WrittenPart
 
 _RUN = re.compile(r"[a-z0-9]{1,32}")
 _TRIES = 5
@@ -296,22 +296,37 @@ class FileLake:
             self._files.check_parent()
             return self._catalog.clusters(f"{MANIFESTS}/snapshot")
 
-    def compact(self, before: datetime) -> Compacted:
+    def finished_days(self, before: datetime) -> list[LakeDay]:
         """
-        Bring each day that ended before that moment into one file per dataset, and remove what nothing names.
-
-        Interrupted, it goes on where it was when it is called again; readers are never in its way.
+        What of the days that ended before that moment is not one file yet, oldest first.
 
         Args:
             before: Aware.
 
         Raises:
-            LakeError: A day cannot be compacted; the others are.
+            LakeError: The folder cannot be read.
         """
         check_aware(before, "before")
-        with self._files.explained("changed"):
+        with self._files.explained("read"):
             self._files.check_parent()
-            return days.compact(self._catalog, before)
+            return days.finished(self._catalog, before)
+
+    def compact(self, day: LakeDay, before: datetime) -> Compacted:
+        """
+        Bring a finished day of a dataset into one file, and remove what nothing has named for a day before a moment.
+
+        Interrupted, it loses nothing, and leaves what a later one removes; readers are never in its way.
+
+        Args:
+            day: One of `finished_days`.
+            before: Aware.
+
+        Raises:
+            LakeError: It cannot be done; what was there stays.
+        """
+        check_aware(before, "before")
+        with self._files.explained("compacted"):
+            return days.compact(self._catalog, day, before)
 
     def expire(self, before: datetime) -> int:
         """

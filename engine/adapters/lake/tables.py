@@ -7,14 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
 from evenkeel.engine.datasets import shaped
+from evenkeel.engine.model import Flags
 
-ROW_GROUP = 32_768
+ROW_GROUP = 8_192
 """Rows of a row group: the least that is read of a column. Smaller ones cost more to open than they spare."""
 
 ROW_GROUP_BYTES = 64 << 20
@@ -189,20 +191,18 @@ class Reader:
         with self._system.open_input_file(path) as file:
             footer = self._footer(path, file)
             wanted = footer.row_groups(pick, within)
-            columns = [
-                n for n in dict.fromkeys([*pick.schema.names, *pick.among]) if n in footer.names
-            ]
-            texts = [n for n in columns if n in pick.schema.names and _is_text(pick.schema, n)]
-            table = pq.ParquetFile(
+            texts = [field.name for field in pick.schema if pa.types.is_string(field.type)]
+            parquet = pq.ParquetFile(
                 file,
                 metadata=footer.metadata,
                 # rows that are not wanted then cost a number each, not a text
-                read_dictionary=list(dict.fromkeys([*texts, *pick.among])) if pick.among else None,
+                read_dictionary=[*{*texts, *pick.among}] if pick.among else None,
                 pre_buffer=self._remote,
-            ).read_row_groups(wanted, columns)
-        for column, values in pick.among.items():
-            table = table.filter(_among(table[column], values))
-        return shaped(table, pick.schema)
+            )
+            columns = [n for n in pick.schema.names if n in footer.names]
+            if not pick.among:
+                return shaped(parquet.read_row_groups(wanted, columns), pick.schema)
+            return shaped(_picked(parquet, pick.among, wanted, columns), pick.schema)
 
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
         key = (path, file.size())
@@ -217,14 +217,33 @@ def _reader(system: fs.FileSystem, remote: bool) -> Reader:
     return Reader(system, remote=remote)
 
 
-def _is_text(schema: pa.Schema, name: str) -> bool:
-    return bool(pa.types.is_string(schema.field(name).type))
+def _picked(
+    file: pq.ParquetFile, among: Mapping[str, pa.Array], row_groups: list[int], columns: list[str]
+) -> pa.Table:
+    """
+    The rows with certain values, out of some row groups.
+
+    What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
+    only where there is a row to be had.
+    """
+    told = file.read_row_groups(row_groups, list(among))
+    rows = np.logical_and.reduce([_among(told[name], values) for name, values in among.items()])
+    sizes = [file.metadata.row_group(i).num_rows for i in row_groups]
+    holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
+    kept = [i for i, some in zip(row_groups, holds, strict=False) if some]
+    others = [name for name in columns if name not in among]
+    table = told.filter(pa.array(rows))
+    if others:
+        more = file.read_row_groups(kept, others)
+        more = more.filter(pa.array(rows[np.repeat(holds[: len(sizes)], sizes)]))
+        table = pa.table({name: (more if name in others else table)[name] for name in columns})
+    return table
 
 
-def _among(column: pa.ChunkedArray, values: pa.Array) -> pa.ChunkedArray:
-    """Whether each value of a dictionary-encoded column is among some."""
-    found = [
-        pc.fill_null(pc.is_in(chunk.dictionary, value_set=values).take(chunk.indices), False)
-        for chunk in column.chunks
-    ]
-    return pa.chunked_array(found, pa.bool_())
+def _among(column: pa.ChunkedArray, values: pa.Array) -> Flags:
+    """Whether each value of a dictionary-encoded column is among some; a null is not."""
+    found = [np.zeros(0, np.bool_)]
+    for chunk in column.chunks:
+        known = pc.is_in(chunk.dictionary, value_set=values).to_numpy(zero_copy_only=False)
+        found.append(np.append(known, False)[chunk.indices.fill_null(-1).to_numpy()])
+    return np.concatenate(found)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
 from evenkeel.engine.cli.options import epilog
+from evenkeel.engine.cli.running import complain
 
 EPILOG = epilog(
     [
         "evenkeel upkeep                          # lake and history of the configuration",
         "evenkeel upkeep --lake .evenkeel/lake    # that lake only",
+        "evenkeel upkeep --minutes 10             # begin nothing more after ten minutes",
     ],
     [0, 2, 4, 5],
-    "The DAG history_upkeep does the same every day. It is safe at any time, also beside a running pipeline; stopped "
-    "on the way it loses nothing, and the next run goes on from there. What is old is said by keep_days.",
+    "The DAG history_upkeep does the same every day, ten minutes at a time. It is safe at any time, also beside a "
+    "running pipeline; stopped on the way it loses nothing, and the next run goes on from there. What is old is said "
+    "by keep_days.",
 )
 
 
@@ -23,6 +27,15 @@ def upkeep(
     lake: Annotated[
         str | None,
         typer.Option("--lake", metavar="DIR", help="This lake, and leave the history as it is."),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--minutes",
+            metavar="N",
+            min=0,
+            help="Begin with no further day of a dataset after so long; without it all is done.",
+        ),
     ] = None,
 ) -> None:
     """Forget what is older than keep_days, and bring finished days of the lake into few files."""
@@ -34,15 +47,17 @@ def upkeep(
     if lake is not None:
         settings = settings.model_copy(update={"lake": lake})
     stored = None if lake or settings.database_url is None else wiring.history(settings)
-    did = step(wiring.lake(settings), stored, settings, utc_now())
+    budget = None if minutes is None else timedelta(minutes=minutes)
+    where = wiring.lake(settings)
+    did = step(where, stored, settings, utc_now(), budget=budget, tell=complain)
     print(
-        f"lake {settings.lake}: {did['lake']:,} snapshots older than {settings.keep_days} days removed"
+        f"lake {settings.lake}: {did.lake:,} snapshots older than {settings.keep_days} days removed"
     )
     print(
-        f"lake {settings.lake}: {did['days']:,} days brought from {did['files']:,} files into {did['into']:,},"
-        f" {did['swept']:,} files of interrupted runs removed"
+        f"lake {settings.lake}: {did.days:,} days brought from {did.files:,} files into {did.into:,},"
+        f" {did.swept:,} files of interrupted runs removed"
     )
     if stored is None:
         print("history: left as it is" if lake else "history: none is configured")
     else:
-        print(f"history: {did['history']:,} snapshots removed")
+        print(f"history: {did.history:,} snapshots removed")

@@ -102,7 +102,7 @@ RACKS: Mapping[str, float] = {"all": 0.65, "some": 0.05, "none": 0.30}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Groups:
-    """What each of G groups is like, in the order in which brokers list them; *giant* is an index or None."""
+    """What each of G groups is like, in the order in which they are listed; *giant* is an index or None."""
 
     size: Ints
     members: Ints

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from tests.helpers.fleet.tables import FleetTables
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Taken:
     """
-    One snapshot: when it was taken, its five tables, and what could not be read.
+    One snapshot: when it was taken, its five tables, what could not be read, and what members were said to list.
 
     It stands for a `ClusterSnapshot`, of which only the stored form is needed here: that older code can read, too.
     """
@@ -30,6 +30,7 @@ class Taken:
     finished_at: datetime
     tables: Mapping[str, pa.Table]
     problems: tuple[str, ...]
+    listings: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -45,7 +46,7 @@ class Taken:
             "requests": {"ListGroups": 1},
             "bytes_sent": None,
             "bytes_received": None,
-            "listings": [],
+            "listings": list(self.listings),
             "unreadable_groups": len(self.problems),
         }
 
@@ -70,8 +71,13 @@ def snapshots(fleet: Fleet) -> Iterator[Taken]:
 
 def write_fleet(lake: Lake, fleet: Fleet) -> list[str]:
     """Write all snapshots of a fleet; their ids, the oldest first."""
+    return write_taken(lake, snapshots(fleet))
+
+
+def write_taken(lake: Lake, taken: Iterable[Taken]) -> list[str]:
+    """Write snapshots one after another; their ids in the same order."""
     ids = []
-    for one in snapshots(fleet):
+    for one in taken:
         lake.write("snapshot", one.snapshot_id, one.tables, one.facts)
         ids.append(one.snapshot_id)
     return ids

@@ -188,12 +188,12 @@ def _starts(sizes: Ints) -> Ints:
 
 
 def _names(count: int, rng: np.random.Generator) -> list[str]:
-    """Names that do not sort as they are listed."""
+    """In the order in which a snapshot lists groups: by name."""
     domain, kind = rng.integers(0, len(DOMAINS), count), rng.integers(0, len(KINDS), count)
-    return [
+    return sorted(
         f"{DOMAINS[d]}-{KINDS[k]}-{number:05d}"
         for d, k, number in zip(domain, kind, rng.permutation(count).tolist(), strict=True)
-    ]
+    )
 
 
 def _own_links(

@@ -12,9 +12,9 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.datasets import SNAPSHOT
 from evenkeel.engine.model import NONE, Ints
 from tests.helpers.fleet import blobs
+from tests.helpers.fleet.columns import table_of
 from tests.helpers.fleet.groups import KIP_1071, Protocol, State
 from tests.helpers.fleet.layout import Fleet, is_modern
 from tests.helpers.fleet.moving import Offsets, course_of
@@ -63,7 +63,7 @@ class FleetTables:
             ),
         }
         key = {"snapshot_id": snapshot_id, "cluster": self.fleet.shape.cluster}
-        return {name: _table(name, columns, kept, key) for name, (columns, kept) in parts.items()}
+        return {name: table_of(name, columns, kept, key) for name, (columns, kept) in parts.items()}
 
     def unreadable(self) -> list[str]:
         """The groups that nobody may read, and why."""
@@ -367,22 +367,3 @@ def _state(kind: str, state: State) -> str:
     if state is State.REBALANCING:
         return _MOVING[kind]
     return "Empty" if state is State.EMPTY else "Stable"
-
-
-def _table(
-    dataset: str, columns: Mapping[str, Any], kept: np.ndarray | None, key: Mapping[str, str]
-) -> pa.Table:
-    """The columns of a dataset, null where there is none of that name, of the rows that are kept."""
-    schema, length = SNAPSHOT[dataset], len(next(iter(columns.values())))
-
-    def column(name: str, kind: pa.DataType) -> pa.Array:
-        if name in key:
-            return pa.repeat(pa.scalar(key[name]), length)
-        values = columns.get(name)
-        if values is None:
-            return pa.nulls(length, kind)
-        return values if isinstance(values, pa.Array) else pa.array(values, kind)
-
-    arrays = [column(field.name, field.type).cast(field.type) for field in schema]
-    table = pa.Table.from_arrays(arrays, schema=schema)
-    return table if kept is None or kept.all() else table.filter(pa.array(kept))

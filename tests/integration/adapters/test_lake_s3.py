@@ -13,7 +13,16 @@ from evenkeel.engine.datasets import CANDIDATES, SNAPSHOT, rows_to_table
 from evenkeel.engine.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.ports import Compacted, WrittenPart
 from tests.helpers.s3_server import s3_server
-from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, snapshot_id, store, topic
+from tests.helpers.snapshots import (
+    EVERY,
+    FIRST,
+    compacted,
+    group,
+    make_snapshot,
+    snapshot_id,
+    store,
+    topic,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -70,9 +79,9 @@ def test_a_day_is_compacted_and_expired(lake: FileLake) -> None:
     """Every row stays until its snapshot is expired."""
     groups = [group(f"g{i}", members=2, lag={"t": [i]}) for i in range(3)]
     taken = [make_snapshot(topics=[topic("t")], groups=groups, number=n) for n in range(3)]
-    assert lake.compact(FIRST) == Compacted()
+    assert compacted(lake, FIRST) == Compacted()
     ids = store(lake, *taken)
-    assert lake.compact(datetime(2026, 3, 2, tzinfo=UTC)) == Compacted(days=1, files=15, into=5)
+    assert compacted(lake, datetime(2026, 3, 2, tzinfo=UTC)) == Compacted(files=15, into=5)
     assert sorted(name[:4] for name in files(lake)) == ["day."] * 5
     for one in taken:
         for name in SNAPSHOT:

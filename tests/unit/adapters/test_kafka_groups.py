@@ -11,11 +11,13 @@ from kafka.protocol.metadata import FindCoordinatorResponse
 
 from evenkeel.engine.adapters.kafka.connection import Unanswered
 from evenkeel.engine.adapters.kafka.groups import (
+    Commits,
     Group,
     describe_groups,
     error_text,
     fetch_commits,
 )
+from evenkeel.engine.adapters.kafka.reader import _commits
 from evenkeel.engine.config import Filter
 from evenkeel.engine.model import GroupType
 from tests.helpers.scripted_connection import ScriptedConnection, run, unreachable
@@ -242,3 +244,18 @@ def test_a_group_that_moved_on_older_brokers_is_looked_up_alone() -> None:
     assert (wanted["a"].coordinator, wanted["a"].errors) == (2, [])
     assert wanted["b"].coordinator == 1
     assert "NOT_COORDINATOR" in wanted["b"].errors[0]
+
+
+def test_commits_lie_group_by_group() -> None:
+    """Coordinators answer in any order; whoever reads a few groups later finds each in one place, as it was told."""
+    told = Commits(
+        group=["b", "b", "a", "b"],
+        topic=["y", "x", "x", "a"],
+        partition=[1, 0, 0, 0],
+        offset=[4, 3, 2, 1],
+        read_at=[1, 1, 2, 3],
+        error=[None] * 4,
+    )
+    table = _commits(told, {"snapshot_id": "s", "cluster": "c"})
+    assert table["group_id"].to_pylist() == ["a", "b", "b", "b"]
+    assert table["committed_offset"].to_pylist() == [2, 4, 3, 1]

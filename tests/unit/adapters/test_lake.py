@@ -330,15 +330,9 @@ def test_only_the_row_groups_that_may_hold_what_is_wanted_are_read(
     monkeypatch.setattr(tables_module, "ROW_GROUP", 1_000)
     only = many(10_000, lake)
     whole = lake.read("commits", [only])
-    asked: list[list[int]] = []
+    asked = row_groups_asked_for(monkeypatch)
     ends: list[str] = []
-    read, end = pq.ParquetFile.read_row_groups, pq.read_metadata
-
-    def counting(self: Any, row_groups: list[int], *rest: Any, **more: Any) -> pa.Table:
-        asked.append(row_groups)
-        return read(self, row_groups, *rest, **more)
-
-    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counting)
+    end = pq.read_metadata
     monkeypatch.setattr(tables_module.pq, "read_metadata", lambda f: ends.append("") or end(f))
     some = lake.read("commits", [only], groups=["g0000", "g0039", "g0099", "h"])
     assert some.equals(
@@ -346,7 +340,7 @@ def test_only_the_row_groups_that_may_hold_what_is_wanted_are_read(
     )
     lake.read("commits", [only], groups=["a", "z"])
     lake.read("commits", [only], groups=["g0050"], topics=["u"])
-    assert asked == [[0, 3, 9], [], []]
+    assert {tuple(row_groups) for row_groups, _ in asked} == {(0, 3, 9), ()}
     assert len(ends) == 0
 
     fresh = FileLake(lake.path)
@@ -354,6 +348,43 @@ def test_only_the_row_groups_that_may_hold_what_is_wanted_are_read(
     copy = pickle.loads(pickle.dumps(fresh))
     assert copy.read("commits", [only], groups=["g0001"]).num_rows == 100
     assert len(ends) == 2
+
+
+def row_groups_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], list[str]]]:
+    """From now on, which row groups of a file are read, and which of their columns."""
+    asked: list[tuple[list[int], list[str]]] = []
+    read = pq.ParquetFile.read_row_groups
+
+    def counting(self: Any, row_groups: list[int], columns: list[str], **more: Any) -> pa.Table:
+        asked.append((row_groups, columns))
+        return read(self, row_groups, columns, **more)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counting)
+    return asked
+
+
+def test_where_no_row_is_wanted_only_the_columns_that_tell_are_read(
+    lake: FileLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bounds admit what lies between two groups that are wanted; all that is read of it is whose rows they are."""
+    monkeypatch.setattr(tables_module, "ROW_GROUP", 1_000)
+    only, columns = snapshot_id(0), ["topic", "partition", "begin_offset"]
+    rows = [
+        {"topic": topic, "partition": i, "begin_offset": i}
+        for topic in "abkpyz"
+        for i in range(500)
+    ]
+    tables = {name: schema.empty_table() for name, schema in SNAPSHOT.items()}
+    keys = dict(snapshot_id=only, cluster="test")
+    tables["partitions"] = rows_to_table([keys | row for row in rows], SNAPSHOT["partitions"])
+    lake.write("snapshot", only, tables, {})
+    asked = row_groups_asked_for(monkeypatch)
+    read = lake.read("partitions", [only], topics=["b", "m", "z"], columns=columns)
+    assert read.to_pylist() == [row for row in rows if row["topic"] in ("b", "z")]
+    assert lake.read("partitions", [only], topics=["m"], columns=columns).num_rows == 0
+    assert lake.read("partitions", [only], topics=["z"], columns=["topic"]).num_rows == 500
+    told, others = ["topic"], ["partition", "begin_offset"]
+    assert asked == [([0, 1, 2], told), ([0, 2], others), ([1], told), ([], others), ([2], told)]
 
 
 def test_rows_without_a_group_are_of_no_group(lake: FileLake) -> None:

@@ -47,6 +47,19 @@ def test_finished_days_become_few_files_and_old_ones_go(run, now, tmp_path, monk
             assert lake.read(name, [one.snapshot_id]).equals(one.tables[name])
 
 
+def test_it_may_be_told_to_do_a_little_at_a_time(run, now, tmp_path):
+    """Beside the result people see what is done, and what is left when the minutes are over."""
+    lake = FileLake(tmp_path / "own")
+    number = 95 * (timedelta(days=1) // EVERY)
+    store(lake, *(make_snapshot(topics=[topic("t")], number=n) for n in (number, number + 1)))
+    result = run("upkeep", "--lake", tmp_path / "own", "--minutes", 0)
+    assert result.stderr.splitlines() == [
+        "1 of 5: brokers of test, 2026-06-04, 2 files into 1",
+        "compacted 1 of 5 datasets of 2026-06-04; the rest next time",
+    ]
+    assert "1 days brought from 2 files into 1" in result.stdout
+
+
 def test_a_lake_that_is_damaged_is_one_line(run, now, tmp_path):
     """With what to do about it, and the exit code of the lake."""
     lake = FileLake(tmp_path / "own")

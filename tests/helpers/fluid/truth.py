@@ -1,0 +1,177 @@
+"""What is true of a situation, and what may be said of it."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tests.helpers.fluid.plan import EVERY, FIRST, Group, Partition
+
+SNAPSHOTS = 120
+LAST = SNAPSHOTS - 1
+
+
+class Diagnosis(enum.StrEnum):
+    """What ails a group; the first that holds."""
+
+    UNKNOWN = "unknown"
+    NO_MEMBERS = "no members"
+    REBALANCING = "rebalancing"
+    LOSING = "losing records"
+    SKIPPED = "skipped records"
+    SILENT = "silent member"
+    STUCK = "stuck partition"
+    SLOW = "slow member"
+    HOT = "hot partition"
+    TOO_FEW = "too few members"
+    SKEWED = "skewed load"
+    CATCHING_UP = "catching up"
+    KEEPS_UP = "keeps up"
+
+
+class Kind(enum.StrEnum):
+    """What kinds of messages there are."""
+
+    SWITCH = "switch"
+    WITHDRAWN = "withdrawn"
+    TAKEN_UP = "taken up"
+    VERIFIED = "verified"
+    MISSED = "missed"
+    OPENED = "opened"
+    WORSE = "worse"
+    RESOLVED = "resolved"
+    DIGEST = "digest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """
+    A diagnosis that must be reached by one snapshot and must then hold until another.
+
+    Attributes:
+        by, until: Both included; what is said between two truths is free.
+        subjects: Numbers of members, or partitions, that it must name, and no others; empty: whatever it names.
+        also: Diagnoses that are as true.
+        once: It is enough if one snapshot from `by` to `until` has it: what happened is soon past.
+    """
+
+    diagnosis: Diagnosis
+    by: int
+    until: int = LAST
+    subjects: tuple[int | Partition, ...] = ()
+    also: frozenset[Diagnosis] = frozenset()
+    once: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """
+    A group with its story, what is true of it, and what may be said about it.
+
+    Attributes:
+        says: The story in one sentence.
+        truths: In the order of time.
+        required: Kinds of messages that must come -> the last snapshot at which the first one may.
+        allowed: Kinds that may come as well; no others may.
+        begins: The snapshot at which trouble begins; before it nothing may be said.
+        cures: Of the strategies that its members list, those that mend it.
+    """
+
+    says: str
+    group: Group
+    truths: tuple[Truth, ...]
+    required: Mapping[Kind, int] = field(default_factory=dict)
+    allowed: frozenset[Kind] = frozenset()
+    begins: int = 0
+    cures: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """That of its group."""
+        return self.group.name
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing may be said about it at all."""
+        return not self.required and not self.allowed
+
+
+def contradictions(situation: Situation, events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """
+    Where what was said contradicts what is true, one sentence each.
+
+    Args:
+        situation: What is true.
+        events: What `evenkeel backtest --json` prints, of this group and of others.
+    """
+    own = [e for e in events if situation.name in (e.get("group"), *(e.get("groups") or ()))]
+    diagnoses = [e for e in own if e["event"] == "diagnosis"]
+    messages = [e for e in own if e["event"] == "message"]
+    return [*_of_diagnoses(situation, diagnoses), *_of_messages(situation, messages)]
+
+
+def snapshot_at(moment: str) -> int:
+    """The number of the snapshot that was being worked on at a moment, as ISO text."""
+    return int((datetime.fromisoformat(moment) - FIRST).total_seconds() // EVERY)
+
+
+def _of_diagnoses(situation: Situation, changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    said: list[Mapping[str, Any] | None] = [None] * SNAPSHOTS
+    for change in changes:
+        first = snapshot_at(change["at"])
+        said[first:] = [change] * (SNAPSHOTS - first)
+    for truth in situation.truths:
+        wrong = [
+            number
+            for number in range(truth.by, truth.until + 1)
+            if not _holds(situation.group, truth, said[number])
+        ]
+        if wrong and (not truth.once or len(wrong) == truth.until - truth.by + 1):
+            last = said[wrong[0]]
+            told = f"{last['diagnosis']} {last['subjects']}" if last else "nothing"
+            yield (
+                f"{situation.name}: {truth.diagnosis} {list(truth.subjects)} is true from snapshot {truth.by} to"
+                f" {truth.until}; at {wrong[0]} (and {len(wrong) - 1} more) it said {told}."
+            )
+
+
+def _holds(group: Group, truth: Truth, said: Mapping[str, Any] | None) -> bool:
+    if said is None:
+        return False
+    if said["diagnosis"] in truth.also:
+        return True
+    return said["diagnosis"] == truth.diagnosis and _names(group, truth, said["subjects"])
+
+
+def _names(group: Group, truth: Truth, said: Sequence[str]) -> bool:
+    """Whether just the subjects are named, whichever way partitions are written; a member by client id or whole id."""
+    if not truth.subjects:
+        return True
+    patterns = [_pattern(group, subject) for subject in truth.subjects]
+    found = [[p for p in patterns if re.search(p, one)] for one in said]
+    return all(found) and {p for ps in found for p in ps} == set(patterns)
+
+
+def _pattern(group: Group, subject: int | Partition) -> str:
+    if isinstance(subject, int):
+        return rf"\b{re.escape(group.client(subject))}(?!\d)"
+    topic, number = subject
+    return rf"\b{re.escape(group.topic(topic))}\D{{1,12}}{number}(?!\d)"
+
+
+def _of_messages(situation: Situation, messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    first: dict[str, int] = {}
+    for message in messages:
+        first.setdefault(message["kind"], snapshot_at(message["at"]))
+    for kind, by in situation.required.items():
+        if first.get(kind, SNAPSHOTS) > by:
+            yield f"{situation.name}: no message of kind '{kind}' by snapshot {by}."
+    early = [kind for kind, snapshot in first.items() if snapshot < situation.begins]
+    for kind in early:
+        yield f"{situation.name}: a message of kind '{kind}' at snapshot {first[kind]}, before anything happened."
+    for kind in sorted(first.keys() - situation.required.keys() - situation.allowed):
+        yield f"{situation.name}: a message of kind '{kind}' at snapshot {first[kind]}, which may not come."
