@@ -27,8 +27,11 @@ from evenkeel.engine.batch import max_by, median_by, min_by
 from evenkeel.engine.metrics.samples import Samples
 from evenkeel.engine.model import Flags, Floats, Ints
 
-ENOUGH = 4
+ENOUGH = 3
 """So many ages of a partition say what its interval is."""
+
+RARELY = 0.5
+"""A group that commits more rarely than so many times between two samples may miss one of them by chance."""
 
 RISE = 30.0
 """Seconds by which the ages of a commit rise that are taken for backlog, if they only rise."""
@@ -137,4 +140,15 @@ def delay(samples: Samples, interval: CommitInterval, group: Ints, assumed: floa
         assumed: The interval that a group may have that has not shown one.
     """
     of_group = np.where(np.isnan(interval.of_group), assumed, interval.of_group)[group]
-    return np.maximum(samples.age - np.fmax(of_group, interval.of_partition), 0)
+    patience = np.fmax(of_group, interval.of_partition)
+    return np.maximum(samples.age - patience - _missed(samples, patience), 0)
+
+
+def _missed(samples: Samples, interval: Floats) -> Floats:
+    """(S, n) seconds of an interval between samples in which no commit came by chance, but did in the one before."""
+    missed = np.zeros(samples.age.shape)
+    if len(samples) > 2:
+        chance = interval > RARELY * samples.seconds[:-1]
+        chance &= (samples.consumed[:-1] == 0) & samples.moved[1:] & samples.stayed[:-1]
+        missed[:-2] = np.where(chance, samples.seconds[:-1], 0)
+    return missed

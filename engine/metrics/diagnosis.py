@@ -51,9 +51,6 @@ SLOW = 0.75
 JUMP = 4.0
 """Commits that went on so many times as fast as the best members would were set, not consumed."""
 
-RARELY = 0.5
-"""A group that commits more rarely than so many times between two samples may miss one of them by chance."""
-
 RECENT = 3
 """Intervals for which a jump is spoken of: somebody who looks every few snapshots should hear of it."""
 
@@ -110,7 +107,9 @@ class Evidence:
         """(n) partitions that may or may not be behind: something is unknown of them."""
         unseen = np.isnan(self.interval)[self.batch.group]
         old = np.nan_to_num(self.samples.age[0]) > self.objective[self.batch.group]
-        return self.counted & ((np.isnan(self.delays[0]) & ~(self.lag == 0)) | (unseen & old))
+        unknown = np.isnan(self.delays[0]) & ~(self.lag == 0)
+        doubtful: Flags = self.counted & (unknown | (unseen & old))
+        return doubtful
 
     @cached_property
     def over_lost(self) -> Flags:
@@ -175,8 +174,9 @@ class _Group:
         # without a past these have no rows
         self.consumed = samples.consumed[:RECENT, rows]
         self.seconds = samples.seconds[:RECENT, rows]
-        self.moved: Flags = samples.moved[:1, rows].any(axis=0)
-        self.still = self._still(samples.stayed[:2, rows])
+        self.moved: Flags = np.logical_or.reduce(samples.moved[:1, rows], axis=0)
+        stood = samples.stayed[:1, rows] & (self.consumed[:1] == 0)
+        self.still: Flags = self.behind & np.logical_or.reduce(stood, axis=0)
         nobody = samples.owner[1 : RECENT + 1, rows] == NONE
         self.was_empty = bool(nobody.all(axis=1).any())
         capacity = evidence.capacity
@@ -187,15 +187,6 @@ class _Group:
             self.capacity
         )
         self.load = self.of_members(self.arrivals)
-
-    def _still(self, stayed: Flags) -> Flags:
-        """(n) commits that are behind and stood through the newest interval with one owner; or through two."""
-        if not self.has_past:
-            return np.zeros(len(self.counted), np.bool_)
-        stood = stayed & (self.consumed[:2] == 0)
-        rare = self.interval > RARELY * np.nan_to_num(self.seconds[0], nan=np.inf)
-        still: Flags = self.behind & np.where(rare, stood.all(axis=0), stood[0])
-        return still
 
     def of_members(self, values: Floats) -> Floats:
         """(M) the sum over each member's partitions that count."""

@@ -104,7 +104,7 @@ class Samples:
         (S, n) seconds since the end stood where the commit stands, at each sample; 0 where all is committed.
 
         Interpolated between samples. Before the oldest one, records are taken to have arrived as fast as since; where
-        nothing has, the age is unknown.
+        nothing has, it is at least the time since then, and unknown without a past.
         """
         return np.array([self._age_at(sample) for sample in range(len(self))], np.float64)
 
@@ -125,8 +125,9 @@ class Samples:
             waiting &= ~inside
             newer, newer_at = np.where(usable, older, newer), np.where(usable, older_at, newer_at)
         with np.errstate(invalid="ignore", divide="ignore"):
-            before = (newer - committed) / self._speed
-        return np.where(waiting & np.isfinite(before), at - newer_at + before, age)
+            before = np.nan_to_num((newer - committed) / self._speed)
+        oldest = at - newer_at + before
+        return np.where(waiting & (oldest > 0), oldest, age)
 
     def arrivals(self, newest: int) -> Floats:
         """(n) offsets/s over so many of the newest intervals; nan where none of them is known."""
