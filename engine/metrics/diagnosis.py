@@ -406,6 +406,9 @@ def _unknown(group: _Group) -> Iterator[Fact]:
         yield fact(FactKind.DIAGNOSIS, "no_partitions_seen")
     elif doubtful and not group.has_past:
         yield fact(FactKind.DIAGNOSIS, "no_past", partitions=doubtful)
+    elif (group.in_doubt & np.isnan(group.lag)).any():
+        rows = group.in_doubt & np.isnan(group.lag)
+        yield fact(FactKind.DIAGNOSIS, "no_lag", partitions=int(rows.sum()))
     elif doubtful and math.isnan(group.interval):
         yield fact(FactKind.DIAGNOSIS, "no_commit_interval", partitions=doubtful)
     elif doubtful:

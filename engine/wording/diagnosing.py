@@ -104,6 +104,7 @@ CLAUSES: Mapping[str, Clause] = {
     "unreadable": lambda fact: fact.quote or "",
     "no_partitions_seen": lambda _: "none of its partitions is seen",
     "no_past": _in_doubt("how far behind it is will be known after the next snapshot"),
+    "no_lag": _in_doubt("how much it has to consume is unknown"),
     "no_commit_interval": _in_doubt(
         "no commit has been seen yet, and some groups commit once an hour: configure commit_interval_seconds, or wait"
     ),
