@@ -26,9 +26,9 @@ class SparkStep(BaseOperator):
     Run the step `<task_id>` of `evenkeel.spark_tasks` on one snapshot, in the Spark session of its run.
 
     The first step of a run starts a process, as a process group of its own, that keeps its session for the next one;
-    where none waits on this machine, a step starts its own. Spark's driver keeps Java and Python workers; ending the
-    group ends them all. Its output goes to the task's log; on failure its last line, which is the engine's one line,
-    becomes the task's error.
+    where none waits on this machine, or Spark is a Connect server's (`EVENKEEL_SPARK_REMOTE`), a step starts its own.
+    Spark's driver keeps Java and Python workers; ending the group ends them all. Its output goes to the task's log; on
+    failure its last line, which is the engine's one line, becomes the task's error.
 
     Args:
         snapshot_id: Which snapshot.
@@ -70,7 +70,9 @@ class SparkStep(BaseOperator):
         if not self.snapshot_id:
             raise AirflowSkipException("The snapshot was rejected as a whole.")
         run_id = context["run_id"]
-        self._place = place_of(self.dag_id if self.has_dag() else "", run_id)
+        # a Spark Connect server keeps running by itself: each step is a process of its own
+        if not os.environ.get("EVENKEEL_SPARK_REMOTE"):
+            self._place = place_of(self.dag_id if self.has_dag() else "", run_id)
         if self.task_id == BEHIND:
             self.also = runtime.to_measure(self.snapshot_id, run_id=run_id)
         with runtime.of_snapshot(self.task_id, self.snapshot_id) as ports:

@@ -8,19 +8,21 @@ died or was slow, writes the same part again; what no task finished, no reader s
 
 from __future__ import annotations
 
+import os
 import pickle
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import SparkSession
-from pyspark.sql.functions import col
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.steps.chunks import CHUNK, Chunk, cut, work_of
 from evenkeel.engine.steps.reading import rows_of_others
+from evenkeel.spark_tasks import cluster
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
 """One row per chunk: when it is begun, its place in the dataset, and its groups."""
@@ -33,6 +35,9 @@ PER_TASK = 2
 
 Work = Callable[[Sequence[str]], Mapping[str, pa.Table]]
 """The rows of some groups, by dataset."""
+
+Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What Spark has a worker do with the rows of a partition."""
 
 
 def run_chunks(
@@ -120,11 +125,22 @@ def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> li
         for turn, chunk in enumerate(turns)
     ]
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, PLAN))
-    placed = frame.repartitionById(len(chunks), col("turn"))
-    results = placed.mapInArrow(lambda batches: task(batches), RESULT).toArrow()
+    placed = frame.repartitionById(len(chunks), frame["turn"])
+    results = placed.mapInArrow(carried(task, cluster.for_workers(os.environ)), RESULT).toArrow()
     for problem in results["problem"].drop_null().to_pylist():
         raise pickle.loads(problem)
     return [pickle.loads(part) for part in results["written"].to_pylist()]
+
+
+def carried(task: Batches, environ: Mapping[str, str]) -> Batches:
+    """A task as workers get it: the way to S3 is in their environment before they open a lake."""
+    packed = cloudpickle.dumps(task)
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        os.environ.update(environ)
+        yield from pickle.loads(packed)(batches)
+
+    return work
 
 
 def without_secrets(settings: Settings) -> Settings:

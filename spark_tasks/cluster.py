@@ -62,17 +62,24 @@ def check_master(master: str, patience: float = 5) -> None:
         return
     addresses, refused = _addresses(master), []
     for host, port in addresses:
-        try:
-            socket.create_connection((host, port), patience).close()
-        except OSError as problem:
-            refused.append(f"{host}:{port}: {problem.strerror or problem}")
-        else:
+        problem = unreachable(host, port, patience)
+        if problem is None:
             return
+        refused.append(f"{host}:{port}: {problem}")
     if addresses:
         raise ConfigError(
             f"no Spark master answers at {master} ({'; '.join(refused)}).",
             fix=f"Start it, or correct {MASTER}.",
         )
+
+
+def unreachable(host: str, port: int, patience: float = 5) -> str | None:
+    """What the system says of a port where nobody answers; None where somebody does."""
+    try:
+        socket.create_connection((host, port), patience).close()
+    except OSError as problem:
+        return problem.strerror or str(problem)
+    return None
 
 
 def _addresses(master: str) -> list[tuple[str, int]]:
@@ -93,6 +100,23 @@ def _addresses(master: str) -> list[tuple[str, int]]:
     return addresses
 
 
+def archive(environ: Mapping[str, str]) -> str | None:
+    """
+    The archive of the workers' environment, a path or a URI; None where none is named.
+
+    Raises:
+        ConfigError: The file is not there.
+    """
+    place = environ.get(ARCHIVE)
+    if not place:
+        return None
+    if "://" not in place and not Path(place).is_file():
+        raise ConfigError(
+            f"{ARCHIVE} names {place}, which is not there.", fix="Make it with `evenkeel pack`."
+        )
+    return place
+
+
 def archive_options(environ: Mapping[str, str]) -> dict[str, str]:
     """
     The environment of the workers, where an archive of it is named.
@@ -100,15 +124,11 @@ def archive_options(environ: Mapping[str, str]) -> dict[str, str]:
     Raises:
         ConfigError: The file is not there.
     """
-    archive = environ.get(ARCHIVE)
-    if not archive:
+    place = archive(environ)
+    if place is None:
         return {}
-    if "://" not in archive and not Path(archive).is_file():
-        raise ConfigError(
-            f"{ARCHIVE} names {archive}, which is not there.", fix="Make it with `evenkeel pack`."
-        )
-    place = archive if "://" in archive else Path(archive).absolute().as_uri()
-    return {"spark.archives": f"{place}#environment"}
+    uri = place if "://" in place else Path(place).absolute().as_uri()
+    return {"spark.archives": f"{uri}#environment"}
 
 
 def defaults(environ: Mapping[str, str]) -> dict[str, str]:

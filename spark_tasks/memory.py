@@ -58,32 +58,34 @@ def driver_options(known: Mapping[str, str], machine: int) -> dict[str, str]:
     return {DRIVER: f"{int(min(max(machine * SHARE, LEAST), MOST)) >> 20}m"}
 
 
-def too_little(problem: BaseException, given: str) -> ConfigError | None:
+def too_little(problem: BaseException, given: str | None) -> ConfigError | None:
     """
     That memory was too little, in one line; None where a problem has nothing to do with it.
 
     Args:
         problem: What Spark, or the way to its Java, raised.
-        given: What its Java had, as Spark writes it.
+        given: What its Java had, as Spark writes it; None where it is a server's.
     """
     text = str(problem)
     in_java = re.search(r"OutOfMemoryError|heap space|GC overhead", text)
     who = "Spark" if in_java else "Python's workers"
     if _TOO_LITTLE.search(text):
-        what = (
-            f"{who} ran out of memory (its Java has {given}, this machine {_gib(machine_bytes())})."
-        )
+        what = f"{who} ran out of memory"
     elif _KILLED.search(text):
-        what = (
-            "a process of Spark was killed from outside, as happens when memory runs out"
-            f" (its Java has {given}, this machine {_gib(machine_bytes())})."
-        )
+        what = "a process of Spark was killed from outside, as happens when memory runs out"
     else:
         return None
+    if given is None:
+        return ConfigError(f"{what} (on the Spark Connect server).", fix=_FIX_OF_SERVER)
     return ConfigError(
-        what,
+        f"{what} (its Java has {given}, this machine {_gib(machine_bytes())}).",
         fix=f"Set {DRIVER} in spark-defaults.conf, give the machine more, or name a cluster (EVENKEEL_SPARK_MASTER).",
     )
+
+
+_FIX_OF_SERVER = (
+    f"Start it with more: {DRIVER}, spark.executor.memory, spark.executor.memoryOverhead."
+)
 
 
 def _gib(size: int) -> str:

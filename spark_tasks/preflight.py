@@ -10,78 +10,26 @@ is one line that names the thing and the fix; without this it is found out a min
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
 import sys
-import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from evenkeel.engine.environment import Environment, this_environment
-from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
-from evenkeel.engine.text import does, several
-from evenkeel.spark_tasks import cluster, probe
-
-PATIENCE = "EVENKEEL_SPARK_PATIENCE"
-"""Environment variable: seconds that a cluster may take to give the first executor, and as many for it to answer."""
-
-PATIENCE_SECONDS = 90.0
+from evenkeel.engine.errors import ConfigError, EvenkeelError
+from evenkeel.engine.text import does, one_line, several
+from evenkeel.spark_tasks import cluster, probe, readiness
 
 _SETTLED_SECONDS = 3.0
 """Executors come one after the other; when none came for so long, those that are there are asked."""
 
 _ASK = 'cat > /dev/null; "$0" -c "$1" "$2" 2>&1 || echo "(exit code $?)"'
 
-PACK = f"Make an archive with `evenkeel pack` and let {cluster.ARCHIVE} name it."
-PACK_AGAIN = "Make the archive anew with `evenkeel pack`."
 
-
-@dataclass(frozen=True)
-class Answer:
-    """
-    What one executor said.
-
-    Attributes:
-        report: What the probe found, empty where no Python of ours could start.
-        last_line: What was printed beside it, its last line.
-    """
-
-    report: dict[str, Any]
-    last_line: str
-
-    @property
-    def host(self) -> str:
-        """Where it runs, as far as it is known."""
-        return str(self.report.get("host", "unknown host"))
-
-
-@dataclass(frozen=True)
-class ReadyCluster:
-    """A cluster that can work for us: how many executors on how many hosts, and what they have in common."""
-
-    executors: int
-    hosts: int
-    environment: Environment
-    lake: str
-    seconds: float
-
-    def __str__(self) -> str:
-        """One line for a log."""
-        have = f"Python {self.environment.python}, evenkeel {self.environment.version} ({self.environment.source})"
-        asked = f"{several(self.executors, 'executor')} on {several(self.hosts, 'host')}"
-        return (
-            f"{asked} have {have}; lake {self.lake} is read and written "
-            f"by them ({self.seconds:.1f} s)"
-        )
-
-
-def preflight(spark: SparkSession, lake: str) -> ReadyCluster:
+def preflight(spark: SparkSession, lake: str) -> readiness.ReadyCluster:
     """
     Ask every executor of a session.
 
@@ -92,83 +40,14 @@ def preflight(spark: SparkSession, lake: str) -> ReadyCluster:
         ConfigError: There is no executor, or one lacks Python or our code.
         LakeError: One cannot read or write the lake.
     """
-    began, token = time.monotonic(), secrets.token_hex(6)
-    patience = float(os.environ.get(PATIENCE) or PATIENCE_SECONDS)
-    count = _executors(spark, patience)
-    probe.leave(lake, token)
-    try:
-        answers = _answers(spark, count, lake, token, patience)
-    finally:
-        arrived = probe.collect(lake, token)
-    problem = verdict(answers, arrived, lake, this_environment(), _python(spark))
-    if problem is not None:
-        raise problem
-    hosts = {answer.host for answer in answers}
-    return ReadyCluster(count, len(hosts), this_environment(), lake, time.monotonic() - began)
-
-
-def verdict(
-    answers: Sequence[Answer], arrived: Collection[str], lake: str, here: Environment, python: str
-) -> EvenkeelError | None:
-    """
-    What is wrong with some workers, the cause before what follows from it; None where all is well.
-
-    Args:
-        answers: Of the executors.
-        arrived: Names of the files that the driver found in the lake afterwards.
-        lake: Its path or URI.
-        here: What the driver has.
-        python: The interpreter that the workers were to use.
-    """
-    for answer in answers:
-        problem = _of_environment(answer, here, python)
-        if problem is not None:
-            return problem
-    for answer in answers:
-        problem = _of_lake(answer, arrived, lake)
-        if problem is not None:
-            return problem
-    return None
-
-
-def _of_environment(answer: Answer, here: Environment, python: str) -> ConfigError | None:
-    """What of interpreter and code one lacks."""
-    report, worker = answer.report, f"a Spark worker ({answer.host})"
-    if not report:
-        return ConfigError(
-            f"Spark's workers cannot start Python as {python}: {answer.last_line}.".replace(
-                "..", "."
-            ),
-            fix=PACK,
-        )
-    if report["python"] != here.python:
-        return ConfigError(
-            f"{worker} runs Python {report['python']}, this process {here.python}; they must be the same.",
-            fix=f"Install Python {here.python} there, or run this with {report['python']}, and pack again.",
-        )
-    if "missing" in report:
-        return ConfigError(f"{worker} lacks a module: {report['missing']}.", fix=PACK)
-    if report["source"] != here.source:
-        return ConfigError(
-            f"{worker} has another evenkeel, {report['version']} ({report['source']}), than this process, "
-            f"{here.version} ({here.source}).",
-            fix=PACK_AGAIN,
-        )
-    return None
-
-
-def _of_lake(answer: Answer, arrived: Collection[str], lake: str) -> LakeError | None:
-    """What of the lake one cannot reach."""
-    tried, worker = answer.report["lake"], f"a Spark worker ({answer.host})"
-    fix = "Name a lake that workers and this process share: a mounted path, or s3://."
-    if "read_problem" in tried:
-        why = tried["read_problem"]
-        return LakeError(f"{worker} cannot read lake {lake} as this process does: {why}.", fix=fix)
-    if "write_problem" in tried:
-        return LakeError(f"{worker} cannot write lake {lake}: {tried['write_problem']}.", fix=fix)
-    if tried["wrote"] not in arrived:
-        return LakeError(f"what {worker} writes to lake {lake} is not seen here.", fix=fix)
-    return None
+    wait = readiness.patience()
+    count = _executors(spark, wait)
+    return readiness.ready(
+        lake,
+        _python(spark),
+        lambda words: _answers(spark, count, words, wait),
+        workers=several(count, "executor"),
+    )
 
 
 def _executors(spark: SparkSession, patience: float) -> int:
@@ -186,38 +65,25 @@ def _executors(spark: SparkSession, patience: float) -> int:
     master, application = spark.sparkContext.master, spark.sparkContext.applicationId
     raise ConfigError(
         f"{master} gave application {application} no executor within {patience:.0f} s.",
-        fix=f"See the master's page: are there workers with free cores and memory? {PATIENCE} says how long to wait.",
+        fix="See the master's page: are there workers with free cores and memory? "
+        f"{readiness.PATIENCE} says how long to wait.",
     )
 
 
 def _answers(
-    spark: SparkSession, count: int, lake: str, token: str, patience: float
-) -> list[Answer]:
+    spark: SparkSession, count: int, question: str, patience: float
+) -> list[readiness.Answer]:
     """The answers of at least as many tasks as there are executors, at most one for each free core."""
     context = spark.sparkContext
     # Spark hands out a round of tasks one executor after the other
     tasks = max(count, min(context.defaultParallelism, 4 * count))
-    asked = json.dumps(
-        {"python": this_environment().python, "lake": _absolute(lake), "token": token}
-    )
-    words = ["sh", "-c", _ASK, _python(spark), probe.PROBE, asked]
+    words = ["sh", "-c", _ASK, _python(spark), probe.PROBE, question]
     context_of_java: Any = context._jsc
     with _in_time(spark, patience):
         numbers = context_of_java.parallelize(list(range(tasks)), tasks)
-        told = numbers.pipe(words, dict(context.environment)).glom().collect()
+        told = numbers.pipe(words, cluster.for_workers(os.environ)).glom().collect()
         parts = [[str(line) for line in part] for part in told]
-    return [_answer(part) for part in parts]
-
-
-def _absolute(lake: str) -> str:
-    """A path that means the same in another folder."""
-    return lake if "://" in lake else os.path.abspath(lake)
-
-
-def _answer(lines: Sequence[str]) -> Answer:
-    told = [json.loads(line[len(probe.MARK) :]) for line in lines if line.startswith(probe.MARK)]
-    said = [line.strip() for line in lines if line.strip() and not line.startswith("(exit code")]
-    return Answer(told[-1] if told else {}, said[-1] if said else "it said nothing")
+    return [readiness.answer(part) for part in parts]
 
 
 @contextmanager
@@ -228,33 +94,20 @@ def _in_time(spark: SparkSession, patience: float) -> Iterator[None]:
     Raises:
         ConfigError: It did, or Spark could not run it.
     """
-    context, late = spark.sparkContext, threading.Event()
-
-    def cancel() -> None:
-        late.set()
-        context.cancelAllJobs()
-
-    timer = threading.Timer(patience, cancel)
-    timer.start()
-    try:
-        yield
-    except Exception as problem:
-        why = f"did not answer within {patience:.0f} s" if late.is_set() else cause(problem)
-        raise ConfigError(
-            f"the workers of {context.master} cannot be asked (application {context.applicationId}): {why}.",
-            fix="See the application's page on the master.",
-        ) from problem
-    finally:
-        timer.cancel()
-
-
-def cause(problem: Exception) -> str:
-    """The line of a JVM's failure that says what happened."""
-    thrown: Any = getattr(problem, "java_exception", None)
-    text = str(problem)
-    with suppress(Exception):
-        text = str(thrown.getMessage())
-    return " ".join(text.split("\n")[0].split()).rstrip(".")
+    context = spark.sparkContext
+    with readiness.cancelled_after(patience, context.cancelAllJobs) as late:
+        try:
+            yield
+        except Exception as problem:
+            why = (
+                f"did not answer within {patience:.0f} s"
+                if late.is_set()
+                else readiness.cause(problem)
+            )
+            raise ConfigError(
+                f"the workers of {context.master} cannot be asked (application {context.applicationId}): {why}.",
+                fix="See the application's page on the master.",
+            ) from problem
 
 
 def _python(spark: SparkSession) -> str:
@@ -313,7 +166,7 @@ def main() -> int:
         with session("evenkeel preflight", settings.lake):
             pass
     except EvenkeelError as problem:
-        print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 

@@ -4,7 +4,8 @@ Where Spark runs, and how a session is made.
 Without further settings Spark runs inside this process's machine, `local[*]`, with the Python that runs this. A real
 cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`), the environment of its workers
 by `EVENKEEL_SPARK_ARCHIVE` (`evenkeel pack`); everything else a cluster needs is Spark's own configuration
-(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `README.md` says it all.
+(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `EVENKEEL_SPARK_REMOTE` names a Spark Connect
+server instead, see `remote`. `README.md` says it all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pyspark.sql import SparkSession
 import evenkeel
 from evenkeel.engine import wiring
 from evenkeel.engine.errors import ConfigError
-from evenkeel.spark_tasks import cluster, memory, preflight
+from evenkeel.spark_tasks import cluster, memory, preflight, readiness, remote
 from evenkeel.spark_tasks.cluster import MASTER
 
 JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
@@ -67,17 +68,29 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 @contextmanager
 def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     """
-    A Spark session that is stopped at the end, its files removed.
+    A Spark session that is stopped at the end, its files removed; of a Spark Connect server where one is named.
 
     Args:
         name: The application's name, as Spark's own tools show it.
-        lake: Where it reads and writes, else where the settings say; a cluster's workers are asked first whether
-            they can.
+        lake: Where it reads and writes, else where the settings say; workers of a cluster or a server are asked
+            first whether they can.
 
     Raises:
-        ConfigError: There is no usable Java, or the cluster does not answer or lacks something.
-        LakeError: The cluster's workers cannot use the lake.
+        ConfigError: There is no usable Java, or the cluster or server does not answer or lacks something.
+        LakeError: Its workers cannot use the lake.
     """
+    server = remote.server(os.environ)
+    if server is None:
+        with _started(name, lake) as spark:
+            yield spark
+    else:
+        with remote.session(server, name, lake or wiring.settings().lake) as spark:
+            yield spark
+
+
+@contextmanager
+def _started(name: str, lake: str | None) -> Iterator[SparkSession]:
+    """A session whose Java is of this process."""
     master = os.environ.get(MASTER, "local[*]")
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
         known = cluster.defaults(os.environ)
@@ -100,8 +113,10 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
             spark.stop()
 
 
-def given_memory() -> str:
-    """What Spark's Java on this machine is given, as Spark writes it."""
+def given_memory() -> str | None:
+    """What Spark's Java on this machine is given, as Spark writes it; None where it is on a server."""
+    if remote.server(os.environ) is not None:
+        return None
     known = _set_by_user(cluster.defaults(os.environ))
     return (known | memory.driver_options(known, memory.machine_bytes()))[memory.DRIVER]
 
@@ -116,7 +131,6 @@ def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
 
 def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:
     """A cluster's session: what it is, what it has and what it did are said."""
-    spark.sparkContext.environment.update(cluster.for_workers(os.environ))
     print(preflight.identity(spark), flush=True)
     print(preflight.preflight(spark, lake), flush=True)
     yield spark
@@ -165,6 +179,6 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
         raise JAVA from problem
     except Py4JError as problem:
         raise ConfigError(
-            f"Spark does not start on {master}: {preflight.cause(problem)}.",
+            f"Spark does not start on {master}: {readiness.cause(problem)}.",
             fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
         ) from problem

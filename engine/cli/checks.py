@@ -105,7 +105,10 @@ def _version(package: str) -> str:
 
 
 def java() -> Check:
-    """Java, which only the Spark steps need."""
+    """Java, which only the Spark steps need, and not where they are a Spark Connect server's."""
+    if os.environ.get("EVENKEEL_SPARK_REMOTE"):
+        detail = "not needed: Spark runs on the server of EVENKEEL_SPARK_REMOTE"
+        return Check(name="java", outcome=OK, detail=detail)
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home, "bin", "java")) if home else "java"
     fix = f"Install Java {JAVA} or newer, or set JAVA_HOME; the scheduled runs need it, this command does not."
@@ -134,8 +137,10 @@ def spark() -> Check:
 
 
 def spark_cluster() -> Iterator[Check]:
-    """Whether the cluster that Spark's steps are sent to has our environment and the lake, where one is configured."""
-    master = os.environ.get("EVENKEEL_SPARK_MASTER", "local")
+    """Whether the cluster or server that Spark's steps are sent to has our environment and the lake."""
+    # its URL may hold a token
+    remote = "the Spark Connect server" if os.environ.get("EVENKEEL_SPARK_REMOTE") else None
+    master = remote or os.environ.get("EVENKEEL_SPARK_MASTER", "local")
     if master.startswith("local"):
         return
     words = [sys.executable, "-m", "evenkeel.spark_tasks.preflight"]
@@ -143,7 +148,7 @@ def spark_cluster() -> Iterator[Check]:
         answer = subprocess.run(words, capture_output=True, text=True, timeout=_SPARK_SECONDS)
     except subprocess.TimeoutExpired:
         detail = f"{master} did not answer within {_SPARK_SECONDS} s."
-        fix = "See the master's page, or raise EVENKEEL_SPARK_PATIENCE."
+        fix = "See its page or log, or raise EVENKEEL_SPARK_PATIENCE."
         yield Check(name="spark cluster", outcome=FAIL, detail=detail, fix=fix)
         return
     lines = (answer.stderr if answer.returncode else answer.stdout).strip().splitlines()

@@ -18,6 +18,7 @@ from evenkeel.engine.datasets import (
     STEPS,
     batch_of_tables,
     split_snapshot_id,
+    topics_named,
     with_nulls,
 )
 from evenkeel.engine.errors import SnapshotNotFound
@@ -174,7 +175,7 @@ def read_batch(
         return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
 
     tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
-    topics = _topics(tables)
+    topics = set(topics_named(tables["members"], tables["commits"]).to_pylist())
     if whole:
         topics |= _changelogs(lake, snapshot_id, tables["groups"])
     tables["partitions"] = read("partitions", topics=topics)
@@ -184,14 +185,6 @@ def read_batch(
         return settings.rule(cluster, group).isolation == "read_committed"
 
     return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names)
-
-
-def _topics(tables: Mapping[str, pa.Table]) -> set[str]:
-    """The topics that some groups subscribe to, own, aim at or have committed."""
-    lists = ("subscription", "assigned_topics", "target_topics")
-    named = [pc.list_flatten(tables["members"][name]) for name in lists]
-    named.append(tables["commits"]["topic"])
-    return {name for one in named for name in pc.unique(one).to_pylist() if name is not None}
 
 
 def _changelogs(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from evenkeel.engine import steps
@@ -22,6 +23,18 @@ SETTINGS = Settings(
         Rule(groups="heavy", capacity_per_second=50.0),
     ),
 )
+
+
+def variables(lake: str) -> dict[str, str]:
+    """The settings of a step in a process of its own, as environment variables."""
+    rules = [rule.model_dump(mode="json", exclude_unset=True) for rule in SETTINGS.rules]
+    return {
+        "EVENKEEL_LAKE": lake,
+        "EVENKEEL_LOOKBACK": str(SETTINGS.lookback),
+        "EVENKEEL_RULES": json.dumps(rules),
+        # a busy machine is no reason to fail
+        "EVENKEEL_SPARK_PATIENCE": "600",
+    }
 
 
 def snapshot(number: int) -> ClusterSnapshot:

@@ -20,7 +20,13 @@ from evenkeel.engine.cli import archive
 from evenkeel.engine.datasets import METRICS
 from tests.helpers.s3_server import SECRET, s3_server
 from tests.helpers.spark_cluster import StandaloneCluster, standalone_cluster
-from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
+from tests.integration.spark_tasks.lakes import (
+    NEWEST,
+    SETTINGS,
+    make_lake,
+    measure_newest,
+    variables,
+)
 from tests.stage.process import free_ports, wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
@@ -40,16 +46,8 @@ class Site:
     @property
     def settings(self) -> dict[str, str]:
         """Environment variables of a step."""
-        rules = [rule.model_dump(mode="json", exclude_unset=True) for rule in SETTINGS.rules]
-        return {
-            **self.s3,
-            "EVENKEEL_LAKE": self.lake.path,
-            "EVENKEEL_LOOKBACK": str(SETTINGS.lookback),
-            "EVENKEEL_RULES": json.dumps(rules),
-            "EVENKEEL_SPARK_ARCHIVE": str(self.archive),
-            # a busy machine is no reason to fail
-            "EVENKEEL_SPARK_PATIENCE": "600",
-        }
+        archive = {"EVENKEEL_SPARK_ARCHIVE": str(self.archive)}
+        return {**self.s3, **variables(self.lake.path), **archive}
 
     def step(self, name: str, **more: str):
         """Run a step on the newest snapshot, to its end."""

@@ -205,3 +205,24 @@ def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypa
     assert "a Spark worker (w) lacks a module. Pack." in " ".join(result.stdout.split())
     monkeypatch.setenv("EVENKEEL_SPARK_MASTER", "local[2]")
     assert "spark cluster" not in run("doctor").stdout
+
+
+def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkeypatch, tmp_path):
+    """It is asked as a cluster is; no Java is looked for, and not even silence makes its URL known."""
+    monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://h/;token=hush")
+    monkeypatch.setattr(checks.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
+    rows = {r["name"]: r for r in objects(run("doctor", "--json"))}
+    assert ("OK", "server sc://h 2 tasks") == (
+        rows["spark cluster"]["outcome"],
+        rows["spark cluster"]["found"],
+    )
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert "OK" == JAVA().outcome
+
+    def silent(*_, **__):
+        raise checks.subprocess.TimeoutExpired("x", 1)
+
+    monkeypatch.setattr(checks.subprocess, "run", silent)
+    said = run("doctor").stdout
+    assert "the Spark Connect server did not answer within" in " ".join(said.split())
+    assert "hush" not in said

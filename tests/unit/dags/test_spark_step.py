@@ -63,6 +63,19 @@ def test_it_runs_the_module_of_its_name() -> None:
     assert step.command()[-2:] == ["--groups", "a*"]
 
 
+def test_with_a_connect_server_each_step_is_a_process_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No process waits for the next step, and the task ends when its own has."""
+    monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://host")
+    monkeypatch.setattr(
+        SparkStep, "_run", lambda self, _: commands.append(self.command()) or (0, "")
+    )
+    commands: list[list[str]] = []
+    SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, wait_seconds=60).execute(CONTEXT)
+    assert commands[0][1:3] == ["-m", "evenkeel.spark_tasks.compute_metrics"]
+
+
 def test_the_last_line_of_a_failure_is_the_error() -> None:
     """What Spark says before does not matter; the step's own line comes last."""
     step = running("print('WARN spark'); print('no such snapshot.\\n'); raise SystemExit(4)")

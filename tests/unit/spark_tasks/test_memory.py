@@ -48,6 +48,13 @@ def test_too_little_memory_is_one_line_with_the_fix(text: str, said: str) -> Non
     assert "\n" not in str(found)
 
 
+def test_memory_of_a_server_is_its_owners() -> None:
+    """What this machine has does not matter; the line says where to set it."""
+    found = memory.too_little(RuntimeError("java.lang.OutOfMemoryError"), None)
+    assert str(found).startswith("Spark ran out of memory (on the Spark Connect server). Start it")
+    assert "spark.executor.memory" in str(found)
+
+
 def test_other_problems_are_not_blamed_on_memory() -> None:
     """They keep their own words."""
     assert memory.too_little(RuntimeError("AnalysisException: no such column"), "1g") is None

@@ -12,7 +12,7 @@ import pytest
 from evenkeel.engine.environment import Environment, this_environment
 from evenkeel.engine.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import probe
-from evenkeel.spark_tasks.preflight import Answer, verdict
+from evenkeel.spark_tasks.readiness import Answer, verdict
 
 HERE = Environment("3.11", "1.2.3", "aaaa")
 GOOD = Answer(

@@ -1,0 +1,201 @@
+"""
+The Spark steps on a Spark Connect server: a process with a token and its own environment, a lake on S3, no Java here.
+
+What a server lacks is one line before any work.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from dataclasses import dataclass
+
+import pytest
+
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.datasets import METRICS
+from evenkeel.engine.errors import ConfigError, LakeError
+from evenkeel.spark_tasks import remote
+from evenkeel.spark_tasks.cluster import ARCHIVE
+from evenkeel.spark_tasks.remote import REMOTE
+from evenkeel.spark_tasks.session import session
+from tests.helpers.s3_server import KEY, SECRET, s3_server
+from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
+from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, variables
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
+
+BARE = getattr(sys, "_base_executable", sys.executable)
+"""The interpreter that our environment was made with; it has none of our packages."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server, and a lake on S3."""
+
+    server: ConnectServer
+    lake: FileLake
+    s3: dict[str, str]
+
+    def step(self, name: str) -> subprocess.CompletedProcess[str]:
+        """Run a step on the newest snapshot, to its end, where there is no Java."""
+        return subprocess.run(
+            [sys.executable, "-m", f"evenkeel.spark_tasks.{name}", "--snapshot-id", NEWEST],
+            env={
+                **self.s3,
+                **variables(self.lake.path),
+                "PATH": "/no/programs",
+                REMOTE: self.server.url,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Everything, started once; the server itself knows no way to S3."""
+    folder = tmp_path_factory.mktemp("connect")
+    with s3_server(folder) as s3, pytest.MonkeyPatch.context() as patch:
+        bucket = s3.pop("BUCKET")
+        with connect_server(folder / "spark") as server:
+            for name, value in s3.items():
+                patch.setenv(name, value)
+            yield Site(server, make_lake(f"s3://{bucket}/lake"), s3)
+
+
+@pytest.fixture(scope="module")
+def flow(site):
+    """What both steps printed, one after the other, as the DAG runs them."""
+    done = [site.step("compute_metrics"), site.step("propose_candidates")]
+    for each in done:
+        assert 0 == each.returncode, each.stdout + each.stderr
+    return done
+
+
+def test_the_rows_are_those_of_the_plain_form(site, flow):
+    """Metrics and candidates that the server's workers made of a lake on S3 equal those of the plain steps."""
+    expected = steps.compute_metrics(site.lake, SETTINGS, NEWEST)
+    expected |= steps.propose_candidates(site.lake, SETTINGS, NEWEST)
+    assert {*METRICS, "candidates"} == set(expected)
+    for name, table in expected.items():
+        assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
+
+
+def test_a_step_says_which_server_and_session_it_used(site, flow):
+    """Two lines are all: the session, one for each step, and what the server's workers have."""
+    sessions = set()
+    for each in flow:
+        about, workers = each.stdout.splitlines()
+        match = re.fullmatch(
+            rf"Spark Connect server {site.server.address}, session ([0-9a-f-]{{36}}), Spark 4\S+",
+            about,
+        )
+        sessions.add(match[1])
+        assert re.match(r"2 tasks on 1 host have Python 3\.", workers)
+        assert f"lake {site.lake.path} is read and written" in workers
+        assert "" == each.stderr
+    assert 2 == len(sessions)
+
+
+def test_nobody_hears_a_secret(site, flow):
+    """Neither the token nor what opens the lake is in what a step or the server says."""
+    heard = "".join(each.stdout + each.stderr for each in flow) + site.server.log
+    assert "session" in heard
+    for secret in (TOKEN, KEY, SECRET):
+        assert secret not in heard
+
+
+@pytest.fixture
+def ask(site, monkeypatch, tmp_path):
+    """Make a session here, with a token and an archive whose `bin/python` is this program."""
+    monkeypatch.setenv("EVENKEEL_SPARK_PATIENCE", "600")
+
+    def opened(program=None, *, token=TOKEN, lake=None):
+        monkeypatch.setenv(REMOTE, f"{site.server.address}/;token={token}")
+        if program is not None:
+            monkeypatch.setenv(ARCHIVE, str(packed(tmp_path / "small.tar.gz", program)))
+        with session("evenkeel questions", lake or str(tmp_path / "lake")) as spark:
+            return spark.range(3).count()
+
+    return opened
+
+
+def packed(place, program):
+    """An archive as small as can be."""
+    launcher = f'#!/bin/sh\n{program} "$@"\n'.encode()
+    about = tarfile.TarInfo("bin/python")
+    about.size, about.mode = len(launcher), 0o755
+    with tarfile.open(place, "w:gz") as archive:
+        archive.addfile(about, io.BytesIO(launcher))
+    return place
+
+
+def test_an_archive_is_sent_to_the_workers(ask, tmp_path):
+    """Workers run the interpreter of the archive, not the server's own."""
+    trace = tmp_path / "trace"
+    assert 3 == ask(f"echo here >> {trace}; exec {sys.executable}")
+    assert trace.read_text()
+
+
+def test_workers_without_our_code_are_named(ask):
+    """A worker's Python lacks what a step needs: one line, with both ways to it."""
+    with pytest.raises(ConfigError) as refused:
+        ask(f"PYTHONPATH= exec {BARE}")
+    line = str(refused.value)
+    assert "lacks a module: No module named '" in line
+    assert "its PYSPARK_PYTHON, or let EVENKEEL_SPARK_ARCHIVE name the archive" in line
+    assert "\n" not in line
+
+
+MASK = """
+import sys
+class Other(tuple):
+    major, minor = 3, 99
+sys.version_info = Other((3, 99, 0, "final", 0))
+"""
+"""Makes an interpreter take itself for another version."""
+
+
+def test_workers_with_another_python_are_named(ask, tmp_path):
+    """Workers with another minor version are refused by both versions."""
+    (tmp_path / "sitecustomize.py").write_text(MASK)
+    ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    with pytest.raises(ConfigError, match=f"runs Python 3.99, this process {ours}; they must"):
+        ask(f'PYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable}')
+
+
+def test_workers_without_python_are_named(ask, site, monkeypatch):
+    """An interpreter that is not there is named with what the system says."""
+    monkeypatch.setattr(remote.cluster, "PACKED_PYTHON", "./environment/no/python")
+    with pytest.raises(ConfigError, match=r"cannot start Python as \./environment/no/python: .*No"):
+        ask("exec true")
+
+
+def test_a_lake_that_workers_cannot_see_is_named(ask, tmp_path, monkeypatch):
+    """A path that leads elsewhere on a worker is said before any work."""
+    (tmp_path / "lake").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LakeError, match="cannot read lake /proc/self/cwd/lake as this process"):
+        ask(lake="/proc/self/cwd/lake")
+    assert [] == os.listdir("lake")
+
+
+def test_another_version_of_spark_is_named(ask, monkeypatch):
+    """What the server says of itself is compared with the client's version."""
+    monkeypatch.setattr(remote.pyspark, "__version__", "5.1.2")
+    with pytest.raises(ConfigError, match=r"runs Spark 4\.\S+, this process 5\.1\.2; they must be"):
+        ask()
+
+
+def test_a_wrong_token_is_refused_without_saying_it(ask, site):
+    """The line has the server's address and its word, not the token."""
+    with pytest.raises(ConfigError, match=f"{site.server.address} refuses: Invalid") as refused:
+        ask(token="evenkeel-test-other")
+    assert "evenkeel-test-other" not in repr(refused.value) + str(refused.value)
