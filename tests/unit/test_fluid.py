@@ -16,8 +16,8 @@ from evenkeel.engine.datasets import batch_of_tables, split_snapshot_id
 from evenkeel.engine.model import NONE
 from evenkeel.engine.steps import compute_metrics, propose_candidates, record_metrics
 from tests.helpers.fleet.lake import write_taken
+from tests.helpers.fluid import SITUATIONS, fork, lateness, record, simulate, snapshots
 from tests.helpers.fluid import __main__ as command
-from tests.helpers.fluid import fork, lateness, record, simulate, snapshots
 from tests.helpers.fluid.plan import (
     STEP,
     Capacity,
@@ -293,6 +293,22 @@ def test_a_switch_that_changes_nothing_costs_its_pauses():
 # Snapshots
 
 
+@pytest.mark.slow
+def test_validation_objects_only_to_what_cannot_be_read():
+    """Every other group of all situations is sound, also where members come and go."""
+    from evenkeel.expectations import run
+
+    lake = Recording()
+    history = simulate([each.group for each in SITUATIONS.values()], 90)
+    some = [one for k, one in enumerate(snapshots(history)) if k in (0, 41, 85)]
+    failed = {}
+    for k, snapshot_id in zip((0, 41, 85), write_taken(lake, some), strict=True):
+        found = run.validate_snapshot(lake, Settings(), snapshot_id).to_pylist()
+        failed[k] = {row["group_id"] for row in found if not row["success"]}
+
+    assert failed == {0: set(), 41: {"unreadable"}, 85: {"unreadable"}}
+
+
 @pytest.fixture(scope="module")
 def taken():
     """Snapshots of groups with all that snapshots can hold."""
@@ -336,6 +352,35 @@ def test_the_engine_reads_the_snapshots(taken):
     assert _eventful(batches[0])[1].owner.tolist() == [1, 1, 0, 1]
     assert batches[0].members.racks == [None, None, "rack-a", None]
     assert batches[0].members.instance_ids[-1] == "eventful-1"
+
+
+def test_groups_of_the_newer_protocol_are_told_as_their_brokers_do():
+    """With epochs and targets, and also while they reconcile."""
+    joins = steady(
+        modern=True,
+        strategy="uniform",
+        members=(Member(capacity=100, rack="rack-b"), Member(capacity=100, here=False)),
+        events=(Join(at=290, members=(1,)),),
+        pause=20,
+    )
+    first, then, last = (one.groups[0] for one in _batches(snapshots(simulate([joins], 3))))
+
+    assert (first.type, first.assignor) == ("consumer", "uniform")
+    assert [one.state for one in (first, then, last)] == ["Stable", "Reconciling", "Stable"]
+    assert first.epoch == then.epoch == last.epoch - 1
+    assert then.partitions.owner.tolist() == [0, 0, 0, 0]
+    assert sorted(last.partitions.owner.tolist()) == [0, 0, 1, 1]
+    assert last.partitions.target_owner.tolist() == last.partitions.owner.tolist()
+    assert last.members[0].rack_source == "describe"
+
+
+def test_snapshots_can_lie_closer_together():
+    """Of one minute: the first minute's arrivals are read between the first two."""
+    history = simulate([steady()], 3, every=60)
+    first, then, _ = snapshots(history)
+
+    assert (then.started_at - first.started_at).total_seconds() == 60
+    assert history.consumed[1] - history.consumed[0] == pytest.approx([1800] * 4, rel=0.15)
 
 
 def test_what_cannot_be_read_is_unknown(taken):

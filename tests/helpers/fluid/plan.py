@@ -222,11 +222,13 @@ class Group:
     A group, what it reads, and what will happen.
 
     Attributes:
-        strategy: What is elected: `range`, `roundrobin`, `sticky` or `cooperative-sticky`.
+        strategy: What is elected, as on the wire: `range`, `roundrobin`, `sticky`, `cooperative-sticky`; of a group of
+            the newer protocol `range` or `uniform`.
         lists: All strategies that its members list, the elected one first; empty: just that one.
+        modern: Whether it is a group of the newer protocol (KIP-848), whose broker assigns.
         deal: Who owns what until the first rebalance, where it is not what the strategy answers.
         backlog: Records of each partition that are not read yet when the simulation starts, `WARM` before snapshot 0.
-        pause: Seconds of a rebalance; without a cooperative strategy nobody consumes meanwhile.
+        pause: Seconds of a rebalance; nobody consumes meanwhile, unless it is cooperative or of the newer protocol.
     """
 
     name: str
@@ -234,6 +236,7 @@ class Group:
     members: tuple[Member, ...]
     strategy: str = "range"
     lists: tuple[str, ...] = ()
+    modern: bool = False
     deal: Owners | None = None
     traffic: Traffic = field(default_factory=Traffic)
     commits: Commits = field(default_factory=Commits)

@@ -150,6 +150,19 @@ HEALTHY = (
         truths=(fine(3, 39), fine(43, 51), fine(55)),
     ),
     Situation(
+        says="A group of the newer protocol grows from three members to four, whose broker moves what must be moved.",
+        group=busy(
+            "healthy-modern",
+            topics=topics(2, 8, 80),
+            members=(*members(3, CAPACITY), Member(capacity=CAPACITY, here=False)),
+            strategy="uniform",
+            modern=True,
+            lists=("uniform", "range"),
+            events=(Join(at=at(40) - 100, members=(3,)),),
+        ),
+        truths=(fine(3, 39), fine(43)),
+    ),
+    Situation(
         says="A topic gets four partitions more; whoever gets them starts at their beginning.",
         group=busy(
             "healthy-new-partitions",
