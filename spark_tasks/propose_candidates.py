@@ -19,7 +19,7 @@ from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import Sessions, run_job
 
 SMALLEST = 2_000
-"""Partitions and members below which a chunk is not worth a task: they take what another Python worker takes to begin."""
+"""Partitions and members below which a chunk is not worth a task: another Python worker takes as long to begin."""
 
 
 def run(
