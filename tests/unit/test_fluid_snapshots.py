@@ -9,6 +9,7 @@ import pytest
 from evenkeel.engine.adapters.replay import Recording, open_recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import batch_of_tables, split_snapshot_id
+from evenkeel.engine.model import NONE
 from evenkeel.engine.steps import compute_metrics, propose_candidates, record_metrics
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import SITUATIONS, simulate, snapshots
@@ -80,6 +81,9 @@ def test_the_engine_reads_the_snapshots(taken):
     states = [_eventful(one)[0].state for one in batches[:7]]
     assert states == ["Stable"] * 3 + ["PreparingRebalance"] + ["Stable"] * 2 + ["Empty"]
     assert "eventful" not in batches[7].place
+    told = [one.members.subscription_known[-2:].all() for one in batches[2:5]]
+    assert told == [True, False, True]
+    assert (_eventful(batches[3])[1].owner == NONE).all()
     assert [len(_eventful(one)[1]) for one in batches[:4]] == [4, 4, 5, 5]
     # range counts static members first
     assert _eventful(batches[0])[1].owner.tolist() == [1, 1, 0, 1]

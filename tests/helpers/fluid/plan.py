@@ -82,7 +82,8 @@ class Commits:
     """
     Member m commits at `phase + m * spread`, and every *every* seconds before and after.
 
-    Where *every* divides 300 commits are *locked* to the snapshots: each sees the same age. Else the age *drifts*.
+    All three are multiples of `STEP`. Where *every* divides 300 commits are *locked* to the snapshots: each sees the
+    same age. Else the age *drifts*.
     """
 
     every: int = STEP
