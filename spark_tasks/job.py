@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 
 from py4j.protocol import Py4JError
@@ -18,8 +18,9 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.text import one_line
-from evenkeel.spark_tasks import memory
-from evenkeel.spark_tasks.session import given_memory, session
+from evenkeel.spark_tasks import memory, preflight
+from evenkeel.spark_tasks.cluster import is_local
+from evenkeel.spark_tasks.session import given_memory, java_ended, master, on_cluster, session
 
 Run = Callable[..., object]
 
@@ -63,8 +64,8 @@ def _told_of_memory() -> Iterator[None]:
     """That memory was too little is an error of ours, in one line; any other of Spark's keeps its traceback."""
     try:
         yield
-    except (PySparkException, Py4JError) as problem:
-        said = memory.too_little(problem, given_memory())
+    except (PySparkException, Py4JError, OSError) as problem:
+        said = memory.too_little(problem, given_memory(), java_ended(), local=is_local(master()))
         if said is None:
             raise
         raise said from problem
@@ -80,7 +81,8 @@ def _start(
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", options.snapshot_id)
-    with sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
+    opened = sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake)
+    with opened as spark, preflight.telling(spark) if on_cluster() else nullcontext():
         run(spark, lake, settings, options.snapshot_id, options.groups)
         steps.on_the_way(
             options.also,

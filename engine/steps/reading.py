@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import pyarrow as pa
@@ -37,11 +37,13 @@ class BatchWithPast:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
         withheld: Why a group is withheld from judgement, by group id.
+        learned: Seconds between the commits of a group as its metrics had it one snapshot before, by group id.
     """
 
     batch: GroupBatch
     earlier: tuple[GroupBatch, ...]
     withheld: Mapping[str, str]
+    learned: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -207,7 +209,21 @@ def read_with_past(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
         withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
+        learned=_learned(lake, before, names),
     )
+
+
+def _learned(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """The commit intervals of groups in the metrics of the newest earlier snapshot, where it has any."""
+    if not before:
+        return {}
+    columns = ["group_id", "commit_interval_seconds"]
+    try:
+        rows = lake.read("group_metrics", before[:1], groups=names, columns=columns)
+    except SnapshotNotFound:
+        return {}
+    pairs = zip(*(rows[column].to_pylist() for column in columns), strict=True)
+    return {name: seconds for name, seconds in pairs if seconds is not None}
 
 
 def batches_at(
