@@ -33,7 +33,7 @@ class View:
     Attributes:
         members: (member, its present id) in the broker's order.
         owner: (partitions of the group) member, NONE for nobody.
-        described: Whether members' subscriptions and assignments are told: in a rebalance those of classic groups are not.
+        described: Whether members' subscriptions and assignments are told; not those of classic groups in a rebalance.
         generation: Of the assignment, or its epoch.
     """
 
