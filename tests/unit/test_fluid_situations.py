@@ -133,10 +133,10 @@ TRUE = {
 """What physically makes a diagnosis true at a snapshot: the subjects, or just whether."""
 
 
-@pytest.fixture(scope="module")
-def history():
-    """All situations, simulated once."""
-    return simulate([each.group for each in SITUATIONS.values()])
+@pytest.fixture(scope="module", params=[7, 1])
+def history(request):
+    """All situations, simulated once with the usual seed and once with another."""
+    return simulate([each.group for each in SITUATIONS.values()], seed=request.param)
 
 
 def test_there_are_situations_of_every_kind():

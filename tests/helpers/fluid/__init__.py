@@ -50,7 +50,7 @@ What it does not do: fetch sizes and batches (consumption is fluid), Kafka Strea
 compaction, replicas out of sync.
 """
 
-from tests.helpers.fluid.fork import Fork, Outcome, fork, lateness
+from tests.helpers.fluid.fork import Fork, Outcome, fork, lateness, moved
 from tests.helpers.fluid.plan import EVERY, FIRST, Commits, Group, Member, Topic, Traffic, at
 from tests.helpers.fluid.run import History, simulate
 from tests.helpers.fluid.situations import SITUATIONS
@@ -78,6 +78,7 @@ __all__ = [
     "contradictions",
     "fork",
     "lateness",
+    "moved",
     "record",
     "simulate",
     "snapshots",

@@ -33,7 +33,7 @@ class View:
     Attributes:
         members: (member, its present id) in the broker's order.
         owner: (partitions of the group) member, NONE for nobody.
-        told: Whether members' subscriptions and assignments are told: in a rebalance those of classic groups are not.
+        described: Whether members' subscriptions and assignments are told; not those of classic groups in a rebalance.
         generation: Of the assignment, or its epoch.
     """
 
@@ -41,7 +41,7 @@ class View:
     assignor: str | None
     members: tuple[tuple[int, str], ...]
     owner: Owners
-    told: bool
+    described: bool
     generation: int
 
 
@@ -310,7 +310,7 @@ class Life:
                 assignor=self.elected if modern or state == "Stable" else None,
                 members=tuple((m, self.member_id(m)) for m in self.present),
                 owner=tuple(self._owner.tolist()),
-                told=modern or not moving,
+                described=modern or not moving,
                 generation=self.generation,
             )
         return self._view

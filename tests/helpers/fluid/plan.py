@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 FIRST = datetime(2026, 3, 2, 0, tzinfo=UTC)
 """When snapshot 0 is taken: midnight, so that hours of the day can be read off."""
@@ -81,7 +82,8 @@ class Commits:
     """
     Member m commits at `phase + m * spread`, and every *every* seconds before and after.
 
-    Where *every* divides 300 commits are *locked* to the snapshots: each sees the same age. Else the age *drifts*.
+    All three are multiples of `STEP`. Where *every* divides 300 commits are *locked* to the snapshots: each sees the
+    same age. Else the age *drifts*.
     """
 
     every: int = STEP
@@ -269,3 +271,10 @@ def members(count: int, capacity: float, racks: Sequence[str] = ()) -> tuple[Mem
 def topics(count: int, partitions: int, rate: float) -> tuple[Topic, ...]:
     """Topics `t0`, `t1`, ... with equal rates everywhere."""
     return tuple(Topic(name=f"t{n}", rates=(rate,) * partitions) for n in range(count))
+
+
+def steady(**other: Any) -> Group:
+    """Two members of 100/s, four partitions of 30/s, and no noise but Poisson's."""
+    quiet = Traffic(wander=0)
+    plain = Group(name="g", topics=topics(1, 4, 30), members=members(2, 100), traffic=quiet)
+    return replace(plain, **other)

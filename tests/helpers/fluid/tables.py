@@ -199,7 +199,7 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
             "instance_id": group.client(number) if member.static else None,
             "kind": _kind(group),
         }
-        if view.told:
+        if view.described:
             row |= {
                 "rack": member.rack,
                 "rack_source": _rack_source(group) if member.rack else None,

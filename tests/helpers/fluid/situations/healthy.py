@@ -24,7 +24,7 @@ BEHIND_FOR_MOMENTS = (3, LAST, Diagnosis.CATCHING_UP)
 
 HEALTHY = (
     Situation(
-        says="Busy, and every snapshot finds its commits 18 to 48 s old: traffic times age looks like lag.",
+        says="Busy, and every snapshot finds its commits 20 to 50 s old: traffic times age looks like lag.",
         group=busy("healthy-locked", commits=LOCKED),
         truths=(fine(),),
     ),

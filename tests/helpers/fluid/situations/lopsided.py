@@ -44,7 +44,7 @@ def _ranged(name: str, falls: tuple[float, float] | None = None, **other: Any) -
     return busy(
         name,
         topics=topics(6, 2, 84),
-        traffic=Traffic(changes=changes),
+        traffic=Traffic(changes=changes, wander=0.03),
         **other,
     )
 
@@ -86,7 +86,7 @@ LOPSIDED = (
         says="The same, but the two members that had nothing to do turn out to be slow: it was taken up in vain.",
         group=_ranged(
             "skewed-missed",
-            members=(*members(2, CAPACITY), *members(2, 200)),
+            members=(*members(2, CAPACITY), *members(2, 230)),
             events=(Switch(at=at(45), to="roundrobin"),),
         ),
         truths=(
@@ -116,7 +116,7 @@ LOPSIDED = (
         group=busy(
             "hot-shared-plan-only",
             topics=(Topic(name="t0", rates=(325, 160, 160, 160, 160, 160, 160, 160)),),
-            traffic=Traffic(changes=((at(10), "t0", 0, 1.6),)),
+            traffic=Traffic(changes=((at(10), "t0", 0, 1.6),), wander=0.02),
         ),
         truths=(fine(3, 10), true(Diagnosis.SKEWED, 20, subjects=(0,))),
         required={Kind.OPENED: 40},
@@ -157,7 +157,7 @@ LOPSIDED = (
     Situation(
         says="Skewed for forty minutes only, until traffic falls again: too short to restart anybody.",
         group=_ranged("skewed-shortly", falls=(at(18), 0.7)),
-        truths=(fine(3, 10), fine(30)),
+        truths=(fine(3, 10), fine(36)),
         allowed=OPENED,
         begins=10,
     ),
