@@ -22,6 +22,7 @@ from tests.helpers.fluid import (
     simulate,
 )
 from tests.helpers.fluid.fork import OBJECTIVE
+from tests.helpers.fluid.truth import MOST
 
 FOUR_HOURS = 4 * 3600
 
@@ -197,12 +198,9 @@ def test_where_a_switch_must_be_advised_it_pays(name):
 
 def _for_nothing():
     """Where no switch pays; left out: a restart mends a member, or others read what a slow one is behind."""
-    own = {
-        "silent-member",
-        "skewed-missed",
-        *(n for n in SITUATIONS if n.startswith("slow-member")),
-    }
-    return sorted(SITUATIONS.keys() - set(_by_lag()) - own)
+    own = {Diagnosis.SILENT, Diagnosis.SLOW}
+    others = {n for n, s in SITUATIONS.items() if own.isdisjoint(t.diagnosis for t in s.truths)}
+    return sorted(others - set(_by_lag()))
 
 
 @pytest.mark.parametrize("name", _for_nothing())
@@ -275,6 +273,7 @@ def test_what_is_true_contradicts_nothing(partition):
         (RIGHT[:3], ["no message of kind 'opened'"]),
         ([*RIGHT, _message(30, "stuck-partition", "switch")], ["'switch' at snapshot 30"]),
         ([_message(12, "stuck-partition", "opened"), *RIGHT], ["before anything happened"]),
+        ([*RIGHT, *RIGHT[3:4] * MOST], ["9 messages"]),
         ([*RIGHT, _diagnosis(50, "stuck-partition", "keeps up")], ["stuck partition"]),
         (
             [*RIGHT, _diagnosis(40, "stuck-partition", "stuck partition", "stuck-partition.t0 6")],
@@ -283,7 +282,7 @@ def test_what_is_true_contradicts_nothing(partition):
     ],
 )
 def test_what_is_false_is_found(events, said):
-    """A diagnosis that is missed, given up, or names somebody else; a message that is missing, early or not allowed."""
+    """A diagnosis missed, given up, or of somebody else; a message missing, early, not allowed, one too many."""
     found = contradictions(SITUATIONS["stuck-partition"], events)
 
     assert len(found) == len(said)

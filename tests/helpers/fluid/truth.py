@@ -11,6 +11,9 @@ from typing import Any
 
 from tests.helpers.fluid.plan import EVERY, FIRST, Group, Partition
 
+MOST = 8
+"""Messages that one group may be worth in ten hours, whatever befalls it."""
+
 SNAPSHOTS = 120
 LAST = SNAPSHOTS - 1
 
@@ -170,6 +173,8 @@ def _of_messages(situation: Situation, messages: Sequence[Mapping[str, Any]]) ->
     for kind, by in situation.required.items():
         if first.get(kind, SNAPSHOTS) > by:
             yield f"{situation.name}: no message of kind '{kind}' by snapshot {by}."
+    if len(messages) > MOST:
+        yield f"{situation.name}: {len(messages)} messages, more than {MOST}."
     early = [kind for kind, snapshot in first.items() if snapshot < situation.begins]
     for kind in early:
         yield f"{situation.name}: a message of kind '{kind}' at snapshot {first[kind]}, before anything happened."

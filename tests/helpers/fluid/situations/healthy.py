@@ -90,6 +90,11 @@ HEALTHY = (
         truths=(fine(),),
     ),
     Situation(
+        says="Range gives everything to two of four members, who do it: it could be more even, and nobody is behind.",
+        group=busy("healthy-skewed", topics=topics(6, 2, 80)),
+        truths=(fine(),),
+    ),
+    Situation(
         says="Subscriptions differ, counts are 14, 2 and 2 where 12, 3 and 3 could be; nobody is behind.",
         group=busy(
             "healthy-unequal-subscriptions",

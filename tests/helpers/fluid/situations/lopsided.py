@@ -30,21 +30,24 @@ OPENED = frozenset({Kind.OPENED}) | TOLD
 ROUNDROBIN = frozenset({"roundrobin"})
 
 
-def _ranged(name: str, falls: tuple[float, float] | None = None, **other: Any) -> Group:
+def _ranged(
+    name: str, falls: tuple[float, float] | None = None, waves: bool = False, **other: Any
+) -> Group:
     """
     Six topics of two partitions, which `range` all gives to the first two of four members.
 
     From snapshot 10 on 120/s arrive at each partition: 720/s for each of the two, who can do 600; until traffic
-    *falls*, at a moment by a factor.
+    *falls*, at a moment by a factor, or comes in *waves* of an hour with one of two thirds between them.
     """
     names = [f"t{n}" for n in range(6)]
     changes = grown(at(10), 120 / 84, *names).changes
     if falls is not None:
         changes += grown(*falls, *names).changes
+    calm = tuple((at(first), 3600, 2 / 3) for first in range(22, 120, 24)) if waves else ()
     return busy(
         name,
         topics=topics(6, 2, 84),
-        traffic=Traffic(changes=changes, wander=0.03),
+        traffic=Traffic(changes=changes, wander=0.03, bursts=calm),
         **other,
     )
 
@@ -160,6 +163,14 @@ LOPSIDED = (
         truths=(fine(3, 10), fine(36)),
         allowed=OPENED,
         begins=10,
+    ),
+    Situation(
+        says="Skewed for an hour, in order for another, and so on: whatever is said of it, it is not said every hour.",
+        group=_ranged("skewed-now-and-then", waves=True),
+        truths=(fine(3, 10),),
+        allowed=OPENED | {Kind.SWITCH, Kind.WITHDRAWN},
+        begins=10,
+        cures=ROUNDROBIN,
     ),
     Situation(
         says="Skewed for two hours, then a fifth of the traffic goes away for good: what was advised is withdrawn.",

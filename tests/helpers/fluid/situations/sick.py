@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.helpers.fluid.plan import (
     Capacity,
+    Commits,
     Join,
     Leave,
     Rebalancing,
@@ -17,10 +18,13 @@ from tests.helpers.fluid.plan import (
     members,
     topics,
 )
-from tests.helpers.fluid.situations.common import LOCKED, TOLD, busy, fine, grown, true
+from tests.helpers.fluid.situations.common import CAPACITY, LOCKED, TOLD, busy, fine, grown, true
 from tests.helpers.fluid.truth import Diagnosis, Kind, Situation
 
 ALL = (0, 1, 2, 3)
+EVERY_TWO_HOURS = range(0, 120, 24)
+"""In snapshots."""
+
 OPENED = frozenset({Kind.OPENED}) | TOLD
 
 SICK = (
@@ -40,6 +44,19 @@ SICK = (
             events=(Capacity(at=at(20), members=(1,), factor=0.4),),
         ),
         truths=(fine(3, 20), true(Diagnosis.SLOW, 27, subjects=(1,))),
+        required={Kind.OPENED: 36},
+        allowed=TOLD,
+        begins=20,
+    ),
+    Situation(
+        says="Two pods of five land on a slow machine.",
+        group=busy(
+            "two-slow-members",
+            topics=topics(2, 10, 100),
+            members=members(5, CAPACITY),
+            events=(Capacity(at=at(20), members=(1, 4), factor=0.4),),
+        ),
+        truths=(fine(3, 20), true(Diagnosis.SLOW, 27, subjects=(1, 4))),
         required={Kind.OPENED: 36},
         allowed=TOLD,
         begins=20,
@@ -70,6 +87,18 @@ SICK = (
         required={Kind.OPENED: 34},
         allowed=TOLD,
         begins=20,
+    ),
+    Situation(
+        says="A member hangs in a group that commits once an hour: it takes more than an hour to know.",
+        group=busy(
+            "silent-member-hourly",
+            commits=Commits(every=3600, phase=600, spread=240),
+            events=(Capacity(at=at(50), members=(2,), factor=0),),
+        ),
+        truths=(fine(30, 50), true(Diagnosis.SILENT, 82, subjects=(2,))),
+        required={Kind.OPENED: 96},
+        allowed=TOLD,
+        begins=50,
     ),
     Situation(
         says="A record that its consumer cannot digest: one partition stands still, its neighbours do not.",
@@ -131,11 +160,37 @@ SICK = (
         begins=40,
     ),
     Situation(
+        says="Every two hours ten minutes of eight times the traffic: batch jobs; all is read half an hour later.",
+        group=busy(
+            "batches",
+            topics=topics(2, 8, 50),
+            traffic=Traffic(bursts=tuple((at(first + 12), 600, 8) for first in EVERY_TWO_HOURS)),
+        ),
+        truths=(
+            fine(3, 12),
+            *(true(Diagnosis.CATCHING_UP, k + 17, k + 18) for k in EVERY_TWO_HOURS),
+            *(fine(first + 23, first + 36) for first in EVERY_TWO_HOURS[:-1]),
+        ),
+        allowed=OPENED,
+        begins=12,
+    ),
+    Situation(
         says="All members leave and none comes back; records go on arriving.",
         group=busy("no-members", events=(Leave(at=at(30) - 100, members=ALL),)),
         truths=(fine(3, 29), true(Diagnosis.NO_MEMBERS, 31)),
         required={Kind.OPENED: 37},
         allowed=TOLD,
+        begins=30,
+    ),
+    Situation(
+        says="A group that is stopped on purpose and has nothing to read: it has no members, and needs none.",
+        group=busy(
+            "stopped",
+            topics=topics(2, 8, 0),
+            events=(Leave(at=at(30) - 100, members=ALL),),
+        ),
+        truths=(fine(3, 29), true(Diagnosis.NO_MEMBERS, 31)),
+        allowed=OPENED,
         begins=30,
     ),
     Situation(
