@@ -147,7 +147,7 @@ def test_an_archive_is_sent_to_the_workers(ask, tmp_path):
 def test_workers_without_our_code_are_named(ask):
     """A worker's Python lacks what a step needs: one line, with both ways to it."""
     with pytest.raises(ConfigError) as refused:
-        ask(f"PYTHONPATH= exec {BARE}")
+        ask(f"exec {BARE}")
     line = str(refused.value)
     assert "lacks a module: No module named '" in line
     assert "its PYSPARK_PYTHON, or let EVENKEEL_SPARK_ARCHIVE name the archive" in line
@@ -176,6 +176,12 @@ def test_workers_without_python_are_named(ask, site, monkeypatch):
     monkeypatch.setattr(remote.cluster, "PACKED_PYTHON", "./environment/no/python")
     with pytest.raises(ConfigError, match=r"cannot start Python as \./environment/no/python: .*No"):
         ask("exec true")
+
+
+def test_what_an_archive_says_that_finds_no_python_is_said(ask):
+    """The archive's program may run, and find no Python of our version on the server's machines."""
+    with pytest.raises(ConfigError, match=r"/environment/bin/python: there is no Python here\. St"):
+        ask("echo there is no Python here >&2; exit 127 #")
 
 
 def test_a_lake_that_workers_cannot_see_is_named(ask, tmp_path, monkeypatch):
