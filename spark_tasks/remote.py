@@ -87,6 +87,11 @@ def server(environ: Mapping[str, str]) -> Server | None:
     return Server(url, parts[1], int(parts[2] or 15002))
 
 
+def for_workers(environ: Mapping[str, str]) -> dict[str, str]:
+    """What travels with a task: a server writes what it was sent into its log when that fails, so no credentials do."""
+    return cluster.for_workers(environ, credentials=server(environ) is None)
+
+
 @contextmanager
 def session(of: Server, name: str, lake: str) -> Iterator[SparkSession]:
     """
@@ -222,7 +227,7 @@ def _answers(of: Server, spark: Any, words: str) -> list[Answer]:
     patience = readiness.patience()
     # as many partitions as the server has cores
     question = spark.range(10_000).mapInArrow(
-        asking(probe.PROBE, words, cluster.for_workers(os.environ)), "said string"
+        asking(probe.PROBE, words, for_workers(os.environ)), "said string"
     )
     with readiness.cancelled_after(patience, spark.interruptAll) as late:
         try:

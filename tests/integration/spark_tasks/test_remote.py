@@ -21,7 +21,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import remote
-from evenkeel.spark_tasks.cluster import ARCHIVE
+from evenkeel.spark_tasks.cluster import ARCHIVE, CREDENTIALS
 from evenkeel.spark_tasks.remote import REMOTE
 from evenkeel.spark_tasks.session import session
 from tests.helpers.s3_server import KEY, SECRET, s3_server
@@ -60,11 +60,12 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Everything, started once; the server itself knows no way to S3."""
+    """Everything, started once; the server has credentials for S3 and learns from a step where that is."""
     folder = tmp_path_factory.mktemp("connect")
     with s3_server(folder) as s3, pytest.MonkeyPatch.context() as patch:
         bucket = s3.pop("BUCKET")
-        with connect_server(folder / "spark") as server:
+        known = {name: s3[name] for name in CREDENTIALS if name in s3}
+        with connect_server(folder / "spark", known) as server:
             for name, value in s3.items():
                 patch.setenv(name, value)
             yield Site(server, make_lake(f"s3://{bucket}/lake"), s3)
@@ -104,8 +105,10 @@ def test_a_step_says_which_server_and_session_it_used(site, flow):
     assert 2 == len(sessions)
 
 
-def test_nobody_hears_a_secret(site, flow):
-    """Neither the token nor what opens the lake is in what a step or the server says."""
+def test_nobody_hears_a_secret(site, flow, ask):
+    """Neither the token nor what opens the lake is in what a step or the server says, even of one that failed."""
+    with pytest.raises(ConfigError):
+        ask("exit 1 #")
     heard = "".join(each.stdout + each.stderr for each in flow) + site.server.log
     assert "session" in heard
     for secret in (TOKEN, KEY, SECRET):
