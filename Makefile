@@ -12,7 +12,8 @@ UV := uv==0.13.8
 PYTHON := python3.11 python3.12 python3.13 python3
 
 export PYTHONUNBUFFERED := 1
-# Airflow and Spark start many processes that import the same: the first one shall keep what it compiled.
+# Airflow and Spark start many processes that import the same: the first one shall keep what it compiled. What is
+# installed is compiled at once, which uv does only when asked.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
@@ -38,7 +39,7 @@ $(INSTALLED): pyproject.toml constraints.txt | java
 	PATH="$(CURDIR)/$(BIN):$$PATH"
 	if pip install --quiet --disable-pip-version-check '$(UV)' \
 	  && UV_DEFAULT_INDEX="$$(pip config get global.index-url 2>/dev/null || true)" \
-	     uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[test]'
+	     uv pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt -e '.[test]'
 	then :; else
 	  echo "uv could not; pip does it, in about a minute more."
 	  pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'

@@ -31,6 +31,7 @@ from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
+from evenkeel.engine.text import one_line
 
 log = logging.getLogger(__name__)
 
@@ -80,23 +81,19 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
         ports = Ports(settings())
         yield ports
     except ClusterBusy as problem:
-        note(_one_line(problem), Outcome.SKIPPED)
+        note(one_line(problem), Outcome.SKIPPED)
         raise AirflowSkipException(str(problem)) from None
     except EvenkeelError as problem:
-        note(_one_line(problem))
-        raise AirflowException(_one_line(problem)) from None
+        note(one_line(problem))
+        raise AirflowException(one_line(problem)) from None
     except AirflowTaskTimeout:
         seconds = (utc_now() - started).total_seconds()
         note(f"given up after {seconds:.0f} s, the time limit of the task.")
         raise
     except BaseException as problem:
-        note(f"{type(problem).__name__}: {_one_line(problem)}")
+        note(f"{type(problem).__name__}: {one_line(problem)}")
         raise
     note(None, Outcome.OK)
-
-
-def _one_line(problem: BaseException) -> str:
-    return " ".join(str(problem).split())
 
 
 def _record(
@@ -233,20 +230,11 @@ def _told_in_one_line() -> Iterator[None]:
     try:
         yield
     except EvenkeelError as problem:
-        raise AirflowException(_one_line(problem)) from None
+        raise AirflowException(one_line(problem)) from None
 
 
 def _on_the_way(snapshot_ids: Iterable[str], work: Callable[[str], object]) -> None:
-    """Work on overtaken snapshots while there is time; what fails of them holds nobody up."""
-    began = time.monotonic()
-    for snapshot_id in snapshot_ids:
-        if time.monotonic() - began > ON_THE_WAY.total_seconds():
-            log.info("the other overtaken snapshots are left to the next run")
-            return
-        try:
-            work(snapshot_id)
-        except (AirflowException, EvenkeelError) as problem:
-            log.warning("overtaken snapshot %s: %s", snapshot_id, _one_line(problem))
+    steps.on_the_way(snapshot_ids, work, ON_THE_WAY, log.warning, AirflowException)
 
 
 def _tell_withheld(withheld: Mapping[str, str]) -> None:

@@ -20,6 +20,7 @@ from evenkeel.engine.model import (
     NONE,
     Column,
     Flags,
+    Floats,
     GroupHeader,
     GroupSnapshot,
     Indices,
@@ -269,6 +270,18 @@ def max_by(values: Any, start: Ints, otherwise: float) -> Any:
 def min_by(values: Any, start: Ints, otherwise: float) -> Any:
     """(G) the smallest of each group's rows."""
     return _reduced(np.minimum, values, start, otherwise)
+
+
+def median_by(values: Floats, start: Ints) -> Floats:
+    """(G) the median of each group's known rows (the lower of two in the middle); nan where none is known."""
+    group = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    known = ~np.isnan(values)
+    counts = count_by(known, start)
+    ordered = values[known][np.lexsort((values[known], group[known]))]
+    middle = np.cumsum(counts) - counts + np.maximum(counts - 1, 0) // 2
+    medians = np.full(len(counts), np.nan)
+    medians[counts > 0] = ordered[middle[counts > 0]]
+    return medians
 
 
 def _reduced(reduction: np.ufunc, values: Any, start: Ints, otherwise: float) -> Any:

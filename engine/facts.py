@@ -22,9 +22,8 @@ class FactKind(enum.StrEnum):
     What a fact says of its measure.
 
     A *replay* says how a strategy was asked, *how* what to do to get it, a *note* what else is to be said of it and is
-    no flaw. The kinds of a
-    proof: *exact*, nothing is better; *within*, nothing is better than *bound*; *not proven*; and the *remark*, which
-    goes with what stands before it.
+    no flaw; a *diagnosis* what is the matter with a group. The kinds of a proof: *exact*, nothing is better; *within*,
+    nothing is better than *bound*; *not proven*; and the *remark*, which goes with what stands before it.
     """
 
     GAIN = "gain"
@@ -38,6 +37,7 @@ class FactKind(enum.StrEnum):
     REPLAY = "replay"
     NOTE = "note"
     HOW = "how"
+    DIAGNOSIS = "diagnosis"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -173,6 +173,43 @@ class TimeLagBasis(enum.StrEnum):
     UNKNOWN = "unknown"
 
 
+class CapacityBasis(enum.StrEnum):
+    """How it is known what a member can consume."""
+
+    CONFIGURED = "configured"
+    SATURATED = "saturated"
+    AT_LEAST = "at least"
+    AS_ITS_PEERS = "as its peers"
+    UNKNOWN = "unknown"
+
+
+class Diagnosis(enum.StrEnum):
+    """
+    What is the matter with a group: the first of these that holds.
+
+    The definitions are in `metrics.diagnosis`.
+    """
+
+    UNKNOWN = "unknown"
+    NO_MEMBERS = "no members"
+    REBALANCING = "rebalancing"
+    LOSING_RECORDS = "losing records"
+    SKIPPED_RECORDS = "skipped records"
+    SILENT_MEMBER = "silent member"
+    STUCK_PARTITION = "stuck partition"
+    SLOW_MEMBER = "slow member"
+    HOT_PARTITION = "hot partition"
+    TOO_FEW_MEMBERS = "too few members"
+    SKEWED_LOAD = "skewed load"
+    CATCHING_UP = "catching up"
+    KEEPS_UP = "keeps up"
+
+    @property
+    def measure(self) -> str:
+        """Its name among facts."""
+        return self.value.replace(" ", "_")
+
+
 class SizeBasis(enum.StrEnum):
     """How the size of a record is known."""
 

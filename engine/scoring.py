@@ -25,8 +25,8 @@ from evenkeel.engine.metrics.balance import (
     subscription_classes,
 )
 from evenkeel.engine.metrics.money import Tariff
-from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
-from evenkeel.engine.model import NONE, Assignment, Flags, Floats, Indices, Ints, Move
+from evenkeel.engine.metrics.racks import Crossing, Nearness, leader_crossing, replica_crossing
+from evenkeel.engine.model import NONE, Assignment, Column, Flags, Floats, Indices, Ints, Move
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,16 +77,37 @@ class Judge:
             return None
         return lag_floor_equal_counts(self.group.lag, int(self._counting.sum()))
 
+    @cached_property
+    def _near(self) -> Nearness:
+        group = self.group
+        return Nearness.of(group.replica_start, group.replica_rack, len(group.racks))
+
+    @cached_property
+    def _near_in_sync(self) -> Nearness | None:
+        if self.in_sync is None or bool(self.in_sync.all()):
+            return None if self.in_sync is None else self._near
+        group = self.group
+        return Nearness.of(
+            group.replica_start, group.replica_rack, len(group.racks), counts=self.in_sync
+        )
+
+    @cached_property
+    def _known(self) -> dict[bytes, Figures]:
+        """Figures by owners: several strategies often have the same answer."""
+        return {} if self.live is None else {_key(self.group.owner): self.live}
+
     def score(self, assignment: Assignment) -> Score:
         """What there is to say of one assignment of this group."""
         before, owner = self.group.owner, assignment.owner
-        owned = owner != NONE
-        known = self.live if np.array_equal(owner, before) else None
+        key = _key(owner)
+        if key not in self._known:
+            self._known[key] = self.figures(owner)
+        changed, had = owner != before, before != NONE
         return Score.of(
-            known or self.figures(owner),
-            moves=int(((before != NONE) & (owner != before)).sum()),
-            newly_owned=int(((before == NONE) & owned).sum()),
-            unowned=int((~owned).sum()),
+            self._known[key],
+            moves=int(np.count_nonzero(changed & had)),
+            newly_owned=int(np.count_nonzero(changed & ~had)),
+            unowned=int(np.count_nonzero(owner == NONE)),
         )
 
     def figures(self, owner: Indices) -> Figures:
@@ -96,16 +117,20 @@ class Judge:
         Args:
             owner: (P) a member index per partition, NONE for nobody.
         """
-        group = self.group
-        counts = member_counts(owner, len(group.members))
-        lags = member_sums(owner, len(group.members), group.lag).take(self._counting)
-        counted = counts[self._counting]
+        group, members = self.group, len(self.group.members)
+        counts, every_lag = (
+            member_counts(owner, members),
+            member_sums(owner, members, group.lag),
+        )
+        lags, counted = every_lag.take(self._counting), counts[self._counting]
         owner_rack = owner_racks(group, owner)
-        replicas = (owner_rack, group.replica_start, group.replica_rack)
         by_leader = leader_crossing(owner_rack, group.leader_rack)
-        crossing = by_leader if self.leaders_only else replica_crossing(*replicas)
-        in_sync = None if self.in_sync is None else replica_crossing(*replicas, self.in_sync)
-        owned = owner != NONE
+        by_replica = self._near.crossing(owner_rack)
+        crossing = by_leader if self.leaders_only else by_replica
+        in_sync = None
+        if self._near_in_sync is not None:
+            same = self._near_in_sync is self._near
+            in_sync = by_replica if same else self._near_in_sync.crossing(owner_rack)
         carried = None if self.tariff is None else self.tariff.carried(crossing)
         return Figures(
             partition_spread=spread(counts, self._classes),
@@ -120,34 +145,44 @@ class Judge:
             cross_rack_rate_share=crossing.share(group.rate),
             cross_rack_in_sync_share=None if in_sync is None else in_sync.share(),
             cross_leader_share=by_leader.share(),
-            racks_left_out=int((owned & ~crossing.known).sum()),
-            drain_seconds=drain_seconds(group, owner, self.capacity),
+            racks_left_out=int(np.count_nonzero((owner != NONE) & ~crossing.known)),
+            drain_seconds=drain_seconds(every_lag, owner, group.rate, self.capacity),
             cross_rack_bytes_per_second=carried,
             cross_rack_cost_per_month=self.tariff.cost_per_month(carried) if self.tariff else None,
             currency=self.tariff.currency if self.tariff else None,
         )
 
 
-def drain_seconds(group: GroupSpec, owner: Indices, capacity: Floats) -> float | None:
+def _key(owner: Indices) -> bytes:
+    return owner.astype(np.int32, copy=False).tobytes()
+
+
+def drain_seconds(lags: Column, owner: Indices, rate: Floats, capacity: Floats) -> float | None:
     """
     Seconds until the slowest member has caught up: the largest lag / (capacity - production).
 
     0 without lag; infinity when a member with lag is known not to outrun its production, whatever is unknown of
     others; None when a lag, or the rate or capacity of a member with lag, is unknown.
+
+    Args:
+        lags: (M) of each member.
+        owner: (P) a member index per partition, NONE for nobody.
+        rate: (P) offsets/s produced, nan where unknown.
+        capacity: (M) offsets/s, nan where unknown.
     """
-    lags = member_sums(owner, len(group.members), group.lag)
     if not bool(lags.known.all()):
         return None
-    owned = owner != NONE
-    production = np.zeros(len(group.members))
-    np.add.at(production, owner[owned], group.rate[owned])
     behind = lags.values > 0
-    margin = (capacity - production)[behind]
+    if not bool(behind.any()):
+        return 0.0
+    production = np.zeros(len(lags) + 1)  # the last is nobody's
+    np.add.at(production, owner, rate)
+    margin = (capacity - production[:-1])[behind]
     if bool((margin <= 0).any()):
         return math.inf
     if bool(np.isnan(margin).any()):
         return None
-    return float((lags.values[behind] / margin).max(initial=0.0))
+    return float((lags.values[behind] / margin).max())
 
 
 def replica_crossing_of(group: GroupSpec, owner: Indices) -> Crossing:
@@ -211,8 +246,6 @@ def moves(group: GroupSpec, assignment: Assignment) -> Moves:
     >>> [(m.partition, m.from_member, m.to_member) for m in moves(group, Assignment(owner=np.array([0, 1])))]
     [(1, 'a', 'b')]
     """
-    changed = np.flatnonzero(group.owner != assignment.owner)
-    rank = np.argsort(np.argsort(np.array(group.topics, dtype=np.str_)))
-    order = np.lexsort((group.number_of[changed], rank[group.topic_of[changed]]))
-    changed = changed[order]
+    by_name = group.by_name
+    changed = by_name[(group.owner != assignment.owner)[by_name]]
     return Moves(group=group, partition=changed, new_owner=assignment.owner[changed])

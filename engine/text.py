@@ -74,3 +74,13 @@ def shortened(text: str, limit: int) -> str:
     ('abc…', 'abc')
     """
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def one_line(said: object) -> str:
+    """
+    What something says of itself (an error, a name), on one line.
+
+    >>> one_line(ValueError("two\\n  lines"))
+    'two lines'
+    """
+    return " ".join(str(said).split())

@@ -5,27 +5,29 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from evenkeel.engine import wiring
+from evenkeel.engine import steps, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
-from evenkeel.spark_tasks import memory
-from evenkeel.spark_tasks.session import given_memory, session
+from evenkeel.engine.text import one_line
+from evenkeel.spark_tasks import memory, preflight
+from evenkeel.spark_tasks.cluster import is_local
+from evenkeel.spark_tasks.session import given_memory, java_ended, master, on_cluster, session
 
 Run = Callable[..., object]
 
 Sessions = Callable[..., AbstractContextManager[SparkSession]]
 """Opens a session, as `session.session` does."""
 
-ALSO_SECONDS = 180
+ALSO = timedelta(minutes=3)
 """How long overtaken snapshots are worked on beside the one that is advised on."""
 
 
@@ -52,7 +54,7 @@ def run_job(
         with _told_of_memory():
             _start(sessions or session, name, run, wiring.lake(settings), settings, options)
     except EvenkeelError as problem:
-        print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 
@@ -62,8 +64,8 @@ def _told_of_memory() -> Iterator[None]:
     """That memory was too little is an error of ours, in one line; any other of Spark's keeps its traceback."""
     try:
         yield
-    except (PySparkException, Py4JError) as problem:
-        said = memory.too_little(problem, given_memory())
+    except (PySparkException, Py4JError, OSError) as problem:
+        said = memory.too_little(problem, given_memory(), java_ended(), local=is_local(master()))
         if said is None:
             raise
         raise said from problem
@@ -79,24 +81,16 @@ def _start(
 ) -> None:
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", options.snapshot_id)
-    with sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
+    opened = sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake)
+    with opened as spark, preflight.telling(spark) if on_cluster() else nullcontext():
         run(spark, lake, settings, options.snapshot_id, options.groups)
-        began = time.monotonic()
-        for snapshot_id in options.also:
-            if time.monotonic() - began > ALSO_SECONDS:
-                print("the other overtaken snapshots are left to the next run", flush=True)
-                break
-            _on_the_way(run, spark, lake, settings, snapshot_id)
-
-
-def _on_the_way(
-    run: Run, spark: SparkSession, lake: Lake, settings: Settings, snapshot_id: str
-) -> None:
-    """Run the step on an overtaken snapshot; that it cannot be done holds nobody up."""
-    try:
-        run(spark, lake, settings, snapshot_id, "*")
-    except (EvenkeelError, PySparkException) as problem:
-        print(f"overtaken snapshot {snapshot_id}: {' '.join(str(problem).split())}", flush=True)
+        steps.on_the_way(
+            options.also,
+            lambda one: run(spark, lake, settings, one, "*"),
+            ALSO,
+            lambda line: print(line, flush=True),
+            PySparkException,
+        )
 
 
 def _parse(name: str, arguments: list[str] | None) -> argparse.Namespace:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from evenkeel.engine.errors import ConfigError, EvenkeelError
-from evenkeel.engine.text import does, several
+from evenkeel.engine.text import does, one_line, several
 from evenkeel.spark_tasks import cluster, probe, readiness
 
 _SETTLED_SECONDS = 3.0
@@ -144,15 +145,28 @@ def identity(spark: SparkSession) -> str:
     return ", ".join([headline, *(f"see {link}" for link in links if link)])
 
 
-def work(spark: SparkSession) -> str:
-    """One line that says what the cluster did."""
-    every = executors(spark, ended=True)
-    tasks, failed = sum(one.totalTasks() for one in every), sum(one.failedTasks() for one in every)
-    lost = sum(not one.isActive() for one in every)
-    said = f"{several(tasks, 'task')} on {several(len(every), 'executor')}"
-    more = [f"{failed:,} failed and were tried again"] * bool(failed)
-    more += [f"{does(lost, 'executor', 'was', 'were')} lost or given back"] * bool(lost)
-    return f"the cluster did {'; '.join([said, *more])}"
+@contextmanager
+def telling(spark: SparkSession) -> Iterator[None]:
+    """Say after a step, in one line, what the cluster did for it."""
+    before = _work(spark)
+    yield
+    work = _work(spark) - before
+    tasks = f"{several(work['tasks'], 'task')} on {several(len(executors(spark, ended=True)), 'executor')}"
+    more = [f"{work['failed']:,} failed and were tried again"] * bool(work["failed"])
+    more += [f"{does(work['lost'], 'executor', 'was', 'were')} lost or given back"] * bool(
+        work["lost"]
+    )
+    print(f"the cluster did {'; '.join([tasks, *more])}", flush=True)
+
+
+def _work(spark: SparkSession) -> Counter[str]:
+    """Tasks, those that failed, and executors that are gone, since the application began."""
+    work: Counter[str] = Counter()
+    for executor in executors(spark, ended=True):
+        work["tasks"] += executor.totalTasks()
+        work["failed"] += executor.failedTasks()
+        work["lost"] += not executor.isActive()
+    return work
 
 
 def main() -> int:
@@ -166,7 +180,7 @@ def main() -> int:
         with session("evenkeel preflight", settings.lake):
             pass
     except EvenkeelError as problem:
-        print(" ".join(str(problem).split()), file=sys.stderr, flush=True)
+        print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
 

@@ -10,6 +10,7 @@ import os
 import secrets
 
 from evenkeel.engine.adapters.lake.files import Files
+from evenkeel.engine.text import one_line
 
 MARK = "evenkeel-probe "
 """What the line begins with that holds the answer."""
@@ -81,4 +82,4 @@ def collect(lake: str, token: str) -> set[str]:
 
 
 def _cause(problem: Exception) -> str:
-    return " ".join((getattr(problem, "strerror", None) or str(problem)).split())
+    return one_line(getattr(problem, "strerror", None) or problem)

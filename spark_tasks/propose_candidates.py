@@ -18,8 +18,8 @@ from evenkeel.engine.steps import propose_chunk, withheld_groups
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
 from evenkeel.spark_tasks.job import Sessions, run_job
 
-SMALLEST = 500
-"""Partitions and members below which a chunk is not worth a task: all strategies take some 0.2 s on them."""
+SMALLEST = 2_000
+"""Partitions and members below which a chunk is not worth a task: another Python worker takes as long to begin."""
 
 
 def run(

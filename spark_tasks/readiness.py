@@ -18,7 +18,7 @@ from typing import Any
 
 from evenkeel.engine.environment import Environment, this_environment
 from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
-from evenkeel.engine.text import several
+from evenkeel.engine.text import one_line, several
 from evenkeel.spark_tasks import cluster, probe
 
 PATIENCE = "EVENKEEL_SPARK_PATIENCE"
@@ -217,4 +217,4 @@ def cause(problem: Exception) -> str:
     text = str(problem)
     with suppress(Exception):
         text = str(thrown.getMessage())
-    return " ".join(text.strip().split("\n")[0].split()).rstrip(".")
+    return one_line(text.strip().split("\n")[0]).rstrip(".")

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -91,34 +93,59 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
 @contextmanager
 def _started(name: str, lake: str | None) -> Iterator[SparkSession]:
     """A session whose Java is of this process."""
-    master = os.environ.get(MASTER, "local[*]")
+    where = master()
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
         known = cluster.defaults(os.environ)
         options = dict(COMMON)
-        if cluster.is_local(master):
-            options |= local_options(Path(folder), _cores(master))
+        memory.check(_memory(known))
+        if cluster.is_local(where):
+            options |= local_options(Path(folder), _cores(where))
             options |= memory.driver_options(_set_by_user(known), memory.machine_bytes())
             _use_this_python()
         else:
-            cluster.check_master(master)
+            cluster.check_master(where)
             options |= cluster.archive_options(os.environ)
             _use_their_python(known)
-        spark = _start(master, name, options)
+        spark = _start(where, name, options)
         try:
-            if cluster.is_local(master):
-                yield spark
-            else:
-                yield from _on_cluster(spark, lake or wiring.settings().lake)
+            if not cluster.is_local(where):
+                _ask_cluster(spark, lake or wiring.settings().lake)
+            yield spark
         finally:
-            spark.stop()
+            with suppress(Py4JError, OSError):  # of a Java that is gone
+                spark.stop()
+
+
+def master() -> str:
+    """Where Spark runs."""
+    return os.environ.get(MASTER, "local[*]")
+
+
+def on_cluster() -> bool:
+    """Whether Spark runs on a cluster whose application is ours: neither this machine nor a server."""
+    return remote.server(os.environ) is None and not cluster.is_local(master())
 
 
 def given_memory() -> str | None:
     """What Spark's Java on this machine is given, as Spark writes it; None where it is on a server."""
     if remote.server(os.environ) is not None:
         return None
-    known = _set_by_user(cluster.defaults(os.environ))
-    return (known | memory.driver_options(known, memory.machine_bytes()))[memory.DRIVER]
+    return _memory(cluster.defaults(os.environ))
+
+
+def _memory(known: Mapping[str, str]) -> str:
+    said = _set_by_user(known)
+    if cluster.is_local(master()):
+        said |= memory.driver_options(said, memory.machine_bytes())
+    return said.get(memory.DRIVER, memory.USUAL)
+
+
+def java_ended() -> int | None:
+    """The code by which Spark's Java has ended; None while it runs, and before it does."""
+    java = getattr(SparkContext._gateway, "proc", None)
+    with suppress(subprocess.TimeoutExpired):
+        return None if java is None else int(java.wait(1))
+    return None
 
 
 def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
@@ -129,12 +156,10 @@ def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
     return dict(known) | ({memory.DRIVER: found} if found else {})
 
 
-def _on_cluster(spark: SparkSession, lake: str) -> Iterator[SparkSession]:
-    """A cluster's session: what it is, what it has and what it did are said."""
+def _ask_cluster(spark: SparkSession, lake: str) -> None:
+    """Which application a cluster's session is, and what its workers have, is said."""
     print(preflight.identity(spark), flush=True)
     print(preflight.preflight(spark, lake), flush=True)
-    yield spark
-    print(preflight.work(spark), flush=True)
 
 
 def _cores(master: str) -> int:
@@ -176,7 +201,7 @@ def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
     try:
         return builder.getOrCreate()
     except PySparkRuntimeError as problem:
-        raise JAVA from problem
+        raise memory.not_started(_memory(cluster.defaults(os.environ))) or JAVA from problem
     except Py4JError as problem:
         raise ConfigError(
             f"Spark does not start on {master}: {readiness.cause(problem)}.",

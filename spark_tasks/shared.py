@@ -29,7 +29,8 @@ from typing import IO, Any
 
 from pyspark.sql import SparkSession
 
-from evenkeel.spark_tasks import job
+from evenkeel.spark_tasks import job, preflight
+from evenkeel.spark_tasks.session import on_cluster
 
 END = "exit"
 """How the last line begins that a step prints."""
@@ -105,6 +106,8 @@ class Kept:
         """The session; the arguments are those of `session.session`, for the first step that asks."""
         if self._spark is None:
             self._spark = self._open.enter_context(job.session(*of))
+        elif on_cluster():
+            print(preflight.identity(self._spark), flush=True)
         yield self._spark
 
     def close(self) -> None:

@@ -177,6 +177,10 @@ CREATE TABLE group_metrics (
     cross_rack_rate_share double precision,
     cross_rack_in_sync_share double precision,
     facts jsonb,
+    diagnosis text,
+    diagnosis_reason text,
+    commit_interval_seconds double precision,
+    delay_seconds double precision,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -242,6 +246,13 @@ COMMENT ON COLUMN group_metrics.cross_rack_rate_share IS
 COMMENT ON COLUMN group_metrics.cross_rack_in_sync_share IS 'Cross-rack share over in-sync replicas only.';
 COMMENT ON COLUMN group_metrics.facts IS
     'The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}.';
+COMMENT ON COLUMN group_metrics.diagnosis IS
+    'What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown.';
+COMMENT ON COLUMN group_metrics.diagnosis_reason IS 'The same with names and numbers; null where it keeps up.';
+COMMENT ON COLUMN group_metrics.commit_interval_seconds IS
+    'Seconds from one of its commits to the next, learned or configured; null while none was seen.';
+COMMENT ON COLUMN group_metrics.delay_seconds IS
+    'How far it is behind beyond its commit interval, by its worst partition.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -262,6 +273,7 @@ CREATE TABLE member_metrics (
     capacity_per_second double precision,
     capacity_basis text,
     cross_rack_partitions integer,
+    utilisation double precision,
     CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
     CONSTRAINT member_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -283,8 +295,11 @@ COMMENT ON COLUMN member_metrics.lag IS 'Sum of their lag, in offsets; null when
 COMMENT ON COLUMN member_metrics.production_per_second IS 'Offsets per second produced to its partitions.';
 COMMENT ON COLUMN member_metrics.consumption_per_second IS 'Offsets per second it commits.';
 COMMENT ON COLUMN member_metrics.capacity_per_second IS 'Offsets per second it could consume.';
-COMMENT ON COLUMN member_metrics.capacity_basis IS 'Where the capacity is known from: configured or seen.';
+COMMENT ON COLUMN member_metrics.capacity_basis IS
+    'How that is known: configured, saturated, at least, as its peers, unknown.';
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions that have no replica in its rack.';
+COMMENT ON COLUMN member_metrics.utilisation IS
+    'What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.';
 
 CREATE TABLE partition_latest (
     snapshot_id text NOT NULL,

@@ -263,16 +263,6 @@ class Recording:
         except KeyError as problem:
             raise LakeError(f"dataset {dataset} lacks a column: {problem}.") from problem
 
-    def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
-        """
-        Raises:
-            LakeError: Always; there are no files for Spark in a recording.
-        """
-        raise LakeError(
-            f"a recording has no files of {dataset} ({len(snapshot_ids)} snapshots asked for).",
-            fix="Copy its snapshots into a lake folder to read them with Spark.",
-        )
-
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
         """
         Raises:

@@ -5,11 +5,19 @@ Scores, history and policy -> `Advice`, or "stay", always with its reason.
 """
 
 from evenkeel.engine.advice.decide import decide
-from evenkeel.engine.advice.feasibility import Judgement, blocked, feasibility, runs, unfit
+from evenkeel.engine.advice.feasibility import (
+    Feasibilities,
+    Judgement,
+    blocked,
+    feasibility,
+    runs,
+    unfit,
+)
 from evenkeel.engine.kit.protocol_names import SERVER_SIDE
 
 __all__ = [
     "SERVER_SIDE",
+    "Feasibilities",
     "Judgement",
     "blocked",
     "decide",

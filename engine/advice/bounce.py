@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evenkeel.engine.advice import bounce_facts
 from evenkeel.engine.advice.rolling import Stage, rolling
@@ -147,6 +148,12 @@ def plan(
 
 def in_short(target: str, present: str, lists: Sequence[Names | None]) -> tuple[Fact, ...]:
     """The way of a classic group in short: `Plan.how`, without holding an election for it."""
+    return _in_short(target, present, tuple(lists))
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_short(target: str, present: str, lists: tuple[Names | None, ...]) -> tuple[Fact, ...]:
+    """Kept, because most groups of a fleet are alike in this."""
     before, assumed = _before(lists, present)
     new = wire_name(target)
     return _how(_restarts(new, present, before), new, present, len(before), assumed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,6 +67,14 @@ NO_FOLLOWER = Judgement(
     how=(step("needs_plan_follower"),),
 )
 """What is said of a strategy that takes a stored plan."""
+
+
+def _yardstick(why: str) -> Judgement:
+    return Judgement(feasibility=Feasibility.YARDSTICK, reason=(reason(why),))
+
+
+_FOR_COMPARISON, _NOT_FOR_CONSUMERS = _yardstick("for_comparison"), _yardstick("not_for_consumers")
+_BROKER_ASSIGNS, _LEADER_ASSIGNS = _yardstick("broker_assigns"), _yardstick("leader_assigns")
 
 
 def blocked(group: GroupSnapshot) -> Fact | None:
@@ -142,23 +151,61 @@ def feasibility(
 
     Source: KIP-429 for the double bounce; `kit.election` for who is elected.
     """
-    if deployment is Deployment.LIVE:
-        return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_present(group),))
-    if deployment is Deployment.NEVER:
-        return _yardstick("for_comparison")
-    if deployment is Deployment.YARDSTICK:
-        return _yardstick("not_for_consumers")
-    kip_848 = group.type is GroupType.CONSUMER
-    if kip_848 != (strategy in SERVER_SIDE):
-        return _yardstick("broker_assigns" if kip_848 else "leader_assigns")
-    if deployment is Deployment.PLAN:
-        return NO_FOLLOWER
-    if kip_848:
-        return _server_side(group, strategy)
-    lists = lists_of(group.members, assignors)
-    if runs(group, strategy):
-        return _elected(group, strategy, lists)
-    return _other(group, strategy, deployment, lists)
+    return Feasibilities(group, assignors).of(strategy, deployment)
+
+
+class Feasibilities:
+    """`feasibility` of any number of strategies of one group; what they share is worked out once."""
+
+    def __init__(self, group: GroupSnapshot, assignors: Assignors | None) -> None:
+        """
+        Args:
+            group: A group that is not `blocked`.
+            assignors: As for `feasibility`.
+        """
+        self.group, self._assignors = group, assignors
+
+    @cached_property
+    def listed(self) -> Listed:
+        """What each member lists."""
+        return lists_of(self.group.members, self._assignors)
+
+    @cached_property
+    def election(self) -> Election | None:
+        """What that elects."""
+        return election_of(self.group, self.listed)
+
+    @cached_property
+    def doubted(self) -> Fact | None:
+        """Why it cannot be so."""
+        return doubt(self.group, self.listed, self.election)
+
+    @cached_property
+    def silent(self) -> int:
+        """How many members do not tell their racks, where these could change an answer; else 0."""
+        members = self.group.members
+        silent = sum(m.rack is None or m.rack_source == "configured" for m in members)
+        return silent if silent and _racks_vary(self.group) else 0
+
+    def of(self, strategy: str, deployment: Deployment) -> Judgement:
+        """Of one strategy, by our name and how a user gets it."""
+        group = self.group
+        if deployment is Deployment.LIVE:
+            return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_present(group),))
+        if deployment is Deployment.NEVER:
+            return _FOR_COMPARISON
+        if deployment is Deployment.YARDSTICK:
+            return _NOT_FOR_CONSUMERS
+        kip_848 = group.type is GroupType.CONSUMER
+        if kip_848 != (strategy in SERVER_SIDE):
+            return _BROKER_ASSIGNS if kip_848 else _LEADER_ASSIGNS
+        if deployment is Deployment.PLAN:
+            return NO_FOLLOWER
+        if kip_848:
+            return _server_side(group, strategy)
+        if runs(group, strategy):
+            return _elected(self, strategy)
+        return _other(self, strategy, deployment)
 
 
 def runs(group: GroupSnapshot, strategy: str) -> bool | None:
@@ -187,10 +234,6 @@ def _present(group: GroupSnapshot) -> Fact:
     return reason("live_assignment", [] if known or name is None else [name])
 
 
-def _yardstick(why: str) -> Judgement:
-    return Judgement(feasibility=Feasibility.YARDSTICK, reason=(reason(why),))
-
-
 def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
     if runs(group, strategy):
         return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=(_RESTART_ONE,))
@@ -203,10 +246,10 @@ def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
     return Judgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way.how)
 
 
-def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
+def _elected(known: Feasibilities, strategy: str) -> Judgement:
     """The strategy that the group runs, and what its members' lists say against it."""
-    wire, election = wire_name(strategy), election_of(group, lists)
-    doubted, why = doubt(group, lists, election), [_RUNS]
+    group, election, doubted = known.group, known.election, known.doubted
+    wire, why = wire_name(strategy), [_RUNS]
     how: tuple[Fact, ...] = (_RESTART_ONE,)
     eager: frozenset[str] = frozenset()
     if doubted:
@@ -219,7 +262,7 @@ def _elected(group: GroupSnapshot, strategy: str, lists: Listed) -> Judgement:
     return Judgement(
         feasibility=Feasibility.CAN_RUN,
         reason=tuple(why),
-        how=(*how, *_racks(group, strategy)),
+        how=(*how, *_racks(known, strategy)),
         reporting_nothing=eager,
     )
 
@@ -232,10 +275,10 @@ def _gives_up(group: GroupSnapshot, eager: frozenset[str]) -> Fact:
     return reason("listed_beside_eager_by", names, bound=len(group.members))
 
 
-def _other(group: GroupSnapshot, strategy: str, deployment: Deployment, lists: Listed) -> Judgement:
+def _other(known: Feasibilities, strategy: str, deployment: Deployment) -> Judgement:
     """A client-side strategy that the group does not run."""
-    wire, election = wire_name(strategy), election_of(group, lists)
-    doubted = doubt(group, lists, election)
+    group, lists, election, doubted = known.group, known.listed, known.election, known.doubted
+    wire = wire_name(strategy)
     if doubted:
         lists, election = dict.fromkeys(lists), None
     present = group.assignor or "the present strategy"
@@ -245,7 +288,7 @@ def _other(group: GroupSnapshot, strategy: str, deployment: Deployment, lists: L
     return Judgement(
         feasibility=Feasibility.COULD_RUN,
         reason=(*needs, *([doubted] if doubted else _who_lists(group, wire, lists, election))),
-        how=(*in_short(wire, present, list(lists.values())), *_racks(group, strategy)),
+        how=(*in_short(wire, present, list(lists.values())), *_racks(known, strategy)),
     )
 
 
@@ -305,18 +348,17 @@ def doubt(group: GroupSnapshot, lists: Listed, election: Election | None) -> Fac
     return reason("running_not_elected", [runs_now, *elected])
 
 
-def _racks(group: GroupSnapshot, strategy: str) -> tuple[Fact, ...]:
+def _racks(known: Feasibilities, strategy: str) -> tuple[Fact, ...]:
     """
     What members have to tell for a rack-aware strategy to see their racks.
 
     Nothing where that could not change the answer: all partitions are on the same racks, or all
     members tell theirs.
     """
-    silent = sum(m.rack is None or m.rack_source == "configured" for m in group.members)
-    known = every().get(strategy)
-    if known is None or "racks" not in known.needs or not silent or not _racks_vary(group):
+    asked = ASSIGNORS.get(strategy) or every().get(strategy)
+    if asked is None or "racks" not in asked.needs or not known.silent:
         return ()
-    return (step("tell_racks", after=silent, bound=len(group.members)),)
+    return (step("tell_racks", after=known.silent, bound=len(known.group.members)),)
 
 
 def _racks_vary(group: GroupSnapshot) -> bool:

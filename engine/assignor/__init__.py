@@ -6,7 +6,7 @@ names and from snapshots, `rejoin` changes what their members come back with.
 """
 
 from evenkeel.engine.assignor.build import build_spec, spec, spec_of
-from evenkeel.engine.assignor.group import GroupSpec
+from evenkeel.engine.assignor.group import GroupSpec, once
 from evenkeel.engine.assignor.protocol import (
     ASSIGNOR_PARTS,
     USUAL_PROMISES,
@@ -25,6 +25,7 @@ __all__ = [
     "build_spec",
     "by_leader",
     "fresh",
+    "once",
     "rejoining",
     "shape_problem",
     "spec",

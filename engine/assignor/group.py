@@ -9,15 +9,17 @@ A million partitions are a handful of arrays, not a million objects. Names are a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evenkeel.engine.model import NONE, Assignment, Column, Flags, Indices, Ints, Lists
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,10 +81,14 @@ class GroupSpec:
         return int(self.topic_start[-1])
 
     @cached_property
+    def topic_size(self) -> Ints:
+        """(T) number of partitions of each topic."""
+        return self.topic_start[1:] - self.topic_start[:-1]
+
+    @cached_property
     def topic_of(self) -> Indices:
         """(P) the topic of each partition."""
-        sizes = np.diff(self.topic_start)
-        return np.repeat(np.arange(len(self.topics), dtype=np.int32), sizes)
+        return np.arange(len(self.topics), dtype=np.int32).repeat(self.topic_size)
 
     @cached_property
     def number_of(self) -> Ints:
@@ -142,3 +148,31 @@ class GroupSpec:
         names = sorted(range(len(self.topics)), key=self.topics.__getitem__)
         spans = [np.arange(*self.topic_start[t : t + 2]) for t in names]
         return np.concatenate([np.zeros(0, np.int64), *spans])
+
+
+def once(function: Callable[[GroupSpec], R]) -> Callable[[GroupSpec], R]:
+    """
+    Have something worked out once per group, however many strategies ask for it.
+
+    For functions that do not look at what members report (*owned_...*, *user_data...*, generations): the same group
+    with other reports (`rejoin`) keeps what is known. Nobody may change what such a function returns.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def known(group: GroupSpec) -> R:
+        kept = vars(group)
+        if name not in kept:
+            kept[name] = function(group)
+        found: R = kept[name]
+        return found
+
+    return known
+
+
+def reporting(group: GroupSpec, reports: Mapping[str, Any]) -> GroupSpec:
+    """The group with other reports of its members, by field; what is known of it by `once` stays known."""
+    other = replace(group, **reports)
+    for name, value in vars(group).items():
+        vars(other).setdefault(name, value)
+    return other

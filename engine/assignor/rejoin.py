@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenkeel.engine.assignor.group import GroupSpec
+from evenkeel.engine.assignor.group import GroupSpec, reporting
 from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
 
 
@@ -33,19 +33,21 @@ def fresh(group: GroupSpec, reporting_nothing: Collection[str] | None = None) ->
     )
     owned = np.repeat(reports, np.diff(group.owned_start))
     user_data = np.repeat(reports, np.diff(group.user_data_start))
-    return replace(
+    return reporting(
         group,
-        owned_start=_kept_starts(group.owned_start, reports),
-        owned_topic=group.owned_topic[owned],
-        owned_partition=group.owned_partition[owned],
-        generation=_where(group.generation, reports),
-        user_data_start=_kept_starts(group.user_data_start, reports),
-        user_data_topic=group.user_data_topic[user_data],
-        user_data_partition=group.user_data_partition[user_data],
-        user_data_generation=_where(group.user_data_generation, reports),
-        user_data=tuple(
-            data if kept else None for data, kept in zip(group.user_data, reports, strict=True)
-        ),
+        {
+            "owned_start": _kept_starts(group.owned_start, reports),
+            "owned_topic": group.owned_topic[owned],
+            "owned_partition": group.owned_partition[owned],
+            "generation": _where(group.generation, reports),
+            "user_data_start": _kept_starts(group.user_data_start, reports),
+            "user_data_topic": group.user_data_topic[user_data],
+            "user_data_partition": group.user_data_partition[user_data],
+            "user_data_generation": _where(group.user_data_generation, reports),
+            "user_data": tuple(
+                data if kept else None for data, kept in zip(group.user_data, reports, strict=True)
+            ),
+        },
     )
 
 
@@ -78,16 +80,18 @@ def rejoining(
     np.cumsum(np.bincount(owner[held], minlength=count), out=start[1:])
     topic, partition = group.topic_of[held], group.number_of[held].astype(np.int32)
     generations = Column(np.full(count, generation, np.int64))
-    return replace(
+    return reporting(
         group,
-        owned_start=start,
-        owned_topic=topic,
-        owned_partition=partition,
-        generation=generations,
-        user_data_start=start,
-        user_data_topic=topic,
-        user_data_partition=partition,
-        user_data_generation=generations,
+        {
+            "owned_start": start,
+            "owned_topic": topic,
+            "owned_partition": partition,
+            "generation": generations,
+            "user_data_start": start,
+            "user_data_topic": topic,
+            "user_data_partition": partition,
+            "user_data_generation": generations,
+        },
     )
 
 

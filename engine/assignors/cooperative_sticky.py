@@ -39,7 +39,7 @@ import numpy as np
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
+from evenkeel.engine.kit.sticky.owned import MemberData
 from evenkeel.engine.kit.sticky.plan import lists_of, transferring_of
 from evenkeel.engine.model import Assignment, Column, Deployment
 
@@ -65,8 +65,7 @@ class CooperativeSticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        owned = owned_partitions(group, _member_data(group))
-        plan = sticky_plan(group, owned)
+        owned, plan = sticky_plan(group, _member_data(group))
         transferring = transferring_of(plan, owned)
         return answer_of(group, lists_of(plan, owned, transferring), transferring=transferring)
 

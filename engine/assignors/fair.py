@@ -39,9 +39,10 @@ from typing import ClassVar
 import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.member_order import members_by_id, topics_by_name
+from evenkeel.engine.kit.orders import places
 from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_id
 from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 
 
@@ -60,13 +61,12 @@ class Fair:
         Returns:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
-        by_id = string_order(group.members).astype(np.int32)
-        subscribers = subscribers_in_order(group, by_id)
+        by_id, subscribers = members_by_id(group), subscribers_by_id(group)
         topics = _order_of_dealing(group, subscribers)
         owned = np.zeros(len(group.members), np.int64)  # by place among the ids
         takers = [np.zeros(0, np.int64)]
-        for places, count in _runs(group, subscribers, topics):
-            taken = places[_deal(owned[places], count)]
+        for among, count in _runs(group, subscribers, topics):
+            taken = among[_deal(owned[among], count)]
             owned += np.bincount(taken, minlength=len(owned))
             takers.append(taken)
         owner = np.full(group.partition_count, NONE, np.int32)
@@ -76,9 +76,8 @@ class Fair:
 
 def _order_of_dealing(group: GroupSpec, subscribers: Subscribers) -> Ints:
     """The topics somebody gets partitions of: fewest subscribers, most partitions, name."""
-    rank = np.empty(len(group.topics), np.int64)
-    rank[string_order(group.topics)] = np.arange(len(group.topics))
-    order = np.lexsort((rank, -np.diff(group.topic_start), subscribers.count))
+    rank = places(topics_by_name(group))
+    order = np.lexsort((rank, -group.topic_size, subscribers.count))
     return order[subscribers.count[order] > 0]
 
 
@@ -87,14 +86,14 @@ def _runs(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> Iterator[
     The places of the subscribers of topics that follow each other with the same ones, and how many
     partitions these topics have together: one deal serves them all.
     """
-    start, sizes = subscribers.start.tolist(), np.diff(group.topic_start).tolist()
+    start, sizes = subscribers.start.tolist(), group.topic_size.tolist()
     known, count = np.zeros(0, np.int64), 0
     for topic in topics.tolist():
-        places = subscribers.place[start[topic] : start[topic + 1]]
-        if count and not np.array_equal(places, known):
+        among = subscribers.place[start[topic] : start[topic + 1]]
+        if count and not np.array_equal(among, known):
             yield known, count
             count = 0
-        known = places
+        known = among
         count += sizes[topic]
     if count:
         yield known, count

@@ -40,8 +40,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import string_order
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_id
 from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 from evenkeel.engine.text import listed
 
@@ -66,8 +65,7 @@ class LagAware:
         Raises:
             Infeasible: The lag of a partition of a subscribed topic is unknown.
         """
-        by_id = string_order(group.members).astype(np.int32)
-        subscribers = subscribers_in_order(group, by_id)
+        subscribers = subscribers_by_id(group)
         _need_every_lag(group, subscribers)
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
         return Assignment(owner=members[_deal(group, subscribers)])

@@ -33,8 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.java_order import string_order
-from evenkeel.engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.kit.subscribers import subscribers_by_id
 from evenkeel.engine.model import NONE, Assignment, Deployment
 
 Words = npt.NDArray[np.uint64]
@@ -62,8 +61,7 @@ class Random:
         Returns:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
-        by_id = string_order(group.members).astype(np.int32)
-        subscribers = subscribers_in_order(group, by_id)
+        subscribers = subscribers_by_id(group)
         count = subscribers.count[group.topic_of]
         drawn = _draws(self._topic_words(group)[group.topic_of], group.number_of.astype(np.uint64))
         turn = (drawn % np.maximum(count, 1).astype(np.uint64)).astype(np.int64)

@@ -45,9 +45,8 @@ from typing import ClassVar
 import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.kit.member_order import member_order
 from evenkeel.engine.kit.racks import ReplicaRacks, rack_aware_topics, replica_racks, wanted_racks
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_member_order
 from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 
 
@@ -66,7 +65,7 @@ class Range:
         Returns:
             An owner for each partition of a subscribed topic; a group without members owns nothing.
         """
-        subscribers = subscribers_in_order(group, member_order(group))
+        subscribers = subscribers_by_member_order(group)
         slot = _rack_phase(group, subscribers)
         _fill_ranges(group, subscribers, slot)
         members = np.append(subscribers.member, np.int32(NONE))  # slot NONE reads the last entry
@@ -75,7 +74,7 @@ class Range:
 
 def _shares(group: GroupSpec, subscribers: Subscribers) -> tuple[Ints, Ints]:
     """(T) what each subscriber of a topic gets at least, and how many get one more."""
-    base, extra = np.divmod(np.diff(group.topic_start), np.maximum(subscribers.count, 1))
+    base, extra = np.divmod(group.topic_size, np.maximum(subscribers.count, 1))
     return base, extra
 
 
@@ -139,7 +138,7 @@ def _put(
 
 def _co_partitioned(group: GroupSpec, subscribers: Subscribers) -> Iterator[list[int]]:
     """Topics with a racked subscriber, grouped by equal subscribers and number of partitions."""
-    sizes = np.diff(group.topic_start).tolist()
+    sizes = group.topic_size.tolist()
     start = subscribers.start.tolist()
     racked = np.unique(wanted_racks(group, subscribers) // max(len(group.racks), 1))
     alike: dict[tuple[int, bytes], list[int]] = {}

@@ -32,7 +32,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.member_order import member_order
-from evenkeel.engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.kit.subscribers import subscribers_by_member_order
 from evenkeel.engine.kit.subscription_type import homogeneous, subscribed_topics
 from evenkeel.engine.model import NONE, Assignment, Deployment, Indices, Ints
 
@@ -54,7 +54,7 @@ class RangeServer:
         """
         count, start, member = _subscribers(group)
         topic = group.topic_of
-        base, extra = np.divmod(np.diff(group.topic_start), np.maximum(count, 1))
+        base, extra = np.divmod(group.topic_size, np.maximum(count, 1))
         place = start[topic] + turns(group.number_of, base[topic], extra[topic])
         owners = np.append(member, np.int32(NONE))  # what a topic without subscribers reads
         return Assignment(owner=owners[np.where((count > 0)[topic], place, NONE)])
@@ -64,7 +64,7 @@ def _subscribers(group: GroupSpec) -> tuple[Ints, Ints, Indices]:
     """(T) how many subscribe to each topic, and where they begin in the third, the members in order."""
     order = member_order(group)
     if not group.members or not homogeneous(group):
-        subscribers = subscribers_in_order(group, order)
+        subscribers = subscribers_by_member_order(group)
         return subscribers.count, subscribers.start[:-1], subscribers.member
     count = np.zeros(len(group.topics), np.int64)
     count[subscribed_topics(group, 0)] = len(order)

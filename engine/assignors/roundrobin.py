@@ -36,10 +36,9 @@ import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import string_order
-from evenkeel.engine.kit.member_order import member_order
+from evenkeel.engine.kit.member_order import topics_by_name
 from evenkeel.engine.kit.permute import partition_order
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_member_order
 from evenkeel.engine.model import NONE, Assignment, Deployment, Ints
 
 
@@ -67,8 +66,8 @@ class RoundRobin:
                 "roundrobin cannot assign to 0 members (Kafka: IllegalArgumentException).",
                 fix="Start a member, or look at range, which then assigns nothing.",
             )
-        topics = string_order(group.topics)
-        subscribers = subscribers_in_order(group, member_order(group))
+        topics = topics_by_name(group)
+        subscribers = subscribers_by_member_order(group)
         first = _first_places(group, subscribers, topics)
         count = subscribers.count[group.topic_of]
         turn = (first[group.topic_of] + group.number_of) % np.maximum(count, 1)
@@ -86,7 +85,7 @@ def _first_places(group: GroupSpec, subscribers: Subscribers, topics: Ints) -> I
     """
     first = np.zeros(len(group.topics), np.int64)
     place = subscribers.place.tolist()
-    start, sizes = subscribers.start.tolist(), np.diff(group.topic_start).tolist()
+    start, sizes = subscribers.start.tolist(), group.topic_size.tolist()
     pointer = 0
     for topic in topics.tolist():
         begin, end = start[topic], start[topic + 1]

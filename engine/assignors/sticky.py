@@ -38,7 +38,7 @@ from typing import ClassVar
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.kit.raw_assignment import answer_of
 from evenkeel.engine.kit.sticky.choose import sticky_plan
-from evenkeel.engine.kit.sticky.owned import MemberData, owned_partitions
+from evenkeel.engine.kit.sticky.owned import MemberData
 from evenkeel.engine.kit.sticky.plan import lists_of
 from evenkeel.engine.model import Assignment, Deployment
 
@@ -64,8 +64,8 @@ class Sticky:
         Raises:
             Infeasible: Kafka's class throws on this group; the message names the exception.
         """
-        owned = owned_partitions(group, _member_data(group))
-        return answer_of(group, lists_of(sticky_plan(group, owned), owned))
+        owned, plan = sticky_plan(group, _member_data(group))
+        return answer_of(group, lists_of(plan, owned))
 
 
 def _member_data(group: GroupSpec) -> MemberData:

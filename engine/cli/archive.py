@@ -3,7 +3,8 @@ The environment of a cluster's workers, as one archive that Spark unpacks beside
 
 It holds what the engine's steps import and no more: Spark brings its own pyspark, and Airflow, Great Expectations and
 the client libraries stay where the driver is. `bin/python` is a few lines of shell: it finds a Python of the same minor
-version on the worker and lets it see `lib`, so that the archive works in whatever folder it is unpacked.
+version on the worker and lets it see `lib`, so that the archive works in whatever folder it is unpacked. Where Numba is
+in it, so are the compiled forms that are kept here, beside their source: they fit any processor of the same kind.
 
     bin/python   lib/evenkeel/...   lib/numpy/...   environment.json
 """
@@ -26,10 +27,14 @@ from pathlib import Path, PurePosixPath
 from packaging.requirements import Requirement
 
 from evenkeel.engine.assignors import ENTRY_POINTS
+from evenkeel.engine.cli import ahead
 from evenkeel.engine.environment import python_version, this_environment
 from evenkeel.engine.errors import InputError
 
 OURS = "evenkeel"
+
+COMPILER = "numba"
+"""What reads compiled forms; without it nobody does."""
 
 LEFT_OUT = frozenset(
     {
@@ -100,11 +105,13 @@ def content(more: Iterable[str] = (), without: Iterable[str] = ()) -> Content:
         InputError: A package is not installed.
     """
     left_out = LEFT_OUT | {_plain(name) for name in without}
-    found: dict[str, Distribution] = {}
+    gathered: dict[str, Distribution] = {}
     for name in (OURS, *_of_strategies(), *more):
-        _gather(name, left_out, found)
-    packages = [f"{each.name} {each.version}" for each in found.values()]
-    files = {name: path for each in found.values() for name, path in _files(each)}
+        _gather(name, left_out, gathered)
+    packages = [f"{each.name} {each.version}" for each in gathered.values()]
+    files = {name: path for each in gathered.values() for name, path in _files(each)}
+    if COMPILER in gathered:
+        files |= {PurePosixPath(OURS, name): path for name, path in ahead.kept_files()}
     return Content(tuple(sorted(packages, key=str.lower)), tuple(sorted(files.items())))
 
 

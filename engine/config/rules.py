@@ -62,6 +62,8 @@ class Rule(Strict):
         auto_offset_reset: The group's own setting; without it the lag of a partition without commit is unknown.
         isolation: `read_committed` groups are measured against the last stable offset.
         capacity_per_second: Offsets/s one member can consume.
+        objective_seconds: How far behind a group may be, beyond the time between two of its commits; default: 60.
+        commit_interval_seconds: From one commit of a group to the next; without it that is learned.
         bytes_per_record: Average size on the wire, for topics of which the brokers' log directories do not tell it.
         price_per_gb: What 10^9 bytes read across racks cost in all, both directions together, in *currency*.
         currency: Of all prices and costs, as three letters (ISO 4217).
@@ -83,6 +85,8 @@ class Rule(Strict):
     auto_offset_reset: str | None = None
     isolation: Literal["read_committed", "read_uncommitted"] | None = None
     capacity_per_second: float | None = Field(default=None, gt=0)
+    objective_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    commit_interval_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     bytes_per_record: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     price_per_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     currency: str = "USD"

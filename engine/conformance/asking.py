@@ -100,7 +100,7 @@ def _bad_lists(lists: Any, owner: Indices, group: GroupSpec) -> str | None:
     sizes = np.diff(start, prepend=0, append=len(topic))  # first and last: what lies outside
     if len(start) != len(group.members) + 1 or (sizes < 0).any() or sizes[0] or sizes[-1]:
         return f"start does not cut {len(topic)} entries into the lists of {len(group.members)} members"
-    there = partition < np.diff(group.topic_start)[topic]
+    there = partition < group.topic_size[topic]
     held = group.topic_start[topic[there]] + partition[there]
     member = np.repeat(np.arange(len(group.members)), np.diff(start))[there]
     listed = np.zeros(group.partition_count, np.bool_)

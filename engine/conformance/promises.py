@@ -232,7 +232,7 @@ def _named(assignor: Assignor, group: GroupSpec) -> dict[str, list[tuple[str, in
 
 def _existing(group: GroupSpec) -> Iterator[Indices]:
     """The subscribers of each topic that has partitions."""
-    sizes = np.diff(group.topic_start).tolist()
+    sizes = group.topic_size.tolist()
     return (s for s, size in zip(group.subscribers, sizes, strict=True) if size)
 
 

@@ -17,6 +17,7 @@ from evenkeel.engine.datasets.assemble import (
     rows_by_group,
 )
 from evenkeel.engine.datasets.cluster import ClusterTables
+from evenkeel.engine.datasets.partitions import topics_named
 from evenkeel.engine.datasets.reading import (
     ClusterSnapshot,
     facts_of,
@@ -64,5 +65,6 @@ __all__ = [
     "shaped",
     "snapshot_of",
     "split_snapshot_id",
+    "topics_named",
     "with_nulls",
 ]

@@ -80,6 +80,13 @@ class _Pairs:
         )
 
 
+def topics_named(members: pa.Table, commits: pa.Table) -> pa.Array:
+    """The topics that members subscribe to, own or aim at, and those of commits, each once."""
+    lists = ("subscription", "assigned_topics", "target_topics")
+    named = [pc.list_flatten(members[name]).unique() for name in lists]
+    return pa.concat_arrays([*named, commits["topic"].unique()]).unique().drop_null()
+
+
 class SnapshotRows:
     """The rows of some groups of one snapshot, and the partition table that follows from them."""
 
@@ -92,13 +99,7 @@ class SnapshotRows:
     ) -> None:
         self.cluster, self.of_members, self.of_commits = cluster, members, commits
         self.committed_only = committed_only
-        lists = [
-            pc.list_flatten(members.rows[name])
-            for name in ("subscription", "assigned_topics", "target_topics")
-        ]
-        named = pa.chunked_array([*(_chunks(one) for one in lists)], pa.string()).unique()
-        named = pa.concat_arrays([named, _chunks(commits.rows["topic"].unique())]).unique()
-        self.names = named.drop_null().sort()
+        self.names = topics_named(members.rows, commits.rows).sort()
         """Topics that anybody names, ascending: a topic's number in here is its number below."""
         self.in_cluster = ints_of(pc.fill_null(pc.index_in(self.names, cluster.names), NONE))
         self.subscribed = self._subscribed()
@@ -322,10 +323,6 @@ class _Place:
         np.cumsum(size, out=start[1:])
         entry = np.arange(start[-1]) - np.repeat(start[:-1], size) + np.repeat(first, size)
         return start, cluster.replica_rack[entry], cluster.replica_in_sync[entry]
-
-
-def _chunks(column: Any) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _spread(count: int, rows: Ints, numbers: Any) -> Indices:

@@ -1,7 +1,7 @@
 """
-The order of members within Kafka's range and roundrobin: static members first.
+The orders in which Kafka's assignors go through members.
 
-Source: `AbstractPartitionAssignor.MemberInfo` of Kafka 4.3.
+Source of `member_order`: `AbstractPartitionAssignor.MemberInfo` of Kafka 4.3.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.kit.java_order import map_order, sort_keys
-from evenkeel.engine.model import Indices
+from evenkeel.engine.assignor import GroupSpec, once
+from evenkeel.engine.kit.java_order import map_order, sort_keys, string_order
+from evenkeel.engine.model import Indices, Ints
 
 
+@once
 def member_order(group: GroupSpec) -> Indices:
     """
     The members (M indices): static ones by instance id, then dynamic ones by member id, in Java's
@@ -34,8 +35,26 @@ def member_order(group: GroupSpec) -> Indices:
     arrived: Sequence[int] = range(len(keys))
     static = [instance for instance in instances if instance is not None]
     if len(set(static)) < len(static):
-        arrived = map_order(group.members).tolist()
+        arrived = hash_order(group).tolist()
     ordered = sorted(arrived, key=keys.__getitem__)
     if static:
         ordered.sort(key=lambda member: instances[member] is None)
     return np.array(ordered, np.int32)
+
+
+@once
+def members_by_id(group: GroupSpec) -> Ints:
+    """The members (M indices) in Java's string order of their ids."""
+    return string_order(group.members)
+
+
+@once
+def hash_order(group: GroupSpec) -> Ints:
+    """The members (M indices) as a Java `HashMap` by member id is walked."""
+    return map_order(group.members)
+
+
+@once
+def topics_by_name(group: GroupSpec) -> Ints:
+    """The topics (T indices) in Java's string order of their names."""
+    return string_order(group.topics)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.assignor import GroupSpec, once
 from evenkeel.engine.kit.distinct import distinct
 from evenkeel.engine.kit.subscribers import Subscribers
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
@@ -33,6 +33,7 @@ class ReplicaRacks:
     rack: Ints
 
 
+@once
 def replica_racks(group: GroupSpec) -> ReplicaRacks:
     """
     >>> from evenkeel.engine.assignor import spec

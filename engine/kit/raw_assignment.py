@@ -32,7 +32,7 @@ def answer_of(group: GroupSpec, lists: Lists, *, transferring: Indices | None = 
     ([0, 0], ('given_twice',))
     """
     member = np.repeat(np.arange(len(group.members), dtype=np.int32), np.diff(lists.start))
-    sizes = np.diff(group.topic_start)
+    sizes = group.topic_size
     there = lists.partition < sizes[lists.topic]
     held = (group.topic_start[lists.topic] + lists.partition)[there]
     owner = np.full(group.partition_count, NONE, np.int32)

@@ -15,7 +15,8 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec, rejoining
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import string_places
+from evenkeel.engine.kit.member_order import topics_by_name
+from evenkeel.engine.kit.orders import places
 from evenkeel.engine.model import NONE, Assignment
 from evenkeel.engine.text import does
 
@@ -91,7 +92,7 @@ def _rejoined(group: GroupSpec, answer: Assignment) -> GroupSpec:
         return again
     lists = answer.raw_assignment
     member = np.repeat(np.arange(len(group.members)), np.diff(lists.start))
-    order = np.lexsort((lists.partition, string_places(group.topics)[lists.topic], member))
+    order = np.lexsort((lists.partition, places(topics_by_name(group))[lists.topic], member))
     topic, partition = lists.topic[order], lists.partition[order]
     return replace(
         again,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.assignor import GroupSpec, once
 from evenkeel.engine.kit.distinct import distinct
+from evenkeel.engine.kit.member_order import member_order, members_by_id
 from evenkeel.engine.model import Flags, Indices, Ints
 
 _CELLS = 1 << 24
@@ -35,7 +36,19 @@ class Subscribers:
     @property
     def count(self) -> Ints:
         """(T) number of subscribers."""
-        return np.diff(self.start)
+        return self.start[1:] - self.start[:-1]
+
+
+@once
+def subscribers_by_member_order(group: GroupSpec) -> Subscribers:
+    """Each topic's subscribers in Kafka's order of members."""
+    return subscribers_in_order(group, member_order(group))
+
+
+@once
+def subscribers_by_id(group: GroupSpec) -> Subscribers:
+    """Each topic's subscribers in the order of member ids."""
+    return subscribers_in_order(group, members_by_id(group).astype(np.int32))
 
 
 def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
@@ -52,8 +65,8 @@ def subscribers_in_order(group: GroupSpec, order: Indices) -> Subscribers:
     members, topics = len(group.members), len(group.topics)
     place = np.zeros(members, np.int64)
     place[order] = np.arange(members)
-    of_pair = np.repeat(place, np.diff(group.subscription_start))
-    useful = np.diff(group.topic_start)[group.subscription_topic] > 0
+    of_pair = place.repeat(np.diff(group.subscription_start))
+    useful = group.topic_size[group.subscription_topic] > 0
     keys = group.subscription_topic[useful].astype(np.int64) * members + of_pair[useful]
     topic, at = np.divmod(distinct(keys, members * topics), max(members, 1))
     return Subscribers(

@@ -6,23 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
+from evenkeel.engine.model import Column, Flags, Indices, Ints
 
 
 def member_counts(owner: Indices, members: int) -> Ints:
     """(M) partitions each member owns."""
-    counts: Ints = np.bincount(owner[owner != NONE], minlength=members).astype(np.int64)
+    counts: Ints = np.bincount(owner + 1, minlength=members + 1)[1:].astype(np.int64, copy=False)
     return counts
 
 
 def member_sums(owner: Indices, members: int, numbers: Column) -> Column:
     """(M) the sum over each member's partitions; unknown when any of them is; 0 for a member without partitions."""
-    owned = owner != NONE
-    values, known = numbers.values[owned], numbers.known[owned]
-    sums = np.zeros(members, np.int64)
-    np.add.at(sums, owner[owned][known], values[known])
-    unknown = np.bincount(owner[owned][~known], minlength=members) > 0
-    return Column(sums, ~unknown)
+    sums = np.zeros(members + 1, np.int64)  # the last entry is nobody's
+    if bool(numbers.known.all()):
+        np.add.at(sums, owner, numbers.values)
+        return Column(sums[:-1])
+    known = numbers.known
+    np.add.at(sums, owner[known], numbers.values[known])
+    every = np.ones(members + 1, np.bool_)
+    every[owner[~known]] = False
+    return Column(sums[:-1], every[:-1])
 
 
 def spread(counts: Ints, classes: Sequence[Ints]) -> int | None:
@@ -62,9 +65,10 @@ def fairly_balanced(
         topic_of, owner: (P) topic and owner of each partition.
         subscribers: Per topic, its members.
     """
-    owned = owner != NONE
+    if not len(counts) or int(counts.max()) <= int(counts.min()) + 1:
+        return True
     most = np.full(len(subscribers), -1, np.int64)
-    np.maximum.at(most, topic_of[owned], counts[owner[owned]])
+    np.maximum.at(most, topic_of, np.append(counts, -1)[owner])
     return not any(
         len(members) and most[topic] >= int(counts[members].min()) + 2
         for topic, members in enumerate(subscribers)

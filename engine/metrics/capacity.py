@@ -1,73 +1,156 @@
-"""What a member can consume: configured, or the most it was seen to consume while it had lag to consume."""
+"""
+What a member can consume, and how that is known.
+
+| basis | what says so |
+| --- | --- |
+| configured | `capacity_per_second` of the group's rule |
+| saturated | it had more to do than it did: consumption over intervals at both ends of which it was behind |
+| as its peers | it was never seen so, or only with less than they do: the median of the saturated ones of its group |
+| at least | it kept up with so much, and no peer is known to do more |
+
+An interval between two samples counts while the member's partitions stay its own, nothing was set back, and one of
+those that were behind moved: a member whose commits stand still says nothing of its speed. How far behind is a matter
+of time beyond the commit interval (`commit_interval.delay`), so what merely waits for the next commit is no backlog.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from evenkeel.engine.batch import median_by
+from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.model import NONE, Column, Floats, Indices
+from evenkeel.engine.metrics.recognised import Recognised
+from evenkeel.engine.metrics.samples import Samples, any_of_owner, stack_of, sums_by_owner
+from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, Indices, Ints
+
+NEWEST = 3
+"""
+Intervals that count, the newest, for what arrives now and for what a saturated member does: an hour ago it was not the
+same.
+"""
 
 
-def seen_capacity(past: Past, lags: Sequence[Column]) -> Floats:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Capacity:
     """
-    (M) offsets/s of each member of a batch, nan where never seen.
+    What the members of a batch can consume.
 
-    Between two consecutive snapshots, a member's consumption is the growth of the commits of the partitions it owned
-    in both; it counts when those partitions had lag at the start. A member is recognised by its id while it lives,
-    over restarts by `Member.identity`, unless another member has the same.
+    Attributes:
+        per_second: (M) offsets/s; nan unknown.
+        basis: (M) how that is known.
+        saturated: (M) offsets/s over saturated intervals; nan without any.
+        at_least: (M) offsets/s it kept up with; nan without such intervals.
+        behind_now: (M) whether one of its partitions is behind.
+    """
 
+    per_second: Floats
+    basis: Labels[CapacityBasis]
+    saturated: Floats
+    at_least: Floats
+    behind_now: Flags
+
+
+def capacities(
+    samples: Samples, behind: Flags, lumpy: Flags, configured: Floats, start: Ints
+) -> Capacity:
+    """
     Args:
-        past: The groups and their earlier samples.
-        lags: (n) lag of the present partitions now and at each earlier sample.
+        samples: The partitions of a batch.
+        behind: (S, n) whether each was behind at each sample.
+        lumpy: (n) whether the group commits more rarely than it is looked at, so that an interval may see none.
+        configured: (M) offsets/s; nan where nothing is configured.
+        start: (G + 1) where each group's members begin.
     """
-    table, members = past.now.partitions, len(past.now.members)
-    owners = [table.owner, *past.gather(_owners(past), NONE, np.int32)]
-    commits, moments = [table.committed], [table.committed_at_ms]
-    for sample in range(past.samples):
-        commits.append(past.column("committed", sample))
-        moments.append(past.column("committed_at_ms", sample))
-    best = np.full(members, np.nan)
-    for new in range(past.samples):
-        then = new + 1
-        seconds = (moments[new].values - moments[then].values) / 1000
-        grown = commits[new].values - commits[then].values
-        usable = (owners[new] != NONE) & (owners[new] == owners[then]) & (seconds > 0)
-        usable &= commits[new].known & commits[then].known & (grown >= 0)
-        usable &= moments[new].known & moments[then].known
-        speeds = grown[usable] / seconds[usable]
-        consumed = np.bincount(owners[new][usable], speeds, minlength=members)
-        behind = usable & lags[then].known & (lags[then].values > 0)
-        had_lag = np.bincount(owners[new][behind], minlength=members) > 0
-        best = np.where(had_lag & (consumed > 0), np.fmax(best, consumed), best)
-    return best
+    members = len(configured)
+    seen = [_interval(samples, at, behind, lumpy, members) for at in range(len(samples) - 1)]
+    consumed = stack_of([each.consumed for each in seen], members, np.float64)
+    seconds = stack_of([each.seconds for each in seen], members, np.float64)
+    busy = stack_of([each.busy for each in seen], members, np.bool_)
+    kept_up = stack_of([each.kept_up for each in seen], members, np.bool_)
+    rare = any_of_owner(lumpy, samples.owner[0], members)
+    newest = busy & ((np.cumsum(busy, axis=0) <= NEWEST) | rare)
+    saturated = _speed(consumed, seconds, newest)
+    at_least = _speed(consumed, seconds, kept_up)
+    group = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    peers = median_by(saturated, start)[group]
+    learned = np.where(np.isnan(saturated), np.fmax(at_least, peers), saturated)
+    return Capacity(
+        per_second=np.where(np.isnan(configured), learned, configured),
+        basis=Labels.choose(
+            CapacityBasis,
+            [
+                ~np.isnan(configured),
+                ~np.isnan(saturated),
+                ~np.isnan(peers) & ~(at_least > peers),
+                ~np.isnan(at_least),
+            ],
+            [
+                CapacityBasis.CONFIGURED,
+                CapacityBasis.SATURATED,
+                CapacityBasis.AS_ITS_PEERS,
+                CapacityBasis.AT_LEAST,
+            ],
+            CapacityBasis.UNKNOWN,
+        ),
+        saturated=saturated,
+        at_least=at_least,
+        behind_now=any_of_owner(behind[0], samples.owner[0], members),
+    )
 
 
-def _owners(past: Past) -> list[Indices]:
-    """Per earlier snapshot, the owner of each of its partitions as a present member; NONE for one who is gone."""
-    now = past.now
-    of_now = list(now.members.group.tolist())
-    by_id = {key: i for i, key in enumerate(zip(of_now, now.members.ids, strict=True))}
-    known = list(zip(of_now, now.members.identities, strict=True))
-    by_identity = {key: i for i, key in enumerate(known)}
-    shared_now = _shared(known)
+def _speed(consumed: Floats, seconds: Floats, chosen: Flags) -> Floats:
+    """(M) offsets/s over the chosen intervals; nan without any, and where nothing moved in them."""
+    offsets = np.where(chosen, consumed, 0).sum(axis=0)
+    time = np.where(chosen, seconds, 0).sum(axis=0)
+    known = (time > 0) & (offsets > 0)
+    return np.where(known, offsets / np.where(known, time, 1), np.nan)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Interval:
+    """(M) what the members did between two samples, and what that says."""
+
+    consumed: Floats
+    seconds: Floats
+    busy: Flags
+    kept_up: Flags
+
+
+def _interval(samples: Samples, at: int, behind: Flags, lumpy: Flags, members: int) -> _Interval:
+    stayed, consumed = samples.stayed[at], samples.consumed[at]
+    owner, before = samples.owner[at], samples.owner[at + 1]
+    usable = stayed & ~np.isnan(consumed) & ~np.isnan(samples.seconds[at])
+    disturbed = any_of_owner(~stayed, owner, members) | any_of_owner(~stayed, before, members)
+    disturbed |= any_of_owner(usable & (consumed < 0), owner, members)
+    waited = usable & behind[at] & behind[at + 1]
+    busy = any_of_owner(waited & (samples.moved[at] | lumpy), owner, members)
+    some = np.bincount(owner[usable], minlength=members)
+    seconds = sums_by_owner(samples.seconds[at], owner, usable, members) / np.maximum(some, 1)
+    was_behind = any_of_owner(usable & (behind[at] | behind[at + 1]), owner, members)
+    return _Interval(
+        consumed=sums_by_owner(consumed, owner, usable, members),
+        seconds=seconds,
+        busy=busy & ~disturbed,
+        kept_up=(some > 0) & ~was_behind & ~disturbed,
+    )
+
+
+def owners_before(past: Past) -> Indices:
+    """
+    (samples, n) who owned each present partition at each earlier sample, as a present member.
+
+    A member is recognised by its id while it lives, over restarts by `Member.identity`, unless another member has the
+    same. NONE is for nobody, and for a member who is gone.
+    """
+    recognised = Recognised(past.now.members)
     owners = []
     for old, of_group in zip(past.earlier, past.of_group, strict=True):
         numbers = np.full(len(old) + 1, NONE, np.int64)
         numbers[of_group[of_group != NONE]] = np.flatnonzero(of_group != NONE)
-        group = numbers[old.members.group].tolist()
-        then = list(zip(group, old.members.identities, strict=True))
-        several = shared_now | _shared(then)
-        same = [
-            by_id.get((g, member), NONE if who in several else by_identity.get(who, NONE))
-            for g, member, who in zip(group, old.members.ids, then, strict=True)
-        ]
-        owners.append(np.array([*same, NONE], np.int32)[old.partitions.owner])
-    return owners
-
-
-def _shared(identities: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Identities that more than one member of a group has, as consumers of one program may."""
-    return {identity for identity, members in Counter(identities).items() if members > 1}
+        same = recognised.among(old.members, numbers[old.members.group])
+        owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
+    gathered: Indices = past.gather(owners, NONE, np.int32)
+    return gathered

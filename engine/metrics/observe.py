@@ -12,7 +12,9 @@ from evenkeel.engine.batch import GroupBatch, count_by, sum_by
 from evenkeel.engine.facts import Fact, finding
 from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.balance import member_counts
-from evenkeel.engine.metrics.capacity import seen_capacity
+from evenkeel.engine.metrics.capacity import NEWEST, Capacity, capacities, owners_before
+from evenkeel.engine.metrics.commit_interval import CommitInterval, commit_intervals, delay
+from evenkeel.engine.metrics.diagnosis import Diagnosed, Evidence, diagnose
 from evenkeel.engine.metrics.history import (
     Rate,
     TimeLag,
@@ -24,11 +26,19 @@ from evenkeel.engine.metrics.history import (
 from evenkeel.engine.metrics.lag import Lag, OffsetReset, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.past import Past
+from evenkeel.engine.metrics.samples import Samples
 from evenkeel.engine.metrics.status import WINDOW, statuses
-from evenkeel.engine.model import NONE, Column, Flags, Floats, GroupHeader, LagBasis, Status
+from evenkeel.engine.model import NONE, Flags, Floats, GroupHeader, LagBasis, Status
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
+
+
+OBJECTIVE = 60.0
+"""Seconds that a group may be behind beyond its commit interval, where its rule does not say."""
+
+ASSUMED_INTERVAL = 3600.0
+"""Seconds between two commits that a group may have that has not shown any: some commit once an hour."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,11 +50,17 @@ class Known:
         auto_offset_reset: (G) a group's own setting, None when not configured.
         capacity_per_second: (G) capacity of a member, nan when not configured.
         bytes_per_record: (G) size of a record, nan when not configured.
+        objective: (G) seconds that a group may be behind beyond its commit interval.
+        commit_interval: (G) seconds between two commits, nan when not configured.
+        learned_interval: (G) the same as learned after the preceding snapshot, nan when nothing was.
     """
 
     auto_offset_reset: Sequence[str | None]
     capacity_per_second: Floats
     bytes_per_record: Floats
+    objective: Floats
+    commit_interval: Floats
+    learned_interval: Floats
 
     @classmethod
     def nothing(cls, groups: int) -> Known:
@@ -54,6 +70,9 @@ class Known:
             auto_offset_reset=[None] * groups,
             capacity_per_second=unknown,
             bytes_per_record=unknown,
+            objective=np.full(groups, OBJECTIVE),
+            commit_interval=unknown,
+            learned_interval=unknown,
         )
 
 
@@ -68,7 +87,12 @@ class Observation:
             last known to subscribe to counts.
         subscribed_topics: (G) the topics that decide *counted*, by name; none where no subscription is known.
         production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
-        capacity: (M) offsets/s per member; *capacity_basis* `configured`, `seen` or None.
+        capacity: (M) what each member can consume.
+        commit_interval: (G) seconds from one commit to the next, nan unknown.
+        delay: (n) seconds by which each is behind beyond that, nan unknown.
+        arrived, seconds: (S - 1, n) offsets produced between two samples, newest first, and how long that took; nan
+            unknown.
+        diagnoses: (G) what is the matter with each group.
         findings: (G) what is odd, each with its numbers.
     """
 
@@ -83,8 +107,12 @@ class Observation:
     time_lag: TimeLag
     time_to_loss: Floats
     statuses: Labels[Status]
-    capacity: Floats
-    capacity_basis: list[str | None]
+    capacity: Capacity
+    commit_interval: Floats
+    delay: Floats
+    arrived: Floats
+    seconds: Floats
+    diagnoses: list[Diagnosed]
     sizes: RecordSize
     findings: tuple[tuple[Fact, ...], ...]
 
@@ -100,19 +128,37 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
     table, past = batch.partitions, Past(batch, earlier)
     reset = OffsetReset.of_groups(known.auto_offset_reset, batch.group)
     lag = measure_lag(table, reset)
-    samples = range(past.samples)
+    earlier_ones = range(past.samples)
     lags = [
         lag.for_people,
-        *(measure_lag(past.offsets(sample), reset).for_people for sample in samples),
+        *(measure_lag(past.offsets(sample), reset).for_people for sample in earlier_ones),
     ]
-    commits = [table.committed, *(past.column("committed", sample) for sample in samples)]
+    commits = [table.committed, *(past.column("committed", sample) for sample in earlier_ones)]
     production = rate(table, past, "end", "end_at_ms")
     consumption = rate(table, past, "committed", "committed_at_ms")
     log_start = _by_retention(batch, rate(table, past, "begin", "begin_at_ms"))
     age = time_lag(table, past, production)
     subscribed_topics = _last_subscriptions(past)
     counted = _counted(batch, subscribed_topics)
-    capacity, basis = _capacity(past, lags, known)
+    samples = Samples.of(past, owners_before(past))
+    interval = commit_intervals(
+        samples, counted, batch.start, known.commit_interval, known.learned_interval
+    )
+    delays = delay(samples, interval, batch.group, ASSUMED_INTERVAL)
+    behind = np.nan_to_num(delays) > known.objective[batch.group]
+    capacity = _capacity(samples, behind, interval, known, batch)
+    evidence = Evidence(
+        batch=batch,
+        samples=samples,
+        counted=counted,
+        lag=np.where(lag.for_people.known, lag.for_people.values, np.nan),
+        lost=np.where(lag.lost.known, lag.lost.values, np.nan),
+        delays=delays,
+        arrivals=samples.arrivals(NEWEST),
+        capacity=capacity,
+        interval=interval.of_group,
+        objective=known.objective,
+    )
     moving = [batch.flags(_rebalancing), *past.flags(_rebalancing)]
     return Observation(
         batch=batch,
@@ -130,9 +176,15 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
             lags,
             commits,
             rebalancing=[flags[batch.group] for flags in moving[:WINDOW]],
+            late=evidence.behind[0],
+            in_doubt=evidence.in_doubt,
         ),
         capacity=capacity,
-        capacity_basis=basis,
+        commit_interval=interval.of_group,
+        delay=delays[0],
+        arrived=samples.arrived,
+        seconds=samples.seconds,
+        diagnoses=diagnose(evidence),
         sizes=record_size(table, known.bytes_per_record[batch.group]),
         findings=_findings(batch, lag, counted),
     )
@@ -142,16 +194,18 @@ def _rebalancing(header: GroupHeader) -> bool:
     return header.rebalancing
 
 
-def _capacity(past: Past, lags: Sequence[Column], known: Known) -> tuple[Floats, list[str | None]]:
-    """(M) what each member can consume, and how that is known."""
-    configured = known.capacity_per_second[past.now.members.group]
-    stated = ~np.isnan(configured)
-    capacity = np.where(stated, configured, seen_capacity(past, lags))
-    basis = [
-        "configured" if said else None if missing else "seen"
-        for said, missing in zip(stated.tolist(), np.isnan(capacity).tolist(), strict=True)
-    ]
-    return capacity, basis
+def _capacity(
+    samples: Samples, behind: Flags, interval: CommitInterval, known: Known, batch: GroupBatch
+) -> Capacity:
+    """What each member can consume."""
+    shortest = np.nanmin(samples.seconds, axis=0, initial=np.inf)
+    return capacities(
+        samples,
+        behind,
+        interval.of_group[batch.group] > shortest,
+        known.capacity_per_second[batch.members.group],
+        batch.members.start,
+    )
 
 
 def _by_retention(batch: GroupBatch, log_start: Rate) -> Rate:

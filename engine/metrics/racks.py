@@ -32,6 +32,46 @@ class Crossing:
         return float(weight[self.crosses].sum()) / total
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Nearness:
+    """
+    In which racks partitions have replicas.
+
+    Attributes:
+        near: (P, racks + 1) whether a replica that counts is in that rack; never in the last, which NONE reads.
+        racked: (P) whether all replicas that count have a rack, and there is one.
+    """
+
+    near: Flags
+    racked: Flags
+
+    @classmethod
+    def of(
+        cls, replica_start: Ints, replica_rack: Indices, racks: int, counts: Flags | None = None
+    ) -> Nearness:
+        """
+        Args:
+            replica_start, replica_rack: Ragged racks of the replicas, NONE without.
+            racks: How many there are.
+            counts: Per replica entry, whether it counts (in-sync ones only); all without it.
+        """
+        size = replica_start[1:] - replica_start[:-1]
+        row = np.arange(len(size)).repeat(size)
+        if counts is not None:
+            row, replica_rack = row[counts], replica_rack[counts]
+        near = np.zeros((len(size), racks + 1), np.bool_)
+        near[row, replica_rack] = True
+        some, unracked = near.any(axis=1), near[:, NONE].copy()
+        near[:, NONE] = False
+        return cls(near=near, racked=some & ~unracked)
+
+    def crossing(self, owner_rack: Indices) -> Crossing:
+        """Whether each partition's owner (by rack, NONE unknown or unowned) is in a rack without a replica."""
+        match = self.near[np.arange(len(owner_rack)), owner_rack]
+        known = (owner_rack != NONE) & (match | self.racked)
+        return Crossing(crosses=known & ~match, known=known)
+
+
 def replica_crossing(
     owner_rack: Indices, replica_start: Ints, replica_rack: Indices, counts: Flags | None = None
 ) -> Crossing:
@@ -45,23 +85,11 @@ def replica_crossing(
         replica_start, replica_rack: Ragged racks of the replicas.
         counts: Per replica entry, whether it counts (in-sync ones only); all without it.
     """
-    size = np.diff(replica_start)
-    row = np.repeat(np.arange(len(size)), size)
-    counted = np.ones(len(row), np.bool_) if counts is None else counts
-    match = _any_of(row, counted & (replica_rack == owner_rack[row]), len(size))
-    unracked = _any_of(row, counted & (replica_rack == NONE), len(size))
-    has_any = _any_of(row, counted, len(size))
-    owned = owner_rack != NONE
-    known = owned & has_any & (match | ~unracked)
-    return Crossing(crosses=known & ~match, known=known)
+    racks = 1 + max(int(replica_rack.max(initial=NONE)), int(owner_rack.max(initial=NONE)))
+    return Nearness.of(replica_start, replica_rack, racks, counts).crossing(owner_rack)
 
 
 def leader_crossing(owner_rack: Indices, leader_rack: Indices) -> Crossing:
     """Whether each partition's leader is in another rack: what costs without follower fetching."""
     known = (owner_rack != NONE) & (leader_rack != NONE)
     return Crossing(crosses=known & (owner_rack != leader_rack), known=known)
-
-
-def _any_of(row: Ints, condition: Flags, count: int) -> Flags:
-    """(count) whether the condition holds for any entry of each row."""
-    return np.bincount(row[condition], minlength=count).astype(np.bool_)

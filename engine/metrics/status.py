@@ -12,15 +12,19 @@ themselves). They are tried in this order:
 | 4 | fewer than three samples | UNKNOWN |
 | 5 | the commit never moved, and the group is rebalancing, though not all through the window | UNKNOWN |
 | 6 | the commit never moved, and nobody owns the partition | STOP |
-| 7 | the commit never moved, though a member owns it | STALL |
-| 8 | the commit moves, and the lag grew at every step | WARN |
-| 9 | anything else | OK |
+| 7 | the commit never moved, though a member owns it, and it may or may not be late | UNKNOWN |
+| 8 | the commit never moved, though a member owns it, and it is late | STALL |
+| 9 | the commit moves, the lag grew at every step, and it is late | WARN |
+| 10 | anything else | OK |
+
+*Late* is behind by more than the group's objective beyond its commit interval (`commit_interval`): what a group that
+commits once an hour shows in between is no stall.
 
 A first commit is a move: where an earlier sample has a lag without a commit (it would begin at the log start), the
 group has begun since.
 
 A rebalance excuses a commit that stands still only while it is one that ends: of a group that rebalances in all four
-samples rules 6 and 7 are true, whatever the reason is.
+samples rules 6 to 8 are true, whatever the reason is.
 """
 
 from __future__ import annotations
@@ -43,6 +47,8 @@ def statuses(
     commits: Sequence[Column],
     *,
     rebalancing: Sequence[Flags | bool] = (),
+    late: Flags | None = None,
+    in_doubt: Flags | None = None,
 ) -> Labels[Status]:
     """
     The status of each partition.
@@ -53,6 +59,8 @@ def statuses(
         commits: Their committed offsets, in the same order.
         rebalancing: Whether ownership was in motion at each of these samples, for all partitions or for each, so that
             nobody could be said to own anything; without it at none.
+        late: (n) whether each is behind by more than its group may be; without it all are.
+        in_doubt: (n) of which that is not known; without it of none.
     """
     lags, commits = lags[:WINDOW], commits[:WINDOW]
     count = len(owned)
@@ -70,6 +78,8 @@ def statuses(
     for lag in lags[1:]:  # a sample without lag is stepped over: its neighbours are compared
         rising &= ~(last_known & lag.known) | (last > lag.values)
         last, last_known = np.where(lag.known, lag.values, last), last_known | lag.known
+    overdue = np.ones(count, np.bool_) if late is None else late
+    doubtful = np.zeros(count, np.bool_) if in_doubt is None else in_doubt
     return Labels.choose(
         Status,
         [
@@ -79,8 +89,9 @@ def statuses(
             seen < 3,
             ~moved & _excused(rebalancing[:WINDOW], count),
             ~moved & ~owned,
-            ~moved & owned,
-            rising,
+            ~moved & owned & doubtful,
+            ~moved & owned & overdue,
+            rising & overdue,
         ],
         [
             Status.REWIND,
@@ -89,6 +100,7 @@ def statuses(
             Status.UNKNOWN,
             Status.UNKNOWN,
             Status.STOP,
+            Status.UNKNOWN,
             Status.STALL,
             Status.WARN,
         ],

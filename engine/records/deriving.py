@@ -121,8 +121,54 @@ def blank(kind: type[R], **known: Any) -> R:
 
 
 def table_of(kind: type, records: Iterable[Any]) -> pa.Table:
-    """Records as an Arrow table of their dataset."""
-    return rows_to_table([row_of(each) for each in records], arrow_schema(kind))
+    """Records as an Arrow table of their dataset: what `row_of` says of each, column by column."""
+    schema, columns = arrow_schema(kind), _columns(kind, list(records))
+    arrays = [
+        _structs(columns[field.name], field.type)
+        if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
+        else pa.array(columns[field.name], field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _columns(kind: Any, records: Sequence[Any]) -> dict[str, list[Any]]:
+    """The values of records by column; lists of records as they are."""
+    columns: dict[str, list[Any]] = {}
+    for part in _parts(kind):
+        values = list(map(operator.attrgetter(part.name), records))
+        if part.column is None:
+            own = _columns(part.record, [value for value in values if value is not None])
+            for name, known in own.items():
+                given = iter(known)
+                columns[name] = [None if value is None else next(given) for value in values]
+        elif part.column.kind in _SCALARS or _lists_records(part.column):
+            columns[part.name] = values
+        else:
+            columns[part.name] = [_plain(value) for value in values]
+    return columns
+
+
+def _lists_records(spec: ColumnSpec) -> bool:
+    return spec.kind is tuple and hasattr(spec.item, "__dataclass_fields__")
+
+
+def _structs(lists: Sequence[Sequence[Any] | None], kind: pa.DataType) -> pa.Array:
+    """Lists of records; one that is said of many rows (most facts are) is put into Arrow once."""
+    distinct: list[Any] = []
+    place_of: dict[int, int] = {}
+    places, ends = list[int](), [0]
+    for listed in lists:
+        for each in listed or ():
+            place = place_of.setdefault(id(each), len(distinct))
+            if place == len(distinct):
+                distinct.append(each)
+            places.append(place)
+        ends.append(len(places))
+    starts = [None if listed is None else at for listed, at in zip(lists, ends, strict=False)]
+    structs = pa.array([row_of(each) for each in distinct], kind.value_type)
+    offsets = pa.array([*starts, ends[-1]], pa.int32())
+    return pa.ListArray.from_arrays(offsets, structs.take(pa.array(places, pa.int64())), type=kind)
 
 
 def records_of(kind: type[R], table: pa.Table) -> list[R]:

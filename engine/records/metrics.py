@@ -8,7 +8,15 @@ from datetime import datetime
 from evenkeel.engine.columns import Int32, Unit, Where, column
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.figures import Figures
-from evenkeel.engine.model import GroupType, LagBasis, SizeBasis, Status, TimeLagBasis
+from evenkeel.engine.model import (
+    CapacityBasis,
+    Diagnosis,
+    GroupType,
+    LagBasis,
+    SizeBasis,
+    Status,
+    TimeLagBasis,
+)
 from evenkeel.engine.records.keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
@@ -125,6 +133,39 @@ class GroupMetrics(OfGroup):
             added=True,
         )
     )
+    diagnosis: Diagnosis | None = field(
+        default=None,
+        metadata=column(
+            "What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown.",
+            added=True,
+        ),
+    )
+    diagnosis_reason: str | None = field(
+        default=None,
+        metadata=column(
+            "The same with names and numbers; null where it keeps up.",
+            added=True,
+            none=True,
+        ),
+    )
+    commit_interval_seconds: float | None = field(
+        default=None,
+        metadata=column(
+            "Seconds from one of its commits to the next, learned or configured; null while none was seen.",
+            unit=Unit.SECONDS,
+            at_least=0,
+            added=True,
+        ),
+    )
+    delay_seconds: float | None = field(
+        default=None,
+        metadata=column(
+            "How far it is behind beyond its commit interval, by its worst partition.",
+            unit=Unit.SECONDS,
+            at_least=0,
+            added=True,
+        ),
+    )
     live: Figures | None = None
 
 
@@ -182,10 +223,19 @@ class MemberMetrics(OfGroup):
             "Offsets per second it could consume.", unit=Unit.OFFSETS_PER_SECOND, at_least=0
         )
     )
-    capacity_basis: str | None = field(
+    capacity_basis: CapacityBasis | None = field(
         metadata=column(
-            "Where the capacity is known from: configured or seen.", one_of=("configured", "seen")
+            "How that is known: configured, saturated, at least, as its peers, unknown."
         )
+    )
+    utilisation: float | None = field(
+        default=None,
+        metadata=column(
+            "What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.",
+            unit=Unit.RATIO,
+            at_least=0,
+            added=True,
+        ),
     )
     cross_rack_partitions: Int32 | None = field(
         metadata=column(

@@ -11,6 +11,7 @@ from evenkeel.engine.steps.alert import alert, watch
 from evenkeel.engine.steps.catching_up import (
     Turn,
     measured_now,
+    on_the_way,
     take_turn,
     unmeasured,
     unvalidated,
@@ -40,6 +41,7 @@ __all__ = [
     "lookback_of",
     "measure_chunk",
     "measured_now",
+    "on_the_way",
     "propose_candidates",
     "propose_chunk",
     "propose_group",

@@ -8,15 +8,18 @@ once, so the backlog never grows without end. Who runs a snapshot by hand gets t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake, LeftBehind, SnapshotHistory
 from evenkeel.engine.steps.scheduled import REPEATING, note_missed
+from evenkeel.engine.text import one_line
 
 AUTOMATIC = "asset_triggered__"
 """How the id of a run begins that a snapshot started."""
@@ -111,3 +114,31 @@ def _has_metrics(lake: Lake, snapshot_id: str) -> bool:
     except SnapshotNotFound:
         return False
     return True
+
+
+def on_the_way(
+    snapshot_ids: Iterable[str],
+    work: Callable[[str], object],
+    limit: timedelta,
+    tell: Callable[[str], object],
+    failures: type[Exception],
+) -> None:
+    """
+    Work on overtaken snapshots while there is time; what fails of them holds nobody up.
+
+    Args:
+        snapshot_ids: Which, the most wanted first.
+        work: What is to be done with each.
+        limit: After so long none is begun.
+        tell: Hears in a line what failed, and that some are left.
+        failures: What may be raised, beside errors of ours.
+    """
+    began = time.monotonic()
+    for snapshot_id in snapshot_ids:
+        if time.monotonic() - began > limit.total_seconds():
+            tell("the other overtaken snapshots are left to the next run")
+            return
+        try:
+            work(snapshot_id)
+        except (EvenkeelError, failures) as problem:
+            tell(f"overtaken snapshot {snapshot_id}: {one_line(problem)}")

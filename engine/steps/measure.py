@@ -13,7 +13,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import Fact, reason
-from evenkeel.engine.metrics.observe import Known, Observation, observe
+from evenkeel.engine.metrics.observe import OBJECTIVE, Known, Observation, observe
 from evenkeel.engine.model import Floats, GroupSnapshot
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, table_of
@@ -30,6 +30,8 @@ from evenkeel.engine.steps.silent_rows import silent_group
 from evenkeel.engine.wording import words
 
 Tables = dict[str, pa.Table]
+
+NOTHING_LEARNED: Mapping[str, float] = {}
 
 _log = logging.getLogger(__name__)
 
@@ -73,13 +75,25 @@ def observe_group(
     return observe(one.batch, one.earlier, known_of(settings, one.batch))
 
 
-def known_of(settings: Settings, batch: GroupBatch) -> Known:
-    """What the configuration knows of each group of a batch."""
+def known_of(
+    settings: Settings, batch: GroupBatch, learned: Mapping[str, float] = NOTHING_LEARNED
+) -> Known:
+    """
+    What is known of each group of a batch beside what was read.
+
+    Args:
+        settings: The configuration.
+        batch: The groups.
+        learned: Seconds between the commits of a group, by its id, as `compute_metrics` learned it one snapshot before.
+    """
     rules = rules_of(settings, batch)
     return Known(
         auto_offset_reset=[rule.auto_offset_reset for rule in rules],
         capacity_per_second=_configured([rule.capacity_per_second for rule in rules]),
         bytes_per_record=_configured([rule.bytes_per_record for rule in rules]),
+        objective=_configured([rule.objective_seconds or OBJECTIVE for rule in rules]),
+        commit_interval=_configured([rule.commit_interval_seconds for rule in rules]),
+        learned_interval=_configured([learned.get(header.group) for header in batch.headers]),
     )
 
 
@@ -133,7 +147,9 @@ def measure_batch(settings: Settings, groups: BatchWithPast) -> Tables:
         settings: The configuration.
         groups: The groups and their past.
     """
-    observed = observe(groups.batch, groups.earlier, known_of(settings, groups.batch))
+    observed = observe(
+        groups.batch, groups.earlier, known_of(settings, groups.batch, groups.learned)
+    )
     rows = MetricRows(settings, observed, groups.withheld)
     return {
         "group_metrics": rows.of_groups(),

@@ -85,6 +85,7 @@ class MetricRows:
         seen, header = self.seen, self.batch.headers[group]
         subscribe = bool(self.batch.topics[group])
         judged = subscribe and not header.rebalancing
+        diagnosed = seen.diagnoses[group]
         some = numbers.partitions[group] > 0  # none to look at is no lag of 0: they may be hidden
         return GroupMetrics(
             **self._keys(header),
@@ -104,7 +105,11 @@ class MetricRows:
             time_to_loss_seconds=numbers.time_to_loss[group],
             rates_since=from_ms(numbers.since[group]),
             findings=tuple(words(fact) for fact in seen.findings[group]),
-            facts=seen.findings[group],
+            facts=(*diagnosed.facts, *seen.findings[group]),
+            diagnosis=diagnosed.diagnosis,
+            diagnosis_reason="; ".join(words(fact) for fact in diagnosed.facts) or None,
+            commit_interval_seconds=numbers.commit_interval[group],
+            delay_seconds=numbers.delay[group],
             subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
             live=_figures(self.settings, seen, group) if judged and some else None,
             error=None,
@@ -115,6 +120,7 @@ class MetricRows:
         batch, seen, members = self.batch, self.seen, self.batch.members
         owner, count = batch.partitions.owner, len(members)
         crossed = member_counts(np.where(self.crossing.crosses, owner, NONE), count)
+        load = _of_members(seen.production.per_second, batch)
         placed = np.array([rack is not None for rack in members.racks], np.bool_)
         columns = {
             "member_id": pa.array(members.ids, pa.string()),
@@ -126,10 +132,11 @@ class MetricRows:
             "rack_source": pa.array(members.rack_sources, pa.string()),
             "partitions": pa.array(member_counts(owner, count), pa.int32()),
             "lag": numbers_to(member_sums(owner, count, seen.lag.for_people)),
-            "production_per_second": floats_to(_of_members(seen.production.per_second, batch)),
+            "production_per_second": floats_to(load),
             "consumption_per_second": floats_to(_of_members(seen.consumption.per_second, batch)),
-            "capacity_per_second": floats_to(seen.capacity),
-            "capacity_basis": pa.array(seen.capacity_basis, pa.string()),
+            "capacity_per_second": floats_to(seen.capacity.per_second),
+            "capacity_basis": labels_to(seen.capacity.basis),
+            "utilisation": floats_to(_utilisation(load, seen.capacity.per_second)),
             "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
         }
         kept = self.sound & ~self.rebalancing
@@ -221,6 +228,9 @@ class _Numbers:
         self.consumption = _sums(seen.consumption.per_second, counted, start)
         ages = np.where(counted, seen.time_lag.seconds, np.nan)
         self.time_lag = _numbers(max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf))
+        delays = np.where(counted & ~np.isnan(seen.delay), seen.delay, -np.inf)
+        self.delay = _numbers(max_by(delays, start, -np.inf))
+        self.commit_interval = _numbers(seen.commit_interval)
         left = np.where(counted, seen.time_to_loss, np.nan)
         some = count_by(~np.isnan(left), start) > 0
         least = min_by(np.where(np.isnan(left), np.inf, left), start, np.inf)
@@ -254,7 +264,7 @@ def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
         settings.rule(group.cluster, group.group),
         production=rates,
         bytes_per_record=seen.sizes.bytes[rows],
-        capacity=seen.capacity[batch.members_of(number)],
+        capacity=seen.capacity.per_second[batch.members_of(number)],
     )
     return judge.figures(spec.owner)
 
@@ -265,6 +275,11 @@ def _of_members(rates: Floats, batch: GroupBatch) -> Floats:
     owned = owner != NONE
     sums = np.bincount(owner[owned], rates[owned], minlength=len(batch.members))
     return sums.astype(np.float64)
+
+
+def _utilisation(load: Floats, capacity: Floats) -> Floats:
+    """(M) what arrives over what can be consumed; nan where either is unknown."""
+    return np.where(capacity > 0, load / np.where(capacity > 0, capacity, 1), np.nan)
 
 
 def _crossing(batch: GroupBatch) -> Crossing:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import pyarrow as pa
 
-from evenkeel.engine.advice import SERVER_SIDE, Judgement, blocked, feasibility, runs
+from evenkeel.engine.advice import SERVER_SIDE, Feasibilities, Judgement, blocked, runs
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from evenkeel.engine.assignors import ASSIGNORS, every
@@ -142,13 +143,16 @@ def propose_group(settings: Settings, measured_group: MeasuredGroup) -> list[Pro
         lag=measured.lag_for_strategies.take(group.partitions.assignable),
     )
     judge = judge_of_measured(group, measured, spec, rule)
-    assignors = rule.assignors
+
+    @cache
+    def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
+        return fresh(by_leader(judged) if leaders else judged, silent)
+
+    feasibilities = Feasibilities(group, rule.assignors)
     replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
-        judgement = feasibility(group, strategy.name, strategy.deployment, assignors)
-        costly = judge.leaders_only and strategy.deployment in OF_OURS
-        asked = by_leader(judged) if costly else judged
-        candidate = _replay(strategy, group, rule, asked, judge, judgement)
+        judgement = feasibilities.of(strategy.name, strategy.deployment)
+        candidate = _replay(strategy, group, rule, joining, judge, judgement)
         changed = moves(spec, candidate.assignment) if candidate.assignment else None
         replayed.append((candidate, changed))
     answers = {candidate.strategy: candidate.assignment for candidate, _ in replayed}
@@ -186,14 +190,22 @@ def _replay(
     strategy: Assignor,
     group: GroupSnapshot,
     rule: Rule,
-    spec: GroupSpec,
+    joining: Callable[[bool, frozenset[str] | None], GroupSpec],
     judge: Judge,
     judgement: Judgement,
 ) -> Candidate:
+    """
+    A strategy on a group.
+
+    Args:
+        joining: The group as it joins, by whether its leaders' racks are what counts, and by which members report
+            nothing (None: all): strategies that see the same share what is worked out of it.
+    """
     continues = _continues(strategy, group)
-    reporting_nothing = judgement.reporting_nothing if continues else None
+    leaders = judge.leaders_only and strategy.deployment in OF_OURS
     try:
-        joined = with_user_data(strategy, group, rule, fresh(spec, reporting_nothing))
+        spec = joining(leaders, judgement.reporting_nothing if continues else None)
+        joined = with_user_data(strategy, group, rule, spec)
         settled = settle(_assign_of(strategy), joined)
     except Infeasible as problem:
         return replace(_never(group, strategy, refusal(problem)), how=judgement.how)

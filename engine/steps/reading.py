@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import pyarrow as pa
@@ -17,7 +17,9 @@ from evenkeel.engine.datasets import (
     SNAPSHOT,
     STEPS,
     batch_of_tables,
+    is_store_of,
     split_snapshot_id,
+    topics_named,
     with_nulls,
 )
 from evenkeel.engine.errors import SnapshotNotFound
@@ -36,11 +38,13 @@ class BatchWithPast:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
         withheld: Why a group is withheld from judgement, by group id.
+        learned: Seconds between the commits of a group as its metrics had it one snapshot before, by group id.
     """
 
     batch: GroupBatch
     earlier: tuple[GroupBatch, ...]
     withheld: Mapping[str, str]
+    learned: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -172,9 +176,9 @@ def read_batch(
         return rows if columns is None else with_nulls(rows, SNAPSHOT[dataset])
 
     tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
-    topics = _topics(tables)
+    topics = set(topics_named(tables["members"], tables["commits"]).to_pylist())
     if whole:
-        topics |= _changelogs(lake, snapshot_id, tables["groups"])
+        topics |= _stores(lake, snapshot_id, tables["groups"])
     tables["partitions"] = read("partitions", topics=topics)
     tables["brokers"] = read("brokers")
 
@@ -184,21 +188,15 @@ def read_batch(
     return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names)
 
 
-def _topics(tables: Mapping[str, pa.Table]) -> set[str]:
-    """The topics that some groups subscribe to, own, aim at or have committed."""
-    lists = ("subscription", "assigned_topics", "target_topics")
-    named = [pc.list_flatten(tables["members"][name]) for name in lists]
-    named.append(tables["commits"]["topic"])
-    return {name for one in named for name in pc.unique(one).to_pylist() if name is not None}
-
-
-def _changelogs(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
-    """The topics that keep stores, where one of the groups is a Kafka Streams application."""
-    kinds = zip(groups["group_type"].to_pylist(), groups["assignor"].to_pylist(), strict=True)
-    if not any(places_tasks(*kind) for kind in kinds):
+def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
+    """The topics that keep stores of those groups that are Kafka Streams applications."""
+    names, *kinds = (groups[name].to_pylist() for name in ("group_id", "group_type", "assignor"))
+    places = [name for name, *kind in zip(names, *kinds, strict=True) if places_tasks(*kind)]
+    if not places:
         return set()
     topics = pc.unique(lake.read("partitions", [snapshot_id], columns=["topic"])["topic"])
-    return set(topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist())
+    changelogs = topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist()
+    return {topic for topic in changelogs if any(is_store_of(name, topic) for name in places)}
 
 
 def read_with_past(
@@ -214,7 +212,21 @@ def read_with_past(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
         withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
+        learned=_learned(lake, before, names),
     )
+
+
+def _learned(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """The commit intervals of groups in the metrics of the newest earlier snapshot, where it has any."""
+    if not before:
+        return {}
+    columns = ["group_id", "commit_interval_seconds"]
+    try:
+        rows = lake.read("group_metrics", before[:1], groups=names, columns=columns)
+    except SnapshotNotFound:
+        return {}
+    pairs = zip(*(rows[column].to_pylist() for column in columns), strict=True)
+    return {name: seconds for name, seconds in pairs if seconds is not None}
 
 
 def batches_at(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenkeel.engine.model import GroupType, Status
+from evenkeel.engine.model import Diagnosis, GroupType, Status
 from evenkeel.engine.records import GroupMetrics, blank
 
 
@@ -17,7 +17,16 @@ def silent_row(error: str, **known: Any) -> GroupMetrics:
         error: Why.
         known: The columns that say which group it is, and what else is known of it.
     """
-    return blank(GroupMetrics, **known, status=Status.UNKNOWN, error=error, findings=(), facts=())
+    return blank(
+        GroupMetrics,
+        **known,
+        status=Status.UNKNOWN,
+        diagnosis=Diagnosis.UNKNOWN,
+        diagnosis_reason=error,
+        error=error,
+        findings=(),
+        facts=(),
+    )
 
 
 def silent_group(group: Mapping[str, Any], config_version: str, error: str) -> GroupMetrics:

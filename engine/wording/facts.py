@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from evenkeel.engine.facts import PROOF, Fact, FactKind, of_kind
 from evenkeel.engine.text import and_more, does, listed, plural, several
-from evenkeel.engine.wording import deploying, electing, reading, streams
+from evenkeel.engine.wording import deploying, diagnosing, electing, reading, streams
 from evenkeel.engine.wording.clauses import Clause, known, partitions, subjects, whole
 from evenkeel.engine.wording.numbers import change, duration, money, offsets, percent
 
@@ -35,7 +35,8 @@ def words(fact: Fact) -> str:
 
 
 def _clause(fact: Fact) -> str:
-    return CLAUSES.get(fact.measure, _plain)(fact)
+    clauses = diagnosing.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
+    return clauses.get(fact.measure, _plain)(fact)
 
 
 def joined(facts: Iterable[Fact]) -> str:

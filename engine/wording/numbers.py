@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-from evenkeel.engine.text import several
+from evenkeel.engine.text import one_line, several
 
 ARROW = "->"
 """Between what was and what is."""
@@ -95,7 +95,7 @@ def sentence(text: str) -> str:
     >>> sentence("lag falls by half"), sentence("No broker answered."), sentence("is it?")
     ('Lag falls by half.', 'No broker answered.', 'Is it?')
     """
-    clean = " ".join(text.split())
+    clean = one_line(text)
     if not clean:
         return ""
     ended = clean if clean[-1] in ".!?" else f"{clean}."

@@ -11,6 +11,8 @@
 SELECT
     lag.cluster,
     lag.group_id,
+    lag.diagnosis,
+    lag.diagnosis_reason,
     lag.status,
     lag.state,
     lag.group_type,

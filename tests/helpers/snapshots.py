@@ -18,9 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.lake.catalog import files_of, step_of
 from evenkeel.engine.datasets import (
     SNAPSHOT,
     ClusterSnapshot,
@@ -264,6 +267,12 @@ def store(lake: Lake, *snapshots: ClusterSnapshot) -> list[str]:
         }
         lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, noted)
     return [snapshot.snapshot_id for snapshot in snapshots]
+
+
+def paths_of(lake: FileLake, dataset: str, only: str) -> list[Path]:
+    """The files in which the rows of a snapshot lie, by its manifest."""
+    named = files_of(lake.manifest(step_of(dataset), only), dataset)
+    return [Path(lake._catalog.place(dataset, only, file.name)) for file in named]
 
 
 def compacted(lake: Lake, before: datetime) -> Compacted:

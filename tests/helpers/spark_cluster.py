@@ -105,6 +105,11 @@ class StandaloneCluster:
             return dict(json.load(answer))
         return {}
 
+    def applications(self) -> set[str]:
+        """Ids of all that the master has seen."""
+        state = self.state()
+        return {each["id"] for each in (*state["activeapps"], *state["completedapps"])}
+
     def await_workers(self, count: int) -> None:
         """Wait until so many are alive."""
 

@@ -8,7 +8,6 @@ then, at the end a line per snapshot of that time; fails when the distance was l
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.wording import duration
-from tests.stage.process import LocalClusterError, default_home
+from tests.stage.process import LocalClusterError, default_home, spawn, stop
 from tests.stage.services import Demo
 from tests.stage.supervisor import read_state
 
@@ -52,14 +51,18 @@ def main(arguments: list[str]) -> int:
 
 @contextmanager
 def burning(count: int) -> Iterator[None]:
-    """So many processes that take all the processor time they get."""
-    started = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(count)]
+    """
+    So many processes that take all the processor time they get.
+
+    Each in a session of its own: Linux shares the time out by session, so that of two in one each would get half.
+    """
+    log = default_home() / "burning.log"
+    started = [spawn([sys.executable, "-c", BURN], None, log, "burning") for _ in range(count)]
     try:
         yield
     finally:
         for process in started:
-            process.kill()
-            process.wait()
+            stop(process)
 
 
 def distances(history: PostgresHistory, cluster: str, since: datetime) -> list[dict[str, Any]]:

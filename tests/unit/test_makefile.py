@@ -100,6 +100,19 @@ def test_an_old_python_is_one_line(checkout: Path) -> None:
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize(("uv", "by"), [("exit 0", "uv"), ("exit 1", "pip")])
+def test_what_is_installed_is_compiled(checkout: Path, uv: str, by: str) -> None:
+    """Each of a run's many processes loads it; pip compiles by itself, uv only when asked."""
+    program(checkout, "java", "echo 'openjdk version \"17.0.15\"' >&2")
+    for name, script in {"pip": "echo pip $* >> asked", "uv": f"echo uv $* >> asked; {uv}"}.items():
+        program(checkout, name, script)
+    program(checkout, "python", 'if [ "$2" = venv ]; then mkdir .venv; fi')
+    assert make(checkout, "install", "PYTHON=python").returncode == 0
+    *_, last = (checkout / "asked").read_text().splitlines()
+    assert last.split()[0] == by
+    assert ("--compile-bytecode" in last, "--no-compile" in last) == (by == "uv", False)
+
+
 def test_what_is_installed_is_not_installed_again(checkout: Path) -> None:
     """A second installation does nothing until what it depends on has changed."""
     program(checkout, "java", "echo 'openjdk version \"17.0.15\"' >&2")

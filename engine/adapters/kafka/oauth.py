@@ -20,6 +20,7 @@ import kafka.errors as kafka_errors
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from evenkeel.engine.errors import ClusterUnreachable, ConfigError
+from evenkeel.engine.text import one_line
 
 _PREFIX = "sasl.oauthbearer."
 NEEDED = frozenset(
@@ -149,7 +150,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]
             said = [answer.get("error"), answer.get("error_description")]
         except (OSError, ValueError, AttributeError):
             return ""
-        words = ": ".join(" ".join(text.split()) for text in said if isinstance(text, str))
+        words = ": ".join(one_line(text) for text in said if isinstance(text, str))
         words = "".join(c for c in words.replace(self._secret, "***") if c.isprintable())
         return f", {words[:300]}" if words else ""
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import kafka.errors as kafka_errors
 
+from evenkeel.engine.text import one_line
+
 LOGIN_REFUSED = (
     kafka_errors.SaslAuthenticationFailedError,
     kafka_errors.UnsupportedSaslMechanismError,
@@ -176,7 +178,7 @@ def speaks_tls(address: str, seconds: float) -> bool:
 
 def brief(problem: BaseException) -> str:
     """One line of a client library's error: its kind in words, and its text if it has one."""
-    text = " ".join(str(problem).split())
+    text = one_line(problem)
     name = type(problem).__name__
     if text.startswith("[Error "):  # kafka-python: "[Error 7] RequestTimedOutError: ..."
         text = text.partition("] ")[2]

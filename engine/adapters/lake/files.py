@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from evenkeel.engine.errors import LakeError
+from evenkeel.engine.text import one_line
 
 _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
 _DENIED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -28,7 +29,6 @@ class Files:
     Attributes:
         path: The folder, as the user names it.
         root: The same, as its file system names it.
-        prefix: What stands before such a path in a URI that Spark understands.
         is_store: Whether it is an object store: a file is put there whole, and nothing is renamed.
     """
 
@@ -37,7 +37,7 @@ class Files:
         Raises:
             LakeError: It is a URI of an unknown kind.
         """
-        self.path, self.prefix = path, ""
+        self.path = path
         self._local = "://" not in path
         if self._local:
             self.system, self.root = fs.LocalFileSystem(), str(Path(path).absolute())
@@ -51,7 +51,6 @@ class Files:
                 fix = "Use a local path or a URI such as s3://bucket/folder."
                 raise LakeError(f"lake {path} cannot be opened: {problem}.", fix=fix) from problem
             self.root = root.rstrip("/")
-            self.prefix = path.partition("?")[0].rstrip("/").removesuffix(self.root)
         self.is_store = self.system.type_name in _OBJECT_STORES
 
     def read(self, path: str) -> bytes:
@@ -168,7 +167,7 @@ class Files:
         try:
             yield
         except (OSError, pa.ArrowException) as problem:
-            reason = " ".join((getattr(problem, "strerror", None) or str(problem)).split())
+            reason = one_line(getattr(problem, "strerror", None) or problem)
             raise LakeError(
                 f"lake {self.path} cannot be {what}: {reason}.", fix=_fix(problem, what)
             ) from problem

@@ -243,20 +243,6 @@ class FileLake:
             fix="Run that step again, or restore the file.",
         )
 
-    def files(self, dataset: str, snapshot_ids: Sequence[str]) -> list[str]:
-        """
-        Paths of the same, for a reader of its own (Spark): absolute, or URIs like the lake's own.
-
-        Raises:
-            SnapshotNotFound: As `read`.
-        """
-        paths = [
-            self._files.prefix + self._catalog.place(dataset, snapshot_id, file.name)
-            for snapshot_id in snapshot_ids
-            for file in files_of(self.manifest(step_of(dataset), snapshot_id), dataset)
-        ]
-        return list(dict.fromkeys(paths))
-
     def manifest(self, step: str, snapshot_id: str) -> Manifest:
         """
         What a step left for a snapshot.

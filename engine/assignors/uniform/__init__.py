@@ -53,7 +53,7 @@ from evenkeel.engine.assignors.uniform.heterogeneous import assign_heterogeneous
 from evenkeel.engine.assignors.uniform.homogeneous import assign_homogeneous
 from evenkeel.engine.assignors.uniform.target import current_target
 from evenkeel.engine.kit import subscription_type
-from evenkeel.engine.kit.java_order import map_order
+from evenkeel.engine.kit.member_order import hash_order
 from evenkeel.engine.model import NONE, Assignment, Deployment
 
 
@@ -81,7 +81,7 @@ class Uniform:
         """
         if not group.members:
             return Assignment(owner=np.full(group.partition_count, NONE, np.int32))
-        order = map_order(group.members).astype(np.int32)
+        order = hash_order(group).astype(np.int32)
         target = current_target(group, order)
         assign = (
             assign_homogeneous if subscription_type.homogeneous(group) else assign_heterogeneous

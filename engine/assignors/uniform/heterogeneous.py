@@ -40,7 +40,7 @@ def assign_heterogeneous(group: GroupSpec, order: Indices, target: MemberPartiti
         Infeasible: A member has a partition that is no more.
     """
     target = target.take(subscribes(group, order[target.place], target.topic))
-    beyond = target.number >= np.diff(group.topic_start)[target.topic]
+    beyond = target.number >= group.topic_size[target.topic]
     if beyond.any():
         raise refusal(group, target.take(beyond), "is no more", "ArrayIndexOutOfBoundsException")
     assignment = _TargetAssignment(group, order, target)
@@ -54,7 +54,7 @@ def assign_heterogeneous(group: GroupSpec, order: Indices, target: MemberPartiti
 def _in_turn(group: GroupSpec, subscribers: Subscribers) -> list[int]:
     """The topics with most partitions per subscriber first, then with fewest subscribers, then by id."""
     topics = np.flatnonzero(subscribers.count)
-    count, size = subscribers.count[topics], np.diff(group.topic_start)[topics]
+    count, size = subscribers.count[topics], group.topic_size[topics]
     by_id = places(uuid_order(topic_ids(group)))[topics]
     found: list[int] = topics[np.lexsort((by_id, count, -(size / count)))].tolist()
     return found

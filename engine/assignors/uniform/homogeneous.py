@@ -50,7 +50,7 @@ def assign_homogeneous(group: GroupSpec, order: Indices, target: MemberPartition
             "PartitionAssignorException, partitions were left unassigned",
         )
     has = np.bincount(target.place, minlength=len(order))
-    quota = quotas(has, int(np.diff(group.topic_start)[topics].sum()))
+    quota = quotas(has, int(group.topic_size[topics].sum()))
     nth = np.arange(len(target)) - np.repeat(np.cumsum(has) - has, has)
     fits = nth < quota[target.place]
     place = np.full(group.partition_count, NONE, np.int64)

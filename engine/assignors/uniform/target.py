@@ -120,7 +120,7 @@ def answer_of_sets(group: GroupSpec, order: Indices, held: MemberPartitions) -> 
 
 def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | None:
     """The partition (P index) of each entry; None when one is no more, or is held twice."""
-    if not bool((held.number < np.diff(group.topic_start)[held.topic]).all()):
+    if not bool((held.number < group.topic_size[held.topic]).all()):
         return None
     found = group.topic_start[held.topic] + held.number
     return found if len(distinct(found, group.partition_count)) == len(found) else None
@@ -128,7 +128,7 @@ def partitions_held_once(group: GroupSpec, held: MemberPartitions) -> Ints | Non
 
 def held_wrongly(group: GroupSpec, held: MemberPartitions) -> Flags:
     """(entries) what is no more, or held by more than one."""
-    sizes = np.diff(group.topic_start)[held.topic]
+    sizes = group.topic_size[held.topic]
     keys = held.topic * (held.number.max(initial=0) + 1) + held.number
     _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
     wrong: Flags = (held.number >= sizes) | (times > 1)[which]

@@ -35,6 +35,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "query": "Ask the history a named question.",
         "migrate": "Bring the history database to this version's schema.",
         "upkeep": "Forget what is older than keep_days, and bring finished days of the lake into few files.",
+        "compile": "Compile the loops of large groups now, so that no scheduled run has to.",
         "pack": "Pack the environment that a Spark cluster's workers need into one archive.",
         "doctor": "Try configuration, connections, rights and versions, and say the fix for each.",
     }

@@ -258,8 +258,9 @@ def _title(head: Mapping[str, Any]) -> str:
     idle = f" ({head['idle_members']} idle)" if head["idle_members"] else ""
     unknown = head["unknown_lag_partitions"]
     without = f" (unknown on {several(unknown, 'partition')})" if unknown else ""
+    why = text(head["diagnosis_reason"], "")
     return (
         f"{text(head['group_id'])}: {text(head['state'], '?')}, {kind}, "
         f"{several(head['members'], 'member')}{idle}, {several(head['partitions'], 'partition')}, "
-        f"lag {number(head['total_lag'])}{without}"
+        f"lag {number(head['total_lag'])}{without}; {head['diagnosis']}{f' ({why})' if why else ''}"
     )

@@ -15,8 +15,8 @@ EPILOG = epilog(
         "evenkeel pack --out /opt/evenkeel.tar.gz       # and EVENKEEL_SPARK_ARCHIVE names it",
     ],
     [0, 2],
-    "It holds evenkeel, what its steps import, and every installed package with strategies of your own. The workers "
-    "need a Python of the same minor version.",
+    "It holds evenkeel, what its steps import, every installed package with strategies of your own, and "
+    "what `evenkeel compile` compiles. The workers need a Python of the same minor version.",
 )
 
 FILE = "evenkeel-environment.tar.gz"
@@ -40,12 +40,15 @@ def pack(
     """Pack the environment that a Spark cluster's workers need into one archive."""
     from pathlib import Path
 
-    from evenkeel.engine.cli import archive
+    from evenkeel.engine.cli import ahead, archive
     from evenkeel.engine.environment import this_environment
     from evenkeel.engine.errors import InputError
 
     if not out.endswith((".tar.gz", ".tgz")):
         raise InputError(f"{out} is no name that Spark unpacks.", fix="Let it end in .tar.gz.")
+    if archive.COMPILER not in (without or ()):
+        complain("compiling the loops of large groups, half a minute the first time ...")
+        ahead.compile_all()
     held, here = archive.content(more or (), without or ()), this_environment()
     complain(
         f"packing {len(held.packages):,} packages, {held.size / 1e6:,.0f} MB, for Python {here.python} ..."

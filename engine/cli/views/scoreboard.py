@@ -47,7 +47,7 @@ def why(reason: str | None, yardstick: str | None, gains: str | None) -> str | N
 _OVERVIEW = pick(
     GroupMetrics,
     *("group_id", "state", "members", "partitions", "total_lag", "lag_skew", "cross_rack_share"),
-    "status",
+    *("status", "diagnosis"),
 )
 _VERDICT, _WHY = pick(AdviceColumns, "verdict", "reason")
 
@@ -58,7 +58,7 @@ def overview(groups: Sequence[Judged]) -> Table:
         headings=heads([*_OVERVIEW, _VERDICT, _WHY]),
         rows=[_overview_row(one.metrics, one.advice) for one in groups],
         apart=True,
-        spare=["Partitions", "Members", "Skew", "State"],
+        spare=["Partitions", "Members", "Skew", "State", "Status"],
     )
 
 

@@ -13,13 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.assignor import GroupSpec, once
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.kit.distinct import numbered
 from evenkeel.engine.kit.member_order import member_order
 from evenkeel.engine.kit.min_cost.even_counts import even_counts
 from evenkeel.engine.kit.racks import replica_racks
-from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
+from evenkeel.engine.kit.subscribers import Subscribers, subscribers_by_member_order
 from evenkeel.engine.model import NONE, Flags, Indices, Ints, ragged_entries
 from evenkeel.engine.text import listed, several
 
@@ -58,13 +58,14 @@ class PlainGroup:
     count: Ints
 
 
+@once
 def plain_group(group: GroupSpec) -> PlainGroup:
     """
     Raises:
         Infeasible: A rack is missing; the message names where.
     """
     order = member_order(group)
-    subscribers = subscribers_in_order(group, order)
+    subscribers = subscribers_by_member_order(group)
     by_name = group.by_name
     partition = by_name[(subscribers.count > 0)[group.topic_of[by_name]]]
     topics = group.topic_of[partition]

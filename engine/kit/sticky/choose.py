@@ -8,26 +8,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.assignor import GroupSpec, once
 from evenkeel.engine.kit.sticky.constrained import constrained_plan
 from evenkeel.engine.kit.sticky.general import general_plan
-from evenkeel.engine.kit.sticky.owned import OwnedPartitions
+from evenkeel.engine.kit.sticky.owned import MemberData, OwnedPartitions, owned_partitions
 from evenkeel.engine.kit.sticky.plan import StickyPlan
 from evenkeel.engine.kit.sticky.rack_info import rack_info
-from evenkeel.engine.model import Ints
+from evenkeel.engine.model import Column, Ints
 
 
-def sticky_plan(group: GroupSpec, owned: OwnedPartitions) -> StickyPlan:
+def sticky_plan(group: GroupSpec, member_data: MemberData) -> tuple[OwnedPartitions, StickyPlan]:
     """
-    What the sticky assignors decide.
+    What members validly own, and what the sticky assignors decide.
 
     Raises:
         Infeasible: Kafka's class throws on this group; the message says what and why.
     """
+    if not len(member_data.topic):
+        return _from_nothing(group)
+    return _planned(group, member_data)
+
+
+@once
+def _from_nothing(group: GroupSpec) -> tuple[OwnedPartitions, StickyPlan]:
+    """Where nobody owns anything, generations do not matter, and both assignors decide the same."""
+    nothing, count = np.zeros(0, np.int32), len(group.members)
+    start = np.zeros(count + 1, np.int64)
+    data = MemberData(
+        start=start, topic=nothing, partition=nothing, generation=Column.unknown(count)
+    )
+    return _planned(group, data)
+
+
+def _planned(group: GroupSpec, member_data: MemberData) -> tuple[OwnedPartitions, StickyPlan]:
+    owned = owned_partitions(group, member_data)
     racks = rack_info(group, owned)
     if all_subscriptions_equal(group, owned.hash_order):
-        return constrained_plan(group, owned, racks)
-    return general_plan(group, owned, racks)
+        return owned, constrained_plan(group, owned, racks)
+    return owned, general_plan(group, owned, racks)
 
 
 def all_subscriptions_equal(group: GroupSpec, hash_order: Ints) -> bool:

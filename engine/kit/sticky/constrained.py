@@ -16,7 +16,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.kit.java_order import string_order
+from evenkeel.engine.kit.member_order import members_by_id, topics_by_name
 from evenkeel.engine.kit.orders import places, stable_order
 from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.sticky.owned import OwnedPartitions
@@ -42,7 +42,7 @@ def constrained_plan(
             "a sticky strategy cannot assign to 0 members (Kafka: ArithmeticException).",
             fix="Start a member, or look at range, which then assigns nothing.",
         )
-    topics = string_order(group.topics)
+    topics = topics_by_name(group)
     wanted = partition_order(group, topics[owned.assignable[topics]])
     min_quota, over_min_left = divmod(len(wanted), len(group.members))
     member, partition, revoked = _owned_and_revoked(owned, racks, places(topics))
@@ -97,7 +97,7 @@ def _quotas(
     full = owned.hash_order[held[owned.hash_order] >= max_quota][:over_min_left]
     keeps = np.minimum(held, min_quota)
     keeps[full] = max_quota
-    by_id = string_order(group.members)
+    by_id = members_by_id(group)
     under_min = by_id[held[by_id] < min_quota]
     exactly_min = np.zeros(0, np.int64)
     if len(full) < over_min_left:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.kit.java_order import map_order
+from evenkeel.engine.kit.member_order import hash_order
 from evenkeel.engine.kit.orders import places
 from evenkeel.engine.model import NONE, Column, Flags, Indices, Ints
 
@@ -81,16 +81,16 @@ def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitio
     member = np.repeat(np.arange(len(group.members)), np.diff(member_data.start))[useful]
     topic = member_data.topic[useful].astype(np.int64)
     number = member_data.partition[useful].astype(np.int64)
-    gone = (number < 0) | (number >= np.diff(group.topic_start)[topic])
+    gone = (number < 0) | (number >= group.topic_size[topic])
     partition = group.topic_start[topic] + number
     lost, partition[gone] = _vanished(group, topic[gone], number[gone])
-    hash_order = map_order(group.members)
+    walk = hash_order(group)
     generation = member_data.generation.filled(NONE)
     valid = np.ones(len(partition), np.bool_)
     multiple_owners = np.zeros(group.partition_count + len(lost[0]), np.bool_)
     several = np.flatnonzero(np.bincount(partition, minlength=1)[partition] > 1)
     if len(several):
-        entries = several[np.argsort(places(hash_order)[member[several]], kind="stable")]
+        entries = several[np.argsort(places(walk)[member[several]], kind="stable")]
         subscription_generation = group.generation.filled(NONE)
         kept, unsettled = _resolved(entries, member, partition, generation, subscription_generation)
         valid[several] = False
@@ -98,7 +98,7 @@ def owned_partitions(group: GroupSpec, member_data: MemberData) -> OwnedPartitio
         multiple_owners[unsettled] = True
     return OwnedPartitions(
         size=group.partition_count,
-        hash_order=hash_order,
+        hash_order=walk,
         assignable=assignable,
         topic=np.concatenate([group.topic_of, lost[0]]),
         number=np.concatenate([group.number_of, lost[1]]),
@@ -114,7 +114,7 @@ def assignable_topics(group: GroupSpec) -> Flags:
     """(T) the topics Kafka looks at: with partitions, and named by some subscription."""
     subscribed = np.zeros(len(group.topics), np.bool_)
     subscribed[group.subscription_topic] = True
-    assignable: Flags = subscribed & (np.diff(group.topic_start) > 0)
+    assignable: Flags = subscribed & (group.topic_size > 0)
     return assignable
 
 

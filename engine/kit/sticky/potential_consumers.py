@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec
-from evenkeel.engine.kit.java_order import string_order, string_places
+from evenkeel.engine.kit.member_order import members_by_id, topics_by_name
+from evenkeel.engine.kit.orders import places
 from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.sticky.owned import OwnedPartitions
-from evenkeel.engine.kit.subscribers import subscribers_in_order
+from evenkeel.engine.kit.subscribers import subscribers_by_id
 from evenkeel.engine.model import Ints, ragged_entries
 
 
@@ -52,13 +53,15 @@ class PotentialConsumers:
 
 def potential_consumers(group: GroupSpec, owned: OwnedPartitions) -> PotentialConsumers:
     """Work out who could have what."""
-    by_id = string_order(group.members)
+    by_id = members_by_id(group)
     mentions = np.bincount(group.subscription_topic, minlength=len(group.topics))
     assignable = np.flatnonzero(owned.assignable)
-    topics = assignable[np.lexsort((string_places(group.topics)[assignable], mentions[assignable]))]
+    topics = assignable[
+        np.lexsort((places(topics_by_name(group))[assignable], mentions[assignable]))
+    ]
     place = np.full(len(group.topics), len(topics))
     place[topics] = np.arange(len(topics))
-    subscribers = subscribers_in_order(group, by_id.astype(np.int32))
+    subscribers = subscribers_by_id(group)
     start, entries = ragged_entries(subscribers.start, topics)
     return PotentialConsumers(
         by_id=by_id,
@@ -79,7 +82,7 @@ def _max_assignment_size(group: GroupSpec, owned: OwnedPartitions) -> Ints:
     Each mention counts, and whoever makes as many mentions as there are topics is taken to subscribe to all.
     """
     members = len(group.members)
-    sizes = np.diff(group.topic_start)
+    sizes = group.topic_size
     member = np.repeat(np.arange(members), np.diff(group.subscription_start))
     useful = owned.assignable[group.subscription_topic]
     named = np.bincount(member[useful], minlength=members)

@@ -17,6 +17,7 @@ import os
 import resource
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,10 @@ def _warm_up(snapshot_id: str) -> None:
     lake = wiring.lake(settings)
     steps.record_metrics(lake, snapshot_id, steps.compute_metrics(lake, settings, snapshot_id))
     steps.propose_candidates(lake, settings, snapshot_id)
+    with suppress(ImportError):  # of an older checkout
+        from evenkeel.engine.cli import ahead
+
+        ahead.compile_all()
 
 
 BEFORE = {"prepare": _prepare, "warm_up": _warm_up}

@@ -30,10 +30,10 @@ whenever it gives partitions up cleanly. A silent member does not commit.
 
 **Rebalances.** When members join or leave, partitions or a hold-up come, everybody commits and stops for `pause`
 seconds, then the strategy (the engine's own class) answers anew; while it lasts the state is PreparingRebalance and no
-assignment is told. Under `cooperative-sticky` those who keep a partition read on, and what moves stands still for
-another pause. A member that crashes is missed after 45 s, and what it read since its last commit is read again. A
-static member that restarts is only away. `Switch` restarts all members one after another, the strategy changes with
-the last one.
+assignment is told. Under `cooperative-sticky`, and in groups of the newer protocol (KIP-848), those who keep a
+partition read on, and what moves stands still for another pause. A member that crashes is missed after 45 s, and what
+it read since its last commit is read again. A static member that restarts is only away. `Switch` restarts all members
+one after another, the strategy changes with the last one.
 
 **Retention.** A record older than `keeps` is cut off, at every half of `cut_every`. What was not read by then is lost,
 whether or not a member is there: the position moves on, the commit follows with the next commit.
@@ -46,11 +46,11 @@ whether or not a member is there: the position moves on, the commit follows with
 **Snapshots** read commits 0.2 s after they begin, log starts at 0.6 s, ends at 1.0 s (within a step all flows evenly).
 Offsets are rounded down. Partition p of every topic is led by broker p mod 3, in rack p mod 3.
 
-What it does not do: fetch sizes and batches (consumption is fluid), groups of the newer protocols, transactions,
+What it does not do: fetch sizes and batches (consumption is fluid), Kafka Streams and share groups, transactions,
 compaction, replicas out of sync.
 """
 
-from tests.helpers.fluid.fork import Fork, Outcome, fork, lateness
+from tests.helpers.fluid.fork import Fork, Outcome, fork, lateness, moved
 from tests.helpers.fluid.plan import EVERY, FIRST, Commits, Group, Member, Topic, Traffic, at
 from tests.helpers.fluid.run import History, simulate
 from tests.helpers.fluid.situations import SITUATIONS
@@ -78,6 +78,7 @@ __all__ = [
     "contradictions",
     "fork",
     "lateness",
+    "moved",
     "record",
     "simulate",
     "snapshots",

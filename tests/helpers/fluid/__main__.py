@@ -18,18 +18,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", metavar="FILE", help="the recording, replaced")
     parser.add_argument("--seed", type=int, default=7, help="of what arrives (7)")
     parser.add_argument("--snapshots", type=int, default=SNAPSHOTS, help=f"how many ({SNAPSHOTS})")
-    told = parser.parse_args(arguments)
-    chosen = list(SITUATIONS) if told.all else told.situation
+    options = parser.parse_args(arguments)
+    chosen = list(SITUATIONS) if options.all else options.situation
     if not chosen:
         for each in SITUATIONS.values():
             sys.stdout.write(f"{each.name:32} {each.says}\n")
         return 0
-    if told.out is None:
+    if options.out is None:
         parser.error("--out FILE is missing")
     groups = [SITUATIONS[name].group for name in chosen]
-    size = record(told.out, simulate(groups, told.snapshots, told.seed))
+    size = record(options.out, simulate(groups, options.snapshots, options.seed))
     sys.stdout.write(
-        f"{told.out}: {len(groups)} groups, {told.snapshots} snapshots, {size} bytes\n"
+        f"{options.out}: {len(groups)} groups, {options.snapshots} snapshots, {size} bytes\n"
     )
     return 0
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenkeel.engine.model import Floats
+from evenkeel.engine.model import NONE, Floats, Move
 from tests.helpers.fluid.plan import EVERY, STEP, Group, Owners, Switch, at
 from tests.helpers.fluid.run import History, simulate
 
@@ -87,6 +88,21 @@ def fork(
         _outcome(simulate([replace(group, events=way)], last, seed), snapshot) for way in ways
     )
     return Fork(stays=stays, switches=switches)
+
+
+def moved(history: History, group: str, snapshot: int, moves: Iterable[Move]) -> Owners:
+    """Who owns what after the moves of an advice, for `fork`, by the members there were at a snapshot."""
+    place = history.place(group)
+    plan, view = history.groups[place], history.moments[snapshot].views[place]
+    if view is None:
+        raise ValueError(f"group {group} is gone at snapshot {snapshot}.")
+    numbers = {member_id: number for number, member_id in view.members}
+    rows = {(plan.topic(t), p): row for row, (t, p) in enumerate(plan.partitions)}
+    owners = list(view.owner)
+    for move in moves:
+        to = move.to_member
+        owners[rows[move.topic, move.partition]] = NONE if to is None else numbers[to]
+    return tuple(owners)
 
 
 def _outcome(history: History, snapshot: int) -> Outcome:

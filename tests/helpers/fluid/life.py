@@ -21,6 +21,9 @@ from tests.helpers.fluid.world import NEVER, World
 
 COOPERATIVE = "cooperative-sticky"
 
+_SERVER_SIDE = {"range": "range-server"}
+"""What brokers' assignors are called here, where that differs from the wire."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class View:
@@ -30,14 +33,16 @@ class View:
     Attributes:
         members: (member, its present id) in the broker's order.
         owner: (partitions of the group) member, NONE for nobody.
-        told: Whether members' subscriptions and assignments are told, as in no rebalance.
+        described: Whether members' subscriptions and assignments are told; not those of classic groups in a rebalance.
+        generation: Of the assignment, or its epoch.
     """
 
     state: str
     assignor: str | None
     members: tuple[tuple[int, str], ...]
     owner: Owners
-    told: bool
+    described: bool
+    generation: int
 
 
 def step_of(moment: float) -> int:
@@ -72,6 +77,7 @@ class Life:
         self.factor = [1.0] * len(group.members)
         self.strategy: str | Owners = group.strategy
         self.elected, self.settles, self.held_until = group.strategy, NONE, 0
+        self.generation = 1
         self.unread_ends = self.unread_commits = self.vanished_at = -1
         self._owner = np.arange(self.rows.start, self.rows.stop) * 0 + NONE
         self._set(np.array(group.deal) if group.deal else self.answer(0))
@@ -209,10 +215,15 @@ class Life:
         """A rebalance begins; one that is under way begins again."""
         self.settles = max(step + max(round(self.group.pause / STEP), 1), self.held_until)
         held = np.flatnonzero(self._owner != NONE) + self.rows.start
-        if self.strategy != COOPERATIVE:
+        if not self.gently:
             self.world.commit(held)
             self.world.ready[self.rows] = NEVER
         self.schedule(self.settles, self._settle)
+
+    @property
+    def gently(self) -> bool:
+        """Whether members go on with what they keep while the group rebalances."""
+        return self.group.modern or self.strategy == COOPERATIVE
 
     def _settle(self, step: int) -> None:
         if step != self.settles or self.vanished_at >= 0:
@@ -222,10 +233,9 @@ class Life:
         moved = np.flatnonzero((before != after) & (before != NONE)) + self.rows.start
         self.world.commit(moved)
         self._set(after)
+        self.generation += 1
         self.world.ready[self.rows] = step
-        if (
-            self.strategy == COOPERATIVE
-        ):  # what moves is given up in this round and given out in the next
+        if self.gently:  # what moves is given up in this round and given out in the next
             self.world.ready[moved] = step + max(round(self.group.pause / STEP), 1)
 
     def answer(self, step: int) -> Ints:
@@ -266,7 +276,7 @@ class Life:
             if name == "sticky"
             else None,
         )
-        answer = by_name(name).assign(spec)
+        answer = by_name(_SERVER_SIDE.get(name, name) if group.modern else name).assign(spec)
         # a cooperative member gives up first what the next round gives away: here that is one step
         owners = (
             answer.owner
@@ -292,13 +302,15 @@ class Life:
             return None
         if self._view is None:
             moving = self.settles != NONE and bool(self.present)
-            told = not moving or self.strategy == COOPERATIVE
-            state = "PreparingRebalance" if moving else "Stable" if self.present else "Empty"
+            modern = self.group.modern
+            in_motion = "Reconciling" if modern else "PreparingRebalance"
+            state = in_motion if moving else "Stable" if self.present else "Empty"
             self._view = View(
                 state=state,
-                assignor=self.elected if state == "Stable" else None,
+                assignor=self.elected if modern or state == "Stable" else None,
                 members=tuple((m, self.member_id(m)) for m in self.present),
                 owner=tuple(self._owner.tolist()),
-                told=told and not moving,
+                described=modern or not moving,
+                generation=self.generation,
             )
         return self._view

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 FIRST = datetime(2026, 3, 2, 0, tzinfo=UTC)
 """When snapshot 0 is taken: midnight, so that hours of the day can be read off."""
@@ -81,7 +82,8 @@ class Commits:
     """
     Member m commits at `phase + m * spread`, and every *every* seconds before and after.
 
-    Where *every* divides 300 commits are *locked* to the snapshots: each sees the same age. Else the age *drifts*.
+    All three are multiples of `STEP`. Where *every* divides 300 commits are *locked* to the snapshots: each sees the
+    same age. Else the age *drifts*.
     """
 
     every: int = STEP
@@ -222,11 +224,13 @@ class Group:
     A group, what it reads, and what will happen.
 
     Attributes:
-        strategy: What is elected: `range`, `roundrobin`, `sticky` or `cooperative-sticky`.
+        strategy: What is elected, as on the wire: `range`, `roundrobin`, `sticky`, `cooperative-sticky`; of a group of
+            the newer protocol `range` or `uniform`.
         lists: All strategies that its members list, the elected one first; empty: just that one.
+        modern: Whether it is a group of the newer protocol (KIP-848), whose broker assigns.
         deal: Who owns what until the first rebalance, where it is not what the strategy answers.
         backlog: Records of each partition that are not read yet when the simulation starts, `WARM` before snapshot 0.
-        pause: Seconds of a rebalance; without a cooperative strategy nobody consumes meanwhile.
+        pause: Seconds of a rebalance; nobody consumes meanwhile, unless it is cooperative or of the newer protocol.
     """
 
     name: str
@@ -234,6 +238,7 @@ class Group:
     members: tuple[Member, ...]
     strategy: str = "range"
     lists: tuple[str, ...] = ()
+    modern: bool = False
     deal: Owners | None = None
     traffic: Traffic = field(default_factory=Traffic)
     commits: Commits = field(default_factory=Commits)
@@ -266,3 +271,10 @@ def members(count: int, capacity: float, racks: Sequence[str] = ()) -> tuple[Mem
 def topics(count: int, partitions: int, rate: float) -> tuple[Topic, ...]:
     """Topics `t0`, `t1`, ... with equal rates everywhere."""
     return tuple(Topic(name=f"t{n}", rates=(rate,) * partitions) for n in range(count))
+
+
+def steady(**other: Any) -> Group:
+    """Two members of 100/s, four partitions of 30/s, and no noise but Poisson's."""
+    quiet = Traffic(wander=0)
+    plain = Group(name="g", topics=topics(1, 4, 30), members=members(2, 100), traffic=quiet)
+    return replace(plain, **other)

@@ -41,6 +41,7 @@ class History:
 
     Attributes:
         groups: In this order.
+        every: Seconds from snapshot to snapshot.
         start: (G + 1) where the partitions of each begin.
         end, begin: (S + 1, P) at every step boundary, `STEP` seconds apart, the first `WARM` before snapshot 0.
         born: (P) step from which on each partition exists.
@@ -50,6 +51,7 @@ class History:
     """
 
     groups: tuple[Group, ...]
+    every: int
     start: Ints
     end: Floats
     begin: Floats
@@ -82,19 +84,22 @@ class History:
 
     def step(self, snapshot: int) -> int:
         """The step boundary of a snapshot."""
-        return step_of(snapshot * EVERY)
+        return step_of(snapshot * self.every)
 
 
-def simulate(groups: Sequence[Group], snapshots: int = 120, seed: int = 7) -> History:
+def simulate(
+    groups: Sequence[Group], snapshots: int = 120, seed: int = 7, every: int = EVERY
+) -> History:
     """
     Simulate groups side by side; none knows of the others, and each does the same alone.
 
     Args:
         groups: With different names.
-        snapshots: How many are taken, the first at 0 s, one every `EVERY` seconds.
+        snapshots: How many are taken, the first at 0 s.
         seed: Of what arrives.
+        every: Seconds from one to the next, a multiple of `STEP`.
     """
-    steps = (WARM + (snapshots - 1) * EVERY) // STEP + 1  # ends are read a moment after the last
+    steps = (WARM + (snapshots - 1) * every) // STEP + 1  # ends are read a moment after the last
     logs = [logs_of(group, seed, steps) for group in groups]
     end, begin = (np.hstack([getattr(one, name) for one in logs]) for name in ("end", "begin"))
     start = np.concatenate([[0], np.cumsum([len(one.born) for one in logs])])
@@ -108,7 +113,7 @@ def simulate(groups: Sequence[Group], snapshots: int = 120, seed: int = 7) -> Hi
     first = step_of(0)
     for step in range(steps + 1):
         position[step] = world.position
-        if step >= first and (step - first) * STEP % EVERY == 0 and len(moments) < snapshots:
+        if step >= first and (step - first) * STEP % every == 0 and len(moments) < snapshots:
             moments.append(_moment(world, lives, step))
             sums.append(
                 [x.copy() for x in (world.consumed, world.lost, world.skipped, world.rewound)]
@@ -122,6 +127,7 @@ def simulate(groups: Sequence[Group], snapshots: int = 120, seed: int = 7) -> Hi
     consumed, lost, skipped, rewound = (np.array(one) for one in zip(*sums, strict=True))
     return History(
         groups=tuple(groups),
+        every=every,
         start=start,
         end=end,
         begin=begin,

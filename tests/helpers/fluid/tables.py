@@ -18,12 +18,11 @@ from tests.helpers.fleet import blobs
 from tests.helpers.fleet.columns import table_of
 from tests.helpers.fleet.lake import Taken, write_taken
 from tests.helpers.fluid.life import View
-from tests.helpers.fluid.plan import EVERY, FIRST, STEP, Group
+from tests.helpers.fluid.plan import FIRST, STEP, Group
 from tests.helpers.fluid.racks import RACKS, brokers_of
 from tests.helpers.fluid.run import History, Moment
 
 CLUSTER = "fluid"
-GENERATION = 7
 
 COMMITS_READ, BEGINS_READ, ENDS_READ = 0.2, 0.6, 1.0
 """Seconds after a snapshot begins at which each is read: commits first, so that no lag is below 0."""
@@ -46,9 +45,10 @@ def snapshots(history: History, cluster: str = CLUSTER) -> Iterator[Taken]:
     listings = tuple(
         {"groups": group.name, "assignors": list(group.lists or (group.strategy,))}
         for group in history.groups
+        if not group.modern
     )
     for number, moment in enumerate(history.moments):
-        taken_at = FIRST + number * timedelta(seconds=EVERY)
+        taken_at = FIRST + number * timedelta(seconds=history.every)
         snapshot_id = f"{cluster}-{taken_at:%Y%m%dT%H%M%SZ}-{number:06x}"
         key = {"snapshot_id": snapshot_id, "cluster": cluster}
         columns = tables.at(number, moment, taken_at)
@@ -162,11 +162,13 @@ class _Tables:
             if view is not None:
                 yield {
                     "group_id": group.name,
-                    "group_type": "classic",
+                    "group_type": _kind(group),
                     "state": view.state,
-                    "protocol_type": "consumer" if view.members else None,
+                    "protocol_type": "consumer",
                     "assignor": view.assignor,
                     "coordinator": number % len(RACKS),
+                    "epoch": view.generation if group.modern else None,
+                    "assignment_epoch": view.generation if group.modern else None,
                 }
 
     def _members(self, moment: Moment) -> Iterator[_Columns]:
@@ -195,20 +197,37 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
             "client_id": group.client(number),
             "client_host": f"/10.0.0.{number + 1}",
             "instance_id": group.client(number) if member.static else None,
-            "kind": "classic",
+            "kind": _kind(group),
         }
-        if view.told:
-            by_topic = {t: np.array([p for u, p in owned if u == t]) for t in listed}
+        if view.described:
             row |= {
                 "rack": member.rack,
-                "rack_source": "subscription" if member.rack else None,
+                "rack_source": _rack_source(group) if member.rack else None,
                 "subscription": listed,
                 "assigned_topics": [topic for topic, _ in owned],
                 "assigned_partitions": [partition for _, partition in owned],
-                "metadata": blobs.subscription(listed, GENERATION, member.rack),
-                "assignment": blobs.assignment((t, p) for t, p in by_topic.items() if len(p)),
             }
+            if group.modern:
+                row |= {
+                    f"target_{part}": row[f"assigned_{part}"] for part in ("topics", "partitions")
+                }
+                row |= {"generation": view.generation}
+            else:
+                by_topic = {t: np.array([p for u, p in owned if u == t]) for t in listed}
+                given = [(t, p) for t, p in by_topic.items() if len(p)]
+                row |= {
+                    "metadata": blobs.subscription(listed, view.generation, member.rack),
+                    "assignment": blobs.assignment(given),
+                }
         yield row
+
+
+def _kind(group: Group) -> str:
+    return "consumer" if group.modern else "classic"
+
+
+def _rack_source(group: Group) -> str:
+    return "describe" if group.modern else "subscription"
 
 
 def _columns(rows: Sequence[_Columns]) -> _Columns:

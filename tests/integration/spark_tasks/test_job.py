@@ -106,6 +106,63 @@ def test_a_killed_step_leaves_nothing_behind(tmp_path):
     assert [] == [p.name for p in scratch.iterdir() if p.name.startswith("evenkeel-spark-")]
 
 
+HUNGRY = """
+import os, resource
+from types import SimpleNamespace
+from evenkeel.engine import wiring
+from evenkeel.spark_tasks.job import run_job
+from evenkeel.spark_tasks.shared import Kept
+
+class Lake:
+    manifest = staticmethod(lambda step, snapshot_id: None)
+
+wiring.settings = lambda *_: SimpleNamespace(lake="lake")
+wiring.lake = lambda settings: Lake
+
+def limited(batches):
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    yield from [bytearray(4 << 30)]
+
+def killed(batches):
+    os.kill(os.getpid(), 9)
+    yield from batches
+
+def of_python(work):
+    return lambda spark, *_: spark.range(1).mapInArrow(work, "id long").toArrow()
+
+def of_java(spark, *_):
+    spark.range(1).selectExpr("length(repeat('x', 900000000 + cast(id as int)))").toArrow()
+
+kept = Kept()
+for run in (of_python(limited), of_python(killed), of_java):
+    print("code", run_job("held", run, ["--snapshot-id", "x"], kept), flush=True)
+kept.close()
+"""
+
+
+def test_memory_that_runs_out_is_one_line_with_the_setting(tmp_path):
+    """A worker under a limit, one that is killed, and Java itself, which ends: each names what to set."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.driver.memory 480m\n")
+    done = subprocess.run(
+        [sys.executable, "-c", HUNGRY],
+        env={**os.environ, "PYTHONPATH": os.getcwd(), "SPARK_CONF_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    said = [lines[n - 1] for n, line in enumerate(lines) if line == "code 2"]
+    assert 3 == len(said), done.stdout
+    of_worker, of_killed, of_java = said
+    assert of_worker.startswith("a Python worker of Spark ran out of memory (Spark's Java has 480m")
+    assert of_killed.startswith("a worker of Spark was killed from outside")
+    assert "Set EVENKEEL_SPARK_MASTER=local[1]" in of_killed
+    assert of_java.startswith("Spark's Java ran out of memory (")
+    assert of_java.endswith("Set spark.driver.memory in spark-defaults.conf to more.")
+    assert 0 == done.returncode
+
+
 def test_without_java_the_step_says_what_to_install(tmp_path):
     """A machine without Java gets one line that names it, at once."""
     run = subprocess.run(
@@ -123,7 +180,7 @@ def test_the_environment_names_another_master(monkeypatch):
     """A real cluster gets none of the options of local mode."""
     monkeypatch.setenv(session.MASTER, "spark://host:7077")
     monkeypatch.setattr(session.cluster, "check_master", lambda master: None)
-    monkeypatch.setattr(session, "_on_cluster", lambda spark, lake: iter([spark]))
+    monkeypatch.setattr(session, "_ask_cluster", lambda spark, lake: None)
     asked = {}
     monkeypatch.setattr(
         session,

@@ -38,6 +38,7 @@ from tests.helpers.snapshots import (
     FIRST,
     group,
     make_snapshot,
+    paths_of,
     snapshot_id,
     store,
     topic,
@@ -79,13 +80,13 @@ def test_layout_is_the_documented_one(lake: FileLake, tmp_path: Path) -> None:
         assert re.fullmatch(
             rf"\w+/{re.escape(place)}\.[0-9a-f]{{8}}-00000-[0-9a-f]{{6}}\.parquet", path
         )
-        assert lake.files(path.partition("/")[0], [only]) == [str(tmp_path / "lake" / path)]
+        assert paths_of(lake, path.partition("/")[0], only) == [tmp_path / "lake" / path]
 
 
 def as_before(lake: FileLake, only: str) -> None:
     """Give a stored snapshot the files and the manifest that earlier versions wrote."""
     for dataset in SNAPSHOT:
-        path = Path(lake.files(dataset, [only])[0])
+        (path,) = paths_of(lake, dataset, only)
         path.rename(path.with_name(f"{only}.parquet"))
     place = Path(lake._catalog.manifest_path("snapshot", only))
     content = json.loads(place.read_text())
@@ -100,7 +101,7 @@ def test_a_lake_from_before_files_were_named_is_read(lake: FileLake, tmp_path: P
     as_before(lake, only)
     for name, table in snapshot.tables.items():
         assert lake.read(name, [only]).equals(table)
-    old = Path(lake.files("groups", [only])[0])
+    (old,) = paths_of(lake, "groups", only)
     assert old == tmp_path / f"lake/groups/cluster=test/day=2026-03-01/{only}.parquet"
     store(lake, snapshot)
     assert not old.exists()
@@ -111,13 +112,10 @@ def test_a_lake_from_before_files_were_named_is_read(lake: FileLake, tmp_path: P
 
 
 def test_a_uri_names_the_same_folder(lake: FileLake, tmp_path: Path) -> None:
-    """A file URI reads what the path wrote, and lists its files as URIs."""
+    """A file URI reads what the path wrote."""
     (only,) = store(lake, one_snapshot())
     same = FileLake(f"file://{tmp_path}/lake")
     assert same.snapshots("test") == [only]
-    assert same.files("groups", [only]) == [
-        f"file://{path}" for path in lake.files("groups", [only])
-    ]
     store(same, one_snapshot(1))
     assert lake.snapshots("test", limit=2) == [snapshot_id(1), only]
 
@@ -285,7 +283,7 @@ def test_a_reader_of_what_is_replaced_reads_one_run(
 def test_a_file_that_is_lost_is_named_as_such(any_lake: FileLake) -> None:
     """Nobody replaced it: the reader does not wait for a run that never comes."""
     any_lake.finish("candidates", snapshot_id(0), "a", [one_part(any_lake, "a", 0, 1)], {})
-    Path(any_lake.files("candidates", [snapshot_id(0)])[0]).unlink()
+    paths_of(any_lake, "candidates", snapshot_id(0))[0].unlink()
     with pytest.raises(LakeError, match=r"file of candidates of snapshot .* is gone.*again"):
         any_lake.read("candidates", [snapshot_id(0)])
 
@@ -518,7 +516,7 @@ def test_a_damaged_manifest_is_named(lake: FileLake, content: bytes) -> None:
 def test_a_damaged_table_is_named(lake: FileLake) -> None:
     """A truncated Parquet file is a lake error, not a stack of Arrow's."""
     (only,) = store(lake, one_snapshot())
-    Path(lake.files("groups", [only])[0]).write_bytes(b"PAR1")
+    paths_of(lake, "groups", only)[0].write_bytes(b"PAR1")
     with pytest.raises(LakeError, match=r"cannot be read.*damaged"):
         lake.read("groups", [only])
 
@@ -549,7 +547,7 @@ def test_derived_steps_have_manifests_of_their_own(lake: FileLake) -> None:
 def test_the_lake_around_a_file_is_found(lake: FileLake, tmp_path: Path) -> None:
     """The lake's folder, a file of it and nothing else lead to the lake."""
     (only,) = store(lake, one_snapshot())
-    for path in (lake.path, lake.files("groups", [only])[0]):
+    for path in (lake.path, paths_of(lake, "groups", only)[0]):
         found = FileLake.around(path)
         assert found is not None
         assert found.snapshots("test") == [only]
@@ -575,7 +573,7 @@ def test_what_is_not_an_id_is_refused(text: str) -> None:
 
 def without(lake: FileLake, dataset: str, only: str, columns: list[str]) -> None:
     """Write the file of a dataset again as if it had never had some columns."""
-    (path,) = lake.files(dataset, [only])
+    (path,) = paths_of(lake, dataset, only)
     pq.write_table(pq.ParquetFile(path).read().drop_columns(columns), path)
 
 

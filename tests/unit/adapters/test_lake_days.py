@@ -28,6 +28,7 @@ from tests.helpers.snapshots import (
     compacted,
     group,
     make_snapshot,
+    paths_of,
     snapshot_id,
     store,
     topic,
@@ -153,7 +154,7 @@ def test_one_snapshot_costs_its_own_row_groups(
     lake = filled(FileLake(tmp_path / "lake"), count=6)
     before = content(lake)
     compacted(lake, TOMORROW)
-    (path,) = lake.files("commits", [snapshot_id(n) for n in range(6)])
+    (path,) = {path for n in range(6) for path in paths_of(lake, "commits", snapshot_id(n))}
     sizes = pq.read_metadata(path)
     assert [sizes.row_group(i).num_rows for i in range(sizes.num_row_groups)] == [4] * 9
     asked: list[list[int]] = []
@@ -350,13 +351,13 @@ def test_a_damaged_day_is_named_and_holds_no_other_back(lake: FileLake, tmp_path
     store(lake, snapshot(0), snapshot(1), snapshot(per_day))
     measure(lake, 0)
     before = lake.read("commits", [snapshot_id(0)])
-    Path(lake.files("members", [snapshot_id(1)])[0]).write_bytes(b"PAR1")
+    paths_of(lake, "members", snapshot_id(1))[0].write_bytes(b"PAR1")
     with pytest.raises(
         LakeError, match=r"compacted: members of test, 2026-03-01: .*Nothing is lost"
     ):
         upkeep(lake, None, Settings(), NEXT_WEEK)
-    assert {Path(f).name[:4] for f in lake.files("groups", [snapshot_id(per_day)])} == {"day."}
-    assert {Path(f).name[:4] for f in lake.files("group_metrics", [snapshot_id(0)])} == {"day."}
+    for dataset, only in (("groups", snapshot_id(per_day)), ("group_metrics", snapshot_id(0))):
+        assert [path.name[:4] for path in paths_of(lake, dataset, only)] == ["day."]
     assert lake.read("commits", [snapshot_id(0)]).equals(before)
     assert lake.read("members", [snapshot_id(0)]).num_rows == 6
     assert not list(tmp_path.rglob("*.tmp"))

@@ -111,12 +111,6 @@ def test_expire_forgets(file: Path) -> None:
     assert recording.snapshots("test", limit=9) == [snapshot_id(2), snapshot_id(1)]
 
 
-def test_spark_is_told_that_there_are_no_files(file: Path) -> None:
-    """Paths cannot be had of a recording; the line says what to do instead."""
-    with pytest.raises(LakeError, match="lake folder"):
-        open_recording(file).files("groups", [snapshot_id(0)])
-
-
 def test_nothing_to_record_is_an_input_error(tmp_path: Path, lake: FileLake) -> None:
     """A recording without snapshots is not written."""
     with pytest.raises(InputError, match="nothing to record"):

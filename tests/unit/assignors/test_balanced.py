@@ -16,7 +16,7 @@ from evenkeel.engine.assignors.balanced import solve as balanced
 from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.conformance import check
 from evenkeel.engine.facts import FactKind
-from evenkeel.engine.kit import compiled
+from evenkeel.engine.kit.compiled import held_to
 from evenkeel.engine.model import NONE, Column
 from evenkeel.engine.wording import proof as words_of
 from tests.helpers.examples import times
@@ -112,14 +112,12 @@ def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, g
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(small(), groups())
-def test_compiled_and_interpreted_it_answers_alike(monkeypatch, few, many):
+def test_compiled_and_interpreted_it_answers_alike(few, many):
     """How much a process has worked on before chooses the form of the loops, never the answer."""
-    with monkeypatch.context() as patch:
-        patch.setattr(compiled, "WORTH_GOING_ON", 1 << 62)
+    with held_to(compiled=False):
         interpreted = [Balanced().assign(group) for group in (few, many)]
-        patch.setattr(compiled, "WORTH_COMPILING", 0)
+    with held_to(compiled=True):
         fast = [Balanced().assign(group) for group in (few, many)]
 
     for slow, same in zip(interpreted, fast, strict=True):

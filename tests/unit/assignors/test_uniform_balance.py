@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.assignors.uniform.balance import moves_between
-from evenkeel.engine.kit.compiled import WORTH_COMPILING
+from evenkeel.engine.kit.compiled import held_to
 
 
-def _moves(sizes, of_topic, steps=0):
+def _moves(sizes, of_topic):
     """The (giver, taker) pairs, when the members have so many in all and so many of the topic."""
     end = np.cumsum(of_topic)
-    given, taker = moves_between(np.array(sizes), end - of_topic, end, steps=steps)
+    given, taker = moves_between(np.array(sizes), end - of_topic, end)
     giver = np.searchsorted(end, given, side="right")
     return list(zip(giver.tolist(), taker.tolist(), strict=True))
 
@@ -55,7 +55,10 @@ def test_the_compiled_form_moves_the_same():
     of_topic = random.integers(0, 60, 1_000) * random.integers(0, 2, 1_000)
     of_topic = np.minimum(of_topic, sizes)
 
-    interpreted, compiled = _moves(sizes, of_topic), _moves(sizes, of_topic, WORTH_COMPILING)
+    with held_to(compiled=False):
+        interpreted = _moves(sizes, of_topic)
+    with held_to(compiled=True):
+        compiled = _moves(sizes, of_topic)
 
     assert len(interpreted) > 1_000
     assert compiled == interpreted

@@ -28,6 +28,7 @@ COMMANDS = (
     "query",
     "migrate",
     "upkeep",
+    "compile",
     "pack",
     "doctor",
 )

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from evenkeel.engine.assignors.balanced.swaps import best_swaps
 from evenkeel.engine.cli import archive
 from evenkeel.engine.environment import source_files, source_folder, this_environment
 
@@ -89,6 +90,21 @@ def test_the_whole_environment_is_what_steps_import():
     inside = {str(name) for name, _ in held.files}
     assert "pyarrow/parquet/core.py" in inside
     assert not [name for name in inside if name.startswith(("numpy/tests/", "pyarrow/include/"))]
+
+
+def test_compiled_forms_are_taken_along_with_what_reads_them(monkeypatch, tmp_path):
+    """Wherever they are kept here, in the archive they lie beside their source; without Numba they are left out."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    folder = next(best_swaps.folders())
+    folder.mkdir(parents=True)
+    for end in (".nbi", ".1.nbc"):
+        (folder / f"{best_swaps.form}{end}").touch()
+
+    kept = "evenkeel/engine/assignors/balanced/__pycache__/swaps.best_swaps-"
+    inside = [path for name, path in archive.content().files if str(name).startswith(kept)]
+    assert sorted(folder.iterdir()) == inside
+    inside = dict(archive.content(without=["numba"]).files)
+    assert not [name for name in inside if name.suffix in (".nbi", ".nbc")]
 
 
 def test_another_package_is_added_with_what_it_requires():

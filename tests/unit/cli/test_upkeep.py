@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.datasets import SNAPSHOT
-from tests.helpers.snapshots import EVERY, FIRST, make_snapshot, store, topic
+from tests.helpers.snapshots import EVERY, FIRST, make_snapshot, paths_of, store, topic
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_lake_that_is_damaged_is_one_line(run, now, tmp_path):
     lake = FileLake(tmp_path / "own")
     number = 95 * (timedelta(days=1) // EVERY)
     (only,) = store(lake, make_snapshot(topics=[topic("t")], number=number))
-    Path(lake.files("brokers", [only])[0]).write_bytes(b"PAR1")
+    paths_of(lake, "brokers", only)[0].write_bytes(b"PAR1")
     result = run("upkeep", "--lake", tmp_path / "own")
     assert result.exit_code == 4
     assert "brokers of test, 2026-06-04" in result.stderr

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
@@ -14,6 +16,7 @@ import pytest
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
+from evenkeel.expectations import run as runner
 from evenkeel.expectations.frames import Frame
 from evenkeel.expectations.run import check, validate_candidates, validate_snapshot
 from evenkeel.expectations.suite import expect
@@ -60,6 +63,33 @@ print(len([name for name in sys.modules if name.startswith("great_expectations")
         check=True,
     )
     assert ("True\n", "") == (run.stdout, run.stderr)
+
+
+def test_of_all_frames_only_the_newest_is_kept(monkeypatch):
+    """One context sees them all, and memory does not grow with their number."""
+    made, alive = [], []
+
+    class Watched:
+        def __init__(self, table):
+            self.table = table
+
+        def to_pandas(self):
+            gc.collect()
+            alive.append(sum(frame() is not None for frame in made))
+            frame = self.table.to_pandas()
+            made.append(weakref.ref(frame))
+            return frame
+
+    narrow = runner._narrow
+    monkeypatch.setattr(runner, "_narrow", lambda *asked: Watched(narrow(*asked)))
+    there = [
+        expect(gxe.ExpectColumnValuesToNotBeNull, f"There is {c}.", "gone", column=c)
+        for c in "abcd"
+    ]
+    table = pa.table({c: [1] for c in "abcd"})
+    rows = check({"x": Frame(name="x", table=table)}, {"x": gx.ExpectationSuite("x", there)})
+    assert [row["success"] for row in rows] == [True] * 4
+    assert alive == [0, 1, 1, 1]
 
 
 def test_an_expectation_that_cannot_be_evaluated_is_our_fault():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.errors import SnapshotNotFound
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.ports import Manifest
 from evenkeel.engine.steps import catching_up
 from evenkeel.engine.steps.catching_up import Turn
@@ -147,3 +148,28 @@ def test_a_snapshot_that_the_history_missed_is_noted_first(pipeline: Pipeline) -
     assert pipeline.run(ids[1], "asset_triggered__1") == (ids[1], True)
     with pytest.raises(SnapshotNotFound):
         pipeline.run(snapshot_id(7), "asset_triggered__7")
+
+
+def test_what_fails_on_the_way_holds_nobody_up() -> None:
+    """It is told in a line, also what a library raises; a fault of ours is raised as it is."""
+    said: list[str] = []
+    done: list[str] = []
+
+    def work(snapshot_id: str) -> None:
+        if snapshot_id in failing:
+            raise failing[snapshot_id]
+        done.append(snapshot_id)
+
+    failing = {"a": LakeError("no\nroom", fix="Make some."), "c": OSError("gone")}
+    catching_up.on_the_way("abcd", work, timedelta(hours=1), said.append, OSError)
+    assert done == ["b", "d"]
+    assert said == ["overtaken snapshot a: no room Make some.", "overtaken snapshot c: gone"]
+    with pytest.raises(OSError, match="gone"):
+        catching_up.on_the_way("c", work, timedelta(hours=1), said.append, LakeError)
+
+
+def test_the_next_run_goes_on_when_the_time_is_over() -> None:
+    """None is begun after it, and that is told."""
+    said: list[str] = []
+    catching_up.on_the_way("ab", said.append, timedelta(seconds=-1), said.append, OSError)
+    assert said == ["the other overtaken snapshots are left to the next run"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import evenkeel.engine.streams.task_movements
+from evenkeel.engine.kit.compiled import held_to
 from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.model import ClientLine, application
 from evenkeel.engine.streams.settings import ANY_LAG, TaskConfig
@@ -199,15 +199,14 @@ def test_who_runs_a_task_is_caught_up_or_furthest(sketch):
 
 
 @pytest.mark.slow
-def test_compiled_it_gives_the_same(monkeypatch):
+def test_compiled_it_gives_the_same():
     """Kernels compiled and interpreted agree, on applications where heaps are stirred up."""
     cases = [sketch(Random(seed), Shape(most_tasks=30, most_clients=20)) for seed in range(60)]
-    plain = [_everything(case) for case in cases]
-    monkeypatch.setattr(
-        evenkeel.engine.streams.task_movements, "at_work", lambda kernel, steps: kernel.fast
-    )
+    with held_to(compiled=False):
+        plain = [_everything(case) for case in cases]
 
-    assert [_everything(case) for case in cases] == plain
+    with held_to(compiled=True):
+        assert [_everything(case) for case in cases] == plain
 
 
 def _everything(case):

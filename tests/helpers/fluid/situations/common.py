@@ -15,8 +15,8 @@ CAPACITY = 600.0
 TOLD = frozenset({Kind.WORSE, Kind.RESOLVED, Kind.DIGEST})
 """What may follow where something was opened."""
 
-LOCKED = Commits(every=60, phase=12, spread=10)
-"""Each snapshot finds the commits of member m `48 - 10 m` seconds old."""
+LOCKED = Commits(every=60, phase=10, spread=10)
+"""Each snapshot finds the commits of member m `50 - 10 m` seconds old."""
 
 SETTLED = 3
 """From this snapshot on enough is known of a group that nothing happens to."""

@@ -24,7 +24,7 @@ BEHIND_FOR_MOMENTS = (3, LAST, Diagnosis.CATCHING_UP)
 
 HEALTHY = (
     Situation(
-        says="Busy, and every snapshot finds its commits 18 to 48 s old: traffic times age looks like lag.",
+        says="Busy, and every snapshot finds its commits 20 to 50 s old: traffic times age looks like lag.",
         group=busy("healthy-locked", commits=LOCKED),
         truths=(fine(),),
     ),
@@ -148,6 +148,19 @@ HEALTHY = (
             events=(Join(at=at(40) - 100, members=(3,)), Join(at=at(52) - 100, members=(4,))),
         ),
         truths=(fine(3, 39), fine(43, 51), fine(55)),
+    ),
+    Situation(
+        says="A group of the newer protocol grows from three members to four, whose broker moves what must be moved.",
+        group=busy(
+            "healthy-modern",
+            topics=topics(2, 8, 80),
+            members=(*members(3, CAPACITY), Member(capacity=CAPACITY, here=False)),
+            strategy="uniform",
+            modern=True,
+            lists=("uniform", "range"),
+            events=(Join(at=at(40) - 100, members=(3,)),),
+        ),
+        truths=(fine(3, 39), fine(43)),
     ),
     Situation(
         says="A topic gets four partitions more; whoever gets them starts at their beginning.",

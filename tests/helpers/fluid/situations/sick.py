@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.helpers.fluid.plan import (
     Capacity,
-    Commits,
     Join,
     Leave,
     Rebalancing,
@@ -165,7 +164,7 @@ SICK = (
                 Topic(name=f"t{n}", rates=(100,) * 8, keeps=3600, cut_every=5) for n in range(2)
             ),
             members=members(3, 400),
-            commits=Commits(every=60, phase=12, spread=10),
+            commits=LOCKED,
             backlog=(100 * 3400.0,) * 16,
         ),
         truths=(true(Diagnosis.LOSING, 6),),

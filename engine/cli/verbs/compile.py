@@ -1,0 +1,28 @@
+"""`evenkeel compile`: what large groups need compiled, before a scheduled run needs it."""
+
+from __future__ import annotations
+
+from evenkeel.engine.cli.options import epilog
+
+EPILOG = epilog(
+    [
+        "evenkeel compile                               # once per installation, half a minute",
+        "evenkeel compile                               # in an image, before its last USER: all may read it",
+    ],
+    [0, 2],
+    "Without it the first run with much to do takes that half minute; small groups never need it. `evenkeel pack` does "
+    "it too, and the workers of a cluster get what was compiled.",
+)
+
+
+def compile() -> None:
+    """Compile the loops of large groups now, so that no scheduled run has to."""
+    import time
+
+    from evenkeel.engine.cli import ahead
+    from evenkeel.engine.text import several
+
+    began = time.monotonic()
+    folder = ahead.compile_and_keep()
+    loops = several(len(ahead.kernels()), "loop")
+    print(f"{loops} compiled and kept below {folder} ({time.monotonic() - began:.0f} s)")

@@ -1,0 +1,177 @@
+"""What is the matter with a group."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.wording import words
+from tests.helpers.series import members_of, observed_series, series, steadily
+
+THREE = members_of([0], [1], [2])
+TENS = steadily([10, 10, 10], 5, [9000, 9000, 9000])
+
+
+def _diagnosed(members, ends, commits, **other):
+    """The diagnosis of the newest snapshot, and how it reads."""
+    rule = other.pop("rule", {})
+    [diagnosed] = observed_series(series(members, ends, commits, **other), **rule).diagnoses
+    return diagnosed.diagnosis, "; ".join(map(words, diagnosed.facts))
+
+
+def _behind(*, by, does):
+    """Commits that are so many offsets behind `TENS` at first and go on at these speeds."""
+    return steadily(does, 5, [9000 - one for one in by])
+
+
+def test_a_group_whose_commits_are_fresh_keeps_up():
+    """Lag is not the matter where it is what arrived since the last commit."""
+    assert _diagnosed(THREE, TENS, _behind(by=[90, 50, 0], does=[10, 10, 10])) == (
+        Diagnosis.KEEPS_UP,
+        "",
+    )
+
+
+def test_one_snapshot_with_lag_says_nothing():
+    """How far behind that is in time, only a second one tells."""
+    diagnosis, text = _diagnosed(THREE, TENS[:1], [[100, 9000, 9000]])
+
+    assert diagnosis is Diagnosis.UNKNOWN
+    assert text == "how far behind it is will be known after the next snapshot (1 partition)"
+
+
+def test_nobody_is_there():
+    """What arrives meanwhile is said."""
+    diagnosis, text = _diagnosed(
+        [], TENS, [TENS[0]] * 5, state="Empty", rule={"auto_offset_reset": "earliest"}
+    )
+
+    assert diagnosis is Diagnosis.NO_MEMBERS
+    assert text == "nobody consumes its 3 partitions; 30/s arrives"
+
+
+def test_a_group_in_motion():
+    """Its state is said."""
+    diagnosis, text = _diagnosed(THREE, TENS, TENS, state="PreparingRebalance")
+
+    assert diagnosis is Diagnosis.REBALANCING
+    assert text == "who owns what is in motion (PreparingRebalance)"
+
+
+def test_retention_takes_what_was_not_read():
+    """The amount and the partition are named."""
+    begins = [[0, 0, 0]] * 4 + [[5000, 0, 0]]
+    diagnosis, text = _diagnosed(
+        THREE, TENS, _behind(by=[8000, 0, 0], does=[1, 10, 10]), begins=begins
+    )
+
+    assert diagnosis is Diagnosis.LOSING_RECORDS
+    assert text == "retention removed 2,800 offsets it had not read, of 1 partition (t-0)"
+
+
+def test_a_commit_that_was_set_to_the_end():
+    """A member that does 4/s did not read 15,400 offsets in five minutes."""
+    slow = _behind(by=[7000, 7000, 7000], does=[4, 4, 4])
+    diagnosis, text = _diagnosed(THREE, TENS, [*slow[:4], TENS[4]])
+
+    assert diagnosis is Diagnosis.SKIPPED_RECORDS
+    assert text.startswith("its commits jumped over 46,200 offsets of 3 partitions (t-0, t-1, t-2)")
+
+
+def test_a_member_none_of_whose_partitions_moves():
+    """It is named by its client id."""
+    diagnosis, text = _diagnosed(
+        members_of([0, 1], [2]), TENS, _behind(by=[0, 0, 0], does=[0, 0, 10])
+    )
+
+    assert diagnosis is Diagnosis.SILENT_MEMBER
+    assert text == "c-0 commits nothing since 20 min, 2 partitions; 20/s arrives there"
+
+
+def test_a_partition_that_stands_still_beside_others():
+    """The member reads what else it owns, so the partition is stuck."""
+    diagnosis, text = _diagnosed(
+        members_of([0, 1], [2]), TENS, _behind(by=[0, 0, 0], does=[0, 10, 10])
+    )
+
+    assert diagnosis is Diagnosis.STUCK_PARTITION
+    assert text == "t-0 stands still since 20 min, though the owner consumes others"
+
+
+def test_a_member_that_does_less_than_its_peers():
+    """Its speed, theirs and what arrives are said."""
+    diagnosis, text = _diagnosed(THREE, TENS, _behind(by=[3000, 0, 0], does=[6, 10, 10]))
+
+    assert diagnosis is Diagnosis.SLOW_MEMBER
+    assert text == "c-0 does 6/s, its peers 10/s; 10/s arrives"
+
+
+def test_a_partition_that_is_too_much_for_any_member():
+    """No member is known to do as much as arrives there."""
+    ends = steadily([12, 10, 10], 5, [9000, 9000, 9000])
+    diagnosis, text = _diagnosed(THREE, ends, _behind(by=[3000, 0, 0], does=[11, 10, 10]))
+
+    assert diagnosis is Diagnosis.HOT_PARTITION
+    assert text == "12/s arrives in t-0, the best member does 11/s"
+
+
+def test_more_arrives_than_all_can_do():
+    """How many members would do is said, and that partitions are the ceiling."""
+    ends = steadily([6, 6, 6, 6], 5, [9000] * 4)
+    commits = steadily([4, 4, 4, 4], 5, [6000] * 4)
+    diagnosis, text = _diagnosed(members_of([0, 1], [2, 3]), ends, commits)
+
+    assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
+    assert text == "2 members, 3 would do; 24/s arrives, together they do 16/s"
+
+
+def test_one_gets_more_than_it_can_do_though_the_total_fits():
+    """The member, what it gets and what it does are said."""
+    diagnosis, text = _diagnosed(
+        members_of([0, 1], [2]), TENS, _behind(by=[3000, 3000, 0], does=[8, 8, 10])
+    )
+
+    assert diagnosis is Diagnosis.SKEWED_LOAD
+    assert text == "c-0 gets 20/s and does 16/s"
+
+
+def test_a_backlog_that_shrinks():
+    """Since every member can do more than arrives, the end is in sight."""
+    diagnosis, text = _diagnosed(THREE, TENS, _behind(by=[6000, 0, 0], does=[12, 10, 10]))
+
+    assert diagnosis is Diagnosis.CATCHING_UP
+    assert text == "5 min 50 s behind in 1 partition, caught up in about 29 min 10 s"
+
+
+def test_a_group_that_was_never_seen_to_commit_is_not_judged():
+    """It may be one that commits once an hour: what to do is said."""
+    diagnosis, text = _diagnosed(
+        THREE,
+        TENS,
+        _behind(by=[900, 900, 900], does=[0, 0, 0]),
+        rule={"commit_interval_seconds": None},
+    )
+
+    assert diagnosis is Diagnosis.UNKNOWN
+    assert "configure commit_interval_seconds" in text
+
+
+@pytest.mark.parametrize(("objective", "expected"), [(60, "catching up"), (900, "keeps up")])
+def test_the_objective_of_a_rule_decides(objective, expected):
+    """Who may be a quarter of an hour behind keeps up where others do not."""
+    diagnosis, _ = _diagnosed(
+        THREE,
+        TENS,
+        _behind(by=[6000, 0, 0], does=[12, 10, 10]),
+        rule={"objective_seconds": objective},
+    )
+
+    assert diagnosis.value == expected
+
+
+def test_members_of_one_name_are_told_apart():
+    """Where two have the same client id, they are called by their member ids."""
+    same = [{**one, "client_id": "x"} for one in THREE]
+    _, text = _diagnosed(same, TENS, _behind(by=[3000, 0, 0], does=[6, 10, 10]))
+
+    assert text.startswith("c-0-id does 6/s")
