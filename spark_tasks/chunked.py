@@ -8,6 +8,7 @@ died or was slow, writes the same part again; what no task finished, no reader s
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import secrets
@@ -95,6 +96,7 @@ class _Task:
         self.run, self.work = run, work
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        _settle()
         for batch in batches:
             for row in batch.to_pylist():
                 try:
@@ -111,8 +113,22 @@ class _Task:
                 )
 
     def _written(self, number: int, groups: Sequence[str]) -> WrittenPart:
-        tables = self.work(groups)
-        return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
+        try:
+            tables = self.work(groups)
+            return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
+        finally:
+            gc.collect()
+
+
+def _settle() -> None:
+    """Every core has a worker, and each works on arrays, one chunk like the other."""
+    pa.set_cpu_count(1)
+    # Arrow's own pool gives memory back at once: getting it again was a third of what reading took
+    pa.set_memory_pool(pa.system_memory_pool())
+    # what is imported stays, and what a chunk makes is used until it is done: nothing to look for meanwhile
+    if not gc.get_freeze_count():
+        gc.freeze()
+    gc.set_threshold(200_000)
 
 
 def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[WrittenPart]:

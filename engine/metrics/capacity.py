@@ -15,8 +15,6 @@ of time beyond the commit interval (`commit_interval.delay`), so what merely wai
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +22,7 @@ import numpy as np
 from evenkeel.engine.batch import median_by
 from evenkeel.engine.labels import Labels
 from evenkeel.engine.metrics.past import Past
+from evenkeel.engine.metrics.recognised import Recognised
 from evenkeel.engine.metrics.samples import Samples, any_of_owner, stack_of, sums_by_owner
 from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, Indices, Ints
 
@@ -146,28 +145,12 @@ def owners_before(past: Past) -> Indices:
     A member is recognised by its id while it lives, over restarts by `Member.identity`, unless another member has the
     same. NONE is for nobody, and for a member who is gone.
     """
-    now = past.now
-    of_now = list(now.members.group.tolist())
-    by_id = {key: i for i, key in enumerate(zip(of_now, now.members.ids, strict=True))}
-    known = list(zip(of_now, now.members.identities, strict=True))
-    by_identity = {key: i for i, key in enumerate(known)}
-    shared_now = _shared(known)
+    recognised = Recognised(past.now.members)
     owners = []
     for old, of_group in zip(past.earlier, past.of_group, strict=True):
         numbers = np.full(len(old) + 1, NONE, np.int64)
         numbers[of_group[of_group != NONE]] = np.flatnonzero(of_group != NONE)
-        group = numbers[old.members.group].tolist()
-        then = list(zip(group, old.members.identities, strict=True))
-        several = shared_now | _shared(then)
-        same = [
-            by_id.get((g, member), NONE if who in several else by_identity.get(who, NONE))
-            for g, member, who in zip(group, old.members.ids, then, strict=True)
-        ]
-        owners.append(np.array([*same, NONE], np.int32)[old.partitions.owner])
+        same = recognised.among(old.members, numbers[old.members.group])
+        owners.append(np.append(same, np.int32(NONE))[old.partitions.owner])
     gathered: Indices = past.gather(owners, NONE, np.int32)
     return gathered
-
-
-def _shared(identities: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Identities that more than one member of a group has, as consumers of one program may."""
-    return {identity for identity, members in Counter(identities).items() if members > 1}

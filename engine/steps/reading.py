@@ -17,6 +17,7 @@ from evenkeel.engine.datasets import (
     SNAPSHOT,
     STEPS,
     batch_of_tables,
+    is_store_of,
     split_snapshot_id,
     topics_named,
     with_nulls,
@@ -177,7 +178,7 @@ def read_batch(
     tables = {name: read(name, groups=names) for name in ("groups", "members", "commits")}
     topics = set(topics_named(tables["members"], tables["commits"]).to_pylist())
     if whole:
-        topics |= _changelogs(lake, snapshot_id, tables["groups"])
+        topics |= _stores(lake, snapshot_id, tables["groups"])
     tables["partitions"] = read("partitions", topics=topics)
     tables["brokers"] = read("brokers")
 
@@ -187,13 +188,15 @@ def read_batch(
     return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names)
 
 
-def _changelogs(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
-    """The topics that keep stores, where one of the groups is a Kafka Streams application."""
-    kinds = zip(groups["group_type"].to_pylist(), groups["assignor"].to_pylist(), strict=True)
-    if not any(places_tasks(*kind) for kind in kinds):
+def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
+    """The topics that keep stores of those groups that are Kafka Streams applications."""
+    names, *kinds = (groups[name].to_pylist() for name in ("group_id", "group_type", "assignor"))
+    places = [name for name, *kind in zip(names, *kinds, strict=True) if places_tasks(*kind)]
+    if not places:
         return set()
     topics = pc.unique(lake.read("partitions", [snapshot_id], columns=["topic"])["topic"])
-    return set(topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist())
+    changelogs = topics.filter(pc.ends_with(topics, CHANGELOG)).to_pylist()
+    return {topic for topic in changelogs if any(is_store_of(name, topic) for name in places)}
 
 
 def read_with_past(

@@ -17,7 +17,7 @@ from evenkeel.engine.steps import (
     propose_chunk,
 )
 from evenkeel.engine.steps.measure import measure_batch, observe_group, record_metrics
-from evenkeel.engine.steps.reading import BatchWithPast, read_with_past
+from evenkeel.engine.steps.reading import BatchWithPast, read_batch, read_with_past
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
 SETTINGS = Settings(
@@ -136,3 +136,26 @@ def test_a_group_that_cannot_be_measured_has_one_row_that_says_why(
     columns = ("group_id", "group_type", "state", "assignor", "config_version")
     assert [row[name] for name in columns] == [expected[1][name] for name in columns]
     assert (row["status"], row["findings"], row["total_lag"]) == ("UNKNOWN", [], None)
+
+
+def test_of_stores_those_of_the_groups_are_read(lake, newest, names):
+    """A Kafka Streams application's stores come with it, and nobody else's do."""
+    whole = read_batch(lake, SETTINGS, newest, names)
+    stores = {group.group: group.stores for group in whole.groups if group.stores is not None}
+    one = min(name for name, table in stores.items() if table.topics)
+    asked: list[set[str]] = []
+
+    class Asked:
+        """The lake, noting which topics are asked for."""
+
+        def __getattr__(self, name):
+            return getattr(lake, name)
+
+        def read(self, dataset, ids, **wanted):
+            asked.extend([set(wanted["topics"])] if wanted.get("topics") else [])
+            return lake.read(dataset, ids, **wanted)
+
+    (group,) = read_batch(Asked(), SETTINGS, newest, [one]).groups
+    assert group.stores.topics == stores[one].topics
+    assert {topic for topic in asked[0] if topic.endswith("-changelog")} == set(stores[one].topics)
+    assert len({topic for table in stores.values() for topic in table.topics}) > 1
