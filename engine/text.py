@@ -76,11 +76,11 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def one_line(said: object) -> str:
+def one_line(value: object) -> str:
     """
     What something says of itself (an error, a name), on one line.
 
     >>> one_line(ValueError("two\\n  lines"))
     'two lines'
     """
-    return " ".join(str(said).split())
+    return " ".join(str(value).split())

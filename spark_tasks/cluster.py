@@ -37,6 +37,10 @@ AWS = (
 """What workers need of the environment to reach S3, where it is set here."""
 
 
+CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+"""Those of them that open S3."""
+
+
 def is_local(master: str) -> bool:
     """Whether this machine does all of the work."""
     return master.startswith("local")
@@ -152,6 +156,7 @@ def python_of_workers(environ: Mapping[str, str], defaults: Mapping[str, str]) -
     return defaults.get("spark.pyspark.python") or environ.get("PYSPARK_PYTHON")
 
 
-def for_workers(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment variables that travel with a task: how to reach S3, credentials among them."""
-    return {name: environ[name] for name in AWS if environ.get(name)}
+def for_workers(environ: Mapping[str, str], *, credentials: bool = True) -> dict[str, str]:
+    """The environment variables that travel with a task: how to reach S3, with or without credentials."""
+    names = AWS if credentials else [name for name in AWS if name not in CREDENTIALS]
+    return {name: environ[name] for name in names if environ.get(name)}

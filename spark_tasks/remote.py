@@ -44,6 +44,7 @@ _FORM = re.compile(
     r"sc://(\[[^\]]+\]|[^\s/:;@?#\[\]]+)(?::(\d{1,5}))?(?:/(?:;[^\s;=?#]+=[^\s;=?#]*)*)?"
 )
 _NOT_STARTED = re.compile(r'Cannot run program "([^"]+)".*?: (?:error=\d+, )?(.+)')
+_NOT_PYTHON = re.compile(r"Error from python worker:\s*\n((?:[ \t]+\S.*\n)+)")
 _OTHER_PYTHON = re.compile(r"in worker has different version: (\d+\.\d+) than")
 _NOT_ANSWERED = re.compile(r'details = "(.*?)"$', re.MULTILINE)
 _NO_MODULE = re.compile(r"ModuleNotFoundError: (.+)")
@@ -78,12 +79,17 @@ def server(environ: Mapping[str, str]) -> Server | None:
             fix="Unset one: Spark runs either on a Connect server or on a master.",
         )
     parts = _FORM.fullmatch(url)
-    if parts is None:
+    if parts is None or int(parts[2] or 0) > 65535:
         raise ConfigError(
             f"{REMOTE} is no URL of a Spark Connect server.",
             fix="Use sc://host:port, or sc://host:port/;use_ssl=true;token=... (in values, = is written %3D).",
         )
     return Server(url, parts[1], int(parts[2] or 15002))
+
+
+def for_workers(environ: Mapping[str, str]) -> dict[str, str]:
+    """What travels with a task: a server writes what it was sent into its log when that fails, so no credentials do."""
+    return cluster.for_workers(environ, credentials=server(environ) is None)
 
 
 @contextmanager
@@ -221,7 +227,7 @@ def _answers(of: Server, spark: Any, words: str) -> list[Answer]:
     patience = readiness.patience()
     # as many partitions as the server has cores
     question = spark.range(10_000).mapInArrow(
-        asking(probe.PROBE, words, cluster.for_workers(os.environ)), "said string"
+        asking(probe.PROBE, words, for_workers(os.environ)), "said string"
     )
     with readiness.cancelled_after(patience, spark.interruptAll) as late:
         try:
@@ -242,6 +248,8 @@ def _answer_of(of: Server, problem: str) -> Answer | None:
     """What a worker that Spark could not use would have said."""
     if no_program := _NOT_STARTED.search(problem):
         return Answer({}, f"{no_program[1]}: {no_program[2].strip()}")
+    if no_python := _NOT_PYTHON.search(problem):
+        return Answer({}, no_python[1].strip().splitlines()[-1].strip())
     known = {"host": str(of), "python": python_version()}
     if other := _OTHER_PYTHON.search(problem):
         return Answer(known | {"python": other[1]}, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,13 +49,13 @@ class ConnectServer:
 
 
 @contextmanager
-def connect_server(folder: Path, python: str = sys.executable) -> Iterator[ConnectServer]:
+def connect_server(folder: Path, environ: Mapping[str, str]) -> Iterator[ConnectServer]:
     """
     A server, ended at the end.
 
     Args:
         folder: Takes everything that it writes.
-        python: The interpreter of its workers; of ours they see no variable.
+        environ: What of the environment it has; its workers run our Python.
     """
     (port,), conf = free_ports(1), folder / "conf"
     conf.mkdir(parents=True)
@@ -74,8 +74,9 @@ def connect_server(folder: Path, python: str = sys.executable) -> Iterator[Conne
         "SPARK_CONF_DIR": str(conf),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "JAVA_HOME": str(java.resolve().parents[1]),
-        "PYSPARK_PYTHON": python,
+        "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": "",
+        **environ,
     }
     process = spawn(
         [str(HOME / "bin" / "spark-submit"), *words],

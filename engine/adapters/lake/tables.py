@@ -226,13 +226,13 @@ def _picked(
     What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
     only where there is a row to be had.
     """
-    told = file.read_row_groups(row_groups, list(among))
-    rows = np.logical_and.reduce([_among(told[name], values) for name, values in among.items()])
+    telling = file.read_row_groups(row_groups, list(among))
+    rows = np.logical_and.reduce([_among(telling[name], values) for name, values in among.items()])
     sizes = [file.metadata.row_group(i).num_rows for i in row_groups]
     holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
     kept = [i for i, some in zip(row_groups, holds, strict=False) if some]
     others = [name for name in columns if name not in among]
-    table = told.filter(pa.array(rows))
+    table = telling.filter(pa.array(rows))
     if others:
         more = file.read_row_groups(kept, others)
         more = more.filter(pa.array(rows[np.repeat(holds[: len(sizes)], sizes)]))

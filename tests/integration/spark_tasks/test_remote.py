@@ -21,7 +21,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import remote
-from evenkeel.spark_tasks.cluster import ARCHIVE
+from evenkeel.spark_tasks.cluster import ARCHIVE, CREDENTIALS
 from evenkeel.spark_tasks.remote import REMOTE
 from evenkeel.spark_tasks.session import session
 from tests.helpers.s3_server import KEY, SECRET, s3_server
@@ -60,11 +60,12 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Everything, started once; the server itself knows no way to S3."""
+    """Everything, started once; the server has credentials for S3 and learns from a step where that is."""
     folder = tmp_path_factory.mktemp("connect")
     with s3_server(folder) as s3, pytest.MonkeyPatch.context() as patch:
         bucket = s3.pop("BUCKET")
-        with connect_server(folder / "spark") as server:
+        known = {name: s3[name] for name in CREDENTIALS if name in s3}
+        with connect_server(folder / "spark", known) as server:
             for name, value in s3.items():
                 patch.setenv(name, value)
             yield Site(server, make_lake(f"s3://{bucket}/lake"), s3)
@@ -104,8 +105,10 @@ def test_a_step_says_which_server_and_session_it_used(site, flow):
     assert 2 == len(sessions)
 
 
-def test_nobody_hears_a_secret(site, flow):
-    """Neither the token nor what opens the lake is in what a step or the server says."""
+def test_nobody_hears_a_secret(site, flow, ask):
+    """Neither the token nor what opens the lake is in what a step or the server says, even of one that failed."""
+    with pytest.raises(ConfigError):
+        ask("exit 1 #")
     heard = "".join(each.stdout + each.stderr for each in flow) + site.server.log
     assert "session" in heard
     for secret in (TOKEN, KEY, SECRET):
@@ -147,7 +150,7 @@ def test_an_archive_is_sent_to_the_workers(ask, tmp_path):
 def test_workers_without_our_code_are_named(ask):
     """A worker's Python lacks what a step needs: one line, with both ways to it."""
     with pytest.raises(ConfigError) as refused:
-        ask(f"PYTHONPATH= exec {BARE}")
+        ask(f"exec {BARE}")
     line = str(refused.value)
     assert "lacks a module: No module named '" in line
     assert "its PYSPARK_PYTHON, or let EVENKEEL_SPARK_ARCHIVE name the archive" in line
@@ -176,6 +179,12 @@ def test_workers_without_python_are_named(ask, site, monkeypatch):
     monkeypatch.setattr(remote.cluster, "PACKED_PYTHON", "./environment/no/python")
     with pytest.raises(ConfigError, match=r"cannot start Python as \./environment/no/python: .*No"):
         ask("exec true")
+
+
+def test_what_an_archive_says_that_finds_no_python_is_said(ask):
+    """The archive's program may run, and find no Python of our version on the server's machines."""
+    with pytest.raises(ConfigError, match=r"/environment/bin/python: there is no Python here\. St"):
+        ask("echo there is no Python here >&2; exit 127 #")
 
 
 def test_a_lake_that_workers_cannot_see_is_named(ask, tmp_path, monkeypatch):

@@ -106,3 +106,4 @@ def test_only_what_reaches_s3_travels_with_a_task():
     """Credentials and addresses of S3 that are set here, and nothing else of the environment."""
     given = {"AWS_SECRET_ACCESS_KEY": "hush", "AWS_REGION": "", "EVENKEEL_DATABASE_URL": "hush"}
     assert {"AWS_SECRET_ACCESS_KEY": "hush"} == cluster.for_workers(given)
+    assert {} == cluster.for_workers(given, credentials=False)

@@ -57,6 +57,7 @@ def test_a_server_never_shows_its_token():
         "spark://hush:1",
         "host:15002",
         "sc://",
+        "sc://host:70000/;token=hush",
         "sc://host/path/hush",
         "sc://user:hush@host",
         "sc://host:1;token=hush",
