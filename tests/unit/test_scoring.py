@@ -14,6 +14,7 @@ from evenkeel.engine.assignor import spec
 from evenkeel.engine.metrics.money import Tariff
 from evenkeel.engine.model import NONE, Assignment
 from evenkeel.engine.scoring import Judge, moves
+from tests.helpers.examples import times
 from tests.helpers.strategies import groups
 
 
@@ -186,6 +187,7 @@ def answered(draw):
     return group, draw(st.lists(st.sampled_from(few), min_size=1, max_size=6))
 
 
+@times(5)
 @given(answered())
 def test_answers_are_scored_as_if_each_were_the_only_one(drawn):
     """One judge says of many answers what one judge each says, and counts what changes hands of each."""

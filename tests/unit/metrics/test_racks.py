@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tests.helpers.strategies  # noqa: F401 registers the profile
 from evenkeel.engine.metrics.racks import Nearness, leader_crossing, replica_crossing
 from evenkeel.engine.model import NONE, ragged
 
@@ -104,10 +103,8 @@ def test_what_is_near_is_worked_out_once_for_every_assignment(drawn):
 
     for owner in owners:
         owner_rack = np.array(owner, np.int32)
-        shared, alone = (
-            near.crossing(owner_rack),
-            replica_crossing(owner_rack, start, racks, counts),
-        )
+        shared = near.crossing(owner_rack)
+        alone = replica_crossing(owner_rack, start, racks, counts)
         told = list(zip(shared.crosses.tolist(), shared.known.tolist(), strict=True))
         assert told == list(zip(alone.crosses.tolist(), alone.known.tolist(), strict=True))
         assert told == [_by_hand(*each) for each in zip(owner, counting, strict=True)]
