@@ -25,8 +25,8 @@ _GROUPS = 60
 
 
 def kernels() -> Sequence[Kernel[..., object]]:
-    """Ours, whether compiled or not."""
-    return [each for each in KERNELS if each.function.__module__.startswith("evenkeel.")]
+    """Those in files of ours, whether compiled or not."""
+    return [each for each in KERNELS if source_folder() in each.source.parents]
 
 
 def compile_all() -> None:

@@ -89,9 +89,8 @@ class Observation:
         production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
         capacity: (M) what each member can consume.
         commit_interval: (G) seconds from one commit to the next, nan unknown.
-        delay: (n) seconds by which each is behind beyond that, nan unknown.
-        arrived, seconds: (S - 1, n) offsets produced between two samples, newest first, and how long that took; nan
-            unknown.
+        samples: Offsets, times and owners now and before.
+        delays: (S, n) seconds by which each is behind beyond the commit interval at each sample, nan unknown.
         diagnoses: (G) what is the matter with each group.
         findings: (G) what is odd, each with its numbers.
     """
@@ -109,12 +108,17 @@ class Observation:
     statuses: Labels[Status]
     capacity: Capacity
     commit_interval: Floats
-    delay: Floats
-    arrived: Floats
-    seconds: Floats
+    samples: Samples
+    delays: Floats
     diagnoses: list[Diagnosed]
     sizes: RecordSize
     findings: tuple[tuple[Fact, ...], ...]
+
+    @property
+    def delay(self) -> Floats:
+        """(n) seconds by which each partition is behind now, beyond the commit interval; nan unknown."""
+        newest: Floats = self.delays[0]
+        return newest
 
 
 def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> Observation:
@@ -181,9 +185,8 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         ),
         capacity=capacity,
         commit_interval=interval.of_group,
-        delay=delays[0],
-        arrived=samples.arrived,
-        seconds=samples.seconds,
+        samples=samples,
+        delays=delays,
         diagnoses=diagnose(evidence),
         sizes=record_size(table, known.bytes_per_record[batch.group]),
         findings=_findings(batch, lag, counted),

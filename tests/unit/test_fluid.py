@@ -168,6 +168,14 @@ def test_commits_are_locked_to_snapshots_or_drift(every, ages):
     assert found == ages
 
 
+def test_lag_is_what_snapshots_tell():
+    """Traffic times the age of commits where nothing else is behind: 120/s for 50 s."""
+    history = simulate([steady(commits=Commits(every=60, phase=10))], 5)
+
+    assert not history.backlog.any()
+    assert history.lag("g") == pytest.approx([120 * 50] * 5, rel=0.05)
+
+
 def test_a_clean_leaver_loses_nothing_and_a_crash_is_read_again():
     """After a crash the group stands still where the member was for 45 s, then goes back to its last commit."""
     commits = Commits(every=300, phase=0)

@@ -68,6 +68,12 @@ class History:
         """(S + 1, P) records that arrived and are not read."""
         return self.end - self.position
 
+    def lag(self, group: str) -> Floats:
+        """(K) offsets from a group's commits to the ends, as its snapshots tell: what lies between commits included."""
+        rows, steps = self.rows(group), [self.step(k) for k in range(len(self.moments))]
+        committed = np.array([moment.committed[rows] for moment in self.moments])
+        return np.asarray((self.end[steps, rows] - committed).sum(axis=1))
+
     def place(self, group: str) -> int:
         """Which of the groups has this name."""
         return [each.name for each in self.groups].index(group)

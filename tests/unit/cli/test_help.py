@@ -25,6 +25,7 @@ COMMANDS = (
     "check-assignor",
     "record",
     "replay",
+    "backtest",
     "query",
     "migrate",
     "upkeep",

@@ -136,7 +136,7 @@ LOPSIDED = (
                 Join(at=at(4) - 100, members=(0, 1, 2, 3)),
             ),
         ),
-        truths=(true(Diagnosis.NO_MEMBERS, 1, 3), true(Diagnosis.CATCHING_UP, 11, 95)),
+        truths=(true(Diagnosis.NO_MEMBERS, 1, 3), true(Diagnosis.CATCHING_UP, 11, 90)),
         required={Kind.SWITCH: 28},
         allowed=OPENED,
         cures=ROUNDROBIN,

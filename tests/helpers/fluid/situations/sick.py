@@ -168,7 +168,7 @@ SICK = (
         ),
         truths=(
             fine(3, 12),
-            *(true(Diagnosis.CATCHING_UP, k + 17, k + 18) for k in EVERY_TWO_HOURS),
+            *(true(Diagnosis.CATCHING_UP, k + 17, k + 17) for k in EVERY_TWO_HOURS),
             *(fine(first + 23, first + 36) for first in EVERY_TWO_HOURS[:-1]),
         ),
         allowed=OPENED,

@@ -1,0 +1,22 @@
+"""
+What becomes of a group: its backlog over a horizon, under the assignment it has and under others.
+
+`observed` (what it has to do and can), `drawn` (which of its past intervals a future is made of), `backlog` (what that
+does to each member: low, expected and high).
+"""
+
+from evenkeel.engine.forecast.backlog import Load, Outlooks, outlooks
+from evenkeel.engine.forecast.drawn import HORIZON_SECONDS, PATHS, STEPS, Futures, futures
+from evenkeel.engine.forecast.observed import load_of
+
+__all__ = [
+    "HORIZON_SECONDS",
+    "PATHS",
+    "STEPS",
+    "Futures",
+    "Load",
+    "Outlooks",
+    "futures",
+    "load_of",
+    "outlooks",
+]

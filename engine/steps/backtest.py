@@ -1,0 +1,203 @@
+"""What would have been said of groups over many snapshots in a row, and how it came out."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from evenkeel.engine.batch import GroupBatch
+from evenkeel.engine.config import Settings
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
+from evenkeel.engine.metrics.observe import Observation, observe
+from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.measure import known_of
+from evenkeel.engine.steps.reading import read_batch
+
+AHEAD = (900.0, 3600.0)
+"""Seconds ahead for which a forecast is held against what came."""
+
+NEAR = 0.1
+"""A snapshot tells what came when it is off the moment by no more than this share of the time ahead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagnosisChange:
+    """From this snapshot on, something else is the matter with a group."""
+
+    at: datetime
+    cluster: str
+    group: str
+    diagnosis: Diagnosis
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastCheck:
+    """
+    A forecast of a group's total lag (offsets) under the assignment it had, and what came.
+
+    *realised* is None where the assignment changed, the lag was unknown, or no snapshot was taken about then.
+    """
+
+    at: datetime
+    cluster: str
+    group: str
+    due: datetime
+    low: float
+    expected: float
+    high: float
+    realised: int | None = None
+
+
+Event = DiagnosisChange | ForecastCheck
+
+
+def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -> Iterator[Event]:
+    """
+    Go through all snapshots of a cluster, oldest first, each with what was known by then.
+
+    Args:
+        lake: Where they are.
+        settings: The configuration.
+        cluster: Its configured name.
+        pattern: Shell pattern of group ids.
+
+    Returns:
+        Changes of diagnoses as they come; a forecast once it is known what came of it, the last ones at the end.
+    """
+    walk = _Walk(settings)
+    for snapshot_id in lake.snapshots(cluster, limit=_ALL)[::-1]:
+        listed = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
+        names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
+        yield from walk.step(read_batch(lake, settings, snapshot_id, names))
+    yield from walk.rest()
+
+
+_ALL = 1_000_000
+
+
+@dataclass(kw_only=True)
+class _Story:
+    """What has been said of a group so far."""
+
+    diagnosis: Diagnosis | None = None
+    interval: float | None = None
+    assignment: tuple[object, ...] | None = None
+    pending: list[ForecastCheck] = field(default_factory=list)
+
+
+class _Walk:
+    """From snapshot to snapshot: what is known of the groups, and what waits to be known."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.earlier: list[GroupBatch] = []
+        self.stories: dict[str, _Story] = {}
+
+    def step(self, batch: GroupBatch) -> Iterator[Event]:
+        """The next snapshot."""
+        learned = {
+            name: story.interval
+            for name, story in self.stories.items()
+            if story.interval is not None
+        }
+        seen = observe(batch, self.earlier, known_of(self.settings, batch, learned))
+        for number, header in enumerate(batch.headers):
+            story = self.stories.setdefault(header.group, _Story())
+            interval = float(seen.commit_interval[number])
+            story.interval = story.interval if np.isnan(interval) else interval
+            yield from _diagnosed(seen, number, story)
+            yield from _came(seen, number, story)
+            story.pending += _forecasts(seen, number)
+        self.earlier = [batch, *self.earlier][: self.settings.lookback]
+
+    def rest(self) -> Iterator[Event]:
+        """Forecasts of which nobody knows what came."""
+        for story in self.stories.values():
+            yield from story.pending
+
+
+def _diagnosed(seen: Observation, number: int, story: _Story) -> Iterator[DiagnosisChange]:
+    diagnosed, header = seen.diagnoses[number], seen.batch.headers[number]
+    if diagnosed.diagnosis is not story.diagnosis:
+        story.diagnosis = diagnosed.diagnosis
+        yield DiagnosisChange(
+            at=header.taken_at,
+            cluster=header.cluster,
+            group=header.group,
+            diagnosis=diagnosed.diagnosis,
+            facts=diagnosed.facts,
+        )
+
+
+def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastCheck]:
+    """The forecasts that are due, with what came of them; those whose assignment is gone."""
+    header, assignment = seen.batch.headers[number], _assignment(seen.batch, number)
+    same = assignment == story.assignment
+    story.assignment = assignment
+    left = []
+    for check in story.pending:
+        late = (header.taken_at - check.due).total_seconds()
+        near = NEAR * (check.due - check.at).total_seconds()
+        if same and late < -near:
+            left.append(check)
+        elif same and abs(late) <= near:
+            yield replace(check, realised=_total_lag(seen, number))
+        else:
+            yield check
+    story.pending = left
+
+
+def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
+    header = seen.batch.headers[number]
+    own = seen.batch.members_of(number)
+    if header.rebalancing or header.error is not None or own.start == own.stop:
+        return []
+    load = load_of(seen, number)
+    if load is None:
+        return []
+    lag = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1))).lag[0]
+    checks = []
+    for seconds in AHEAD:
+        low, expected, high = lag[round(seconds / HORIZON_SECONDS * STEPS) - 1].tolist()
+        checks.append(
+            ForecastCheck(
+                at=header.taken_at,
+                cluster=header.cluster,
+                group=header.group,
+                due=header.taken_at + timedelta(seconds=seconds),
+                low=low,
+                expected=expected,
+                high=high,
+            )
+        )
+    return checks
+
+
+def _assignment(batch: GroupBatch, number: int) -> tuple[object, ...]:
+    """What two snapshots of a group have in common while nobody comes, goes or gets another partition."""
+    own, rows = batch.members_of(number), batch.rows(number)
+    owner = batch.partitions.owner[rows] - np.int32(own.start)
+    return (tuple(batch.members.ids[own]), owner.tobytes())
+
+
+def _total_lag(seen: Observation, number: int) -> int | None:
+    rows = seen.batch.rows(number)
+    return seen.lag.for_people.take(rows).take(seen.counted[rows]).total()
+
+
+def coverage(checks: Sequence[ForecastCheck], seconds: float) -> tuple[int, int]:
+    """How many forecasts so far ahead held what came, of how many of which it is known."""
+    known = [
+        check
+        for check in checks
+        if check.realised is not None and (check.due - check.at).total_seconds() == seconds
+    ]
+    inside = sum(check.low <= (check.realised or 0) <= check.high for check in known)
+    return inside, len(known)
