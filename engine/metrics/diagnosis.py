@@ -170,15 +170,16 @@ class _Group:
         self.jumped, self.over_lost = evidence.jumped[rows], evidence.over_lost[rows]
         self.interval = float(evidence.interval[group])
         self.objective = float(evidence.objective[group])
-        samples, self.has_past = evidence.samples, len(evidence.samples) > 1
-        # without a past these have no rows
+        samples = evidence.samples
+        there = ~np.isnan(samples.at[1:, rows])
+        self.has_past = bool(there.any())  # another group of the batch may have one
         self.consumed = samples.consumed[:RECENT, rows]
         self.seconds = samples.seconds[:RECENT, rows]
         self.moved: Flags = np.logical_or.reduce(samples.moved[:1, rows], axis=0)
         stood = samples.stayed[:1, rows] & (self.consumed[:1] == 0)
         self.still: Flags = self.behind & np.logical_or.reduce(stood, axis=0)
-        nobody = samples.owner[1 : RECENT + 1, rows] == NONE
-        self.was_empty = bool(nobody.all(axis=1).any())
+        owned = (samples.owner[1 : RECENT + 1, rows] != NONE).any(axis=1)
+        self.was_empty = bool((there[:RECENT].any(axis=1) & ~owned).any())
         capacity = evidence.capacity
         self.capacity, self.saturated = capacity.per_second[own], capacity.saturated[own]
         at_least = capacity.at_least[own]
