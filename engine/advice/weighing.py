@@ -33,7 +33,13 @@ class Weighing:
 
 
 def weigh(
-    live: Score, other: Score, partitions: int, policy: Policy, flaws: Sequence[Fact] = ()
+    live: Score,
+    other: Score,
+    partitions: int,
+    policy: Policy,
+    flaws: Sequence[Fact] = (),
+    *,
+    lag_counts: bool = True,
 ) -> Weighing:
     """
     Compare a candidate with the live assignment.
@@ -44,10 +50,12 @@ def weigh(
         partitions: How many partitions the group has.
         policy: What counts as a gain, a loss, and too many moves.
         flaws: What is wrong with the candidate's assignment; then it cannot pay.
+        lag_counts: Whether the assignment has a part in how far behind the group is; else lag is compared with
+            nothing.
     """
     facts: list[Fact] = [replace(flaw, kind=FactKind.LOSS) for flaw in flaws]
     value = 0.0
-    for compare in (_lag, _racks, _spread):
+    for compare in (_lag, _racks, _spread) if lag_counts else (_racks, _spread):
         judged, fall = compare(live, other, policy)
         facts += judged
         value += fall
