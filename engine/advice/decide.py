@@ -157,4 +157,8 @@ def _why_stay(
             return (reason("gain_with_loss", [name]), *found.gains, *found.losses)
     if not able:
         return (reason("nothing_deployable"),)
+    more_even = next(((n, weighed[n].remarks[0]) for n in able if weighed[n].remarks), None)
+    if more_even and not lagless:
+        name, spread = more_even
+        return (reason("could_be_more_even", [name], before=spread.before, after=spread.after),)
     return lagless or (reason("nothing_to_gain", able),)

@@ -92,6 +92,9 @@ def _reason(fact: Fact, gains: str, losses: str) -> str:
             return f"{whose} is unknown, and nothing else is to gain"
         case "assignment_not_to_blame":
             return f"{names}: no other assignment mends that"
+        case "could_be_more_even":
+            spread = f"partition spread {fact.before:.0f} -> {fact.after:.0f}"
+            return f"it keeps up; counts could be more even with {names} ({spread})"
         case "restarting_no_help":
             return f"{names}: over too soon, or too little known, to restart anybody"
         case "nothing_deployable":
