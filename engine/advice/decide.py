@@ -68,7 +68,7 @@ def decide(
             _unknown_lag(unknown_lag, findings) if live.score.largest_member_lag is None else ()
         )
         if diagnosis is not None and not to_blame and able:
-            lagless = _not_to_blame(diagnosis, findings) or lagless
+            lagless = lagless or _not_to_blame(diagnosis, findings)
         return replace(advice, facts=_why_stay(able, weighed, floor, lagless))
     seen = previous.seen + 1 if previous and previous.strategy == best else 1
     gains = weighed[best].gains
@@ -96,12 +96,19 @@ def _to_blame(diagnosis: Diagnosis, findings: Sequence[Fact]) -> bool:
 
 
 def _not_to_blame(diagnosis: Diagnosis, findings: Sequence[Fact]) -> tuple[Fact, ...]:
-    """What is the matter instead of the assignment; nothing where too little is known, or it keeps up."""
-    if diagnosis in (Diagnosis.UNKNOWN, Diagnosis.KEEPS_UP):
+    """What is the matter instead of the assignment; nothing where it keeps up."""
+    measure = _INSTEAD.get(diagnosis, "assignment_not_to_blame")
+    if measure is None:
         return ()
-    soon = diagnosis is Diagnosis.CATCHING_UP
-    why = reason("restarting_no_help" if soon else "assignment_not_to_blame", [diagnosis.value])
-    return (why, *of_kind(findings, FactKind.DIAGNOSIS))
+    return (reason(measure, [diagnosis.value]), *of_kind(findings, FactKind.DIAGNOSIS))
+
+
+_INSTEAD: Mapping[Diagnosis, str | None] = {
+    Diagnosis.KEEPS_UP: None,
+    Diagnosis.UNKNOWN: "diagnosis_unknown",
+    Diagnosis.CATCHING_UP: "restarting_no_help",
+}
+"""What is said where lag does not speak for a switch, in place of that no assignment mends it."""
 
 
 def _why_not_judged(withheld: str | None, live: Candidate | None) -> tuple[Fact, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.text import several
@@ -73,6 +73,13 @@ def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:
     return kept
 
 
+_ALWAYS_THE_SAME: Mapping[str, str] = {
+    "nothing_deployable": "there is no strategy that it could deploy",
+    "no_live_assignment": "there is no live assignment to compare with",
+    "diagnosis_unknown": "too little is known yet to blame the assignment",
+}
+
+
 def _reason(fact: Fact, gains: str, losses: str) -> str:
     names = strategies(fact)
     match fact.measure:
@@ -97,9 +104,5 @@ def _reason(fact: Fact, gains: str, losses: str) -> str:
             return f"it keeps up; counts could be more even with {names} ({spread})"
         case "restarting_no_help":
             return f"{names}: over too soon, or too little known, to restart anybody"
-        case "nothing_deployable":
-            return "there is no strategy that it could deploy"
-        case "no_live_assignment":
-            return "there is no live assignment to compare with"
         case _:
-            return words(fact)
+            return _ALWAYS_THE_SAME.get(fact.measure) or words(fact)
