@@ -9,6 +9,9 @@ from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, finding
 from evenkeel.engine.figures import Score
 
+CENT = 0.01
+"""What is below this, in any currency, is not spoken of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighing:
@@ -129,7 +132,7 @@ def _racks(live: Score, other: Score, policy: Policy) -> _Judged:
         facts = [*money, share]
     else:
         kind, value = _kind(fall, policy.rack_gain), fall
-        facts = [share, *money]
+        facts = [share, *(money if saved and abs(saved) >= CENT else ())]
     return [replace(facts[0], kind=kind), *facts[1:]] if kind else [], value
 
 

@@ -289,7 +289,7 @@ def _priced(share, cost):
     ("cost", "words"),
     [
         (20.0, "cross-rack share 80% -> 10%, 100.50 EUR a month saved"),
-        (120.501, "cross-rack share 80% -> 10%, less than 0.01 EUR a month more"),
+        (120.501, "cross-rack share 80% -> 10%"),  # less than a cent
         (None, "cross-rack share 80% -> 10%"),
     ],
 )
