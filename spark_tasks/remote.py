@@ -88,7 +88,11 @@ def server(environ: Mapping[str, str]) -> Server | None:
 
 
 def for_workers(environ: Mapping[str, str]) -> dict[str, str]:
-    """What travels with a task: a server writes what it was sent into its log when that fails, so no credentials do."""
+    """
+    What travels with a task: no credentials.
+
+    A server writes all of a query into its log that it has not heard the end of when the session ends.
+    """
     return cluster.for_workers(environ, credentials=server(environ) is None)
 
 

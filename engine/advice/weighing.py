@@ -18,12 +18,14 @@ class Weighing:
     Attributes:
         gains: What gets better by at least the policy's threshold.
         losses: What forbids the switch. In both, remarks stand behind the fact they belong to.
+        remarks: What gets better and is no reason to switch by itself.
         value: Relative fall of the largest member lag, plus points of cross-rack share (relative fall of its cost
             where `cost_gain` decides), plus relative fall of the spread: the order among candidates that pay.
     """
 
     gains: tuple[Fact, ...]
     losses: tuple[Fact, ...]
+    remarks: tuple[Fact, ...]
     value: float
 
     @property
@@ -33,7 +35,13 @@ class Weighing:
 
 
 def weigh(
-    live: Score, other: Score, partitions: int, policy: Policy, flaws: Sequence[Fact] = ()
+    live: Score,
+    other: Score,
+    partitions: int,
+    policy: Policy,
+    flaws: Sequence[Fact] = (),
+    *,
+    lag_counts: bool = True,
 ) -> Weighing:
     """
     Compare a candidate with the live assignment.
@@ -44,16 +52,28 @@ def weigh(
         partitions: How many partitions the group has.
         policy: What counts as a gain, a loss, and too many moves.
         flaws: What is wrong with the candidate's assignment; then it cannot pay.
+        lag_counts: Whether the assignment has a part in how far behind the group is; else neither lag nor counts
+            that could be more even are a gain.
     """
     facts: list[Fact] = [replace(flaw, kind=FactKind.LOSS) for flaw in flaws]
     value = 0.0
-    for compare in (_lag, _racks, _spread):
+    remarks: list[Fact] = []
+    for compare in (_lag, _racks, _spread) if lag_counts else (_racks,):
         judged, fall = compare(live, other, policy)
         facts += judged
         value += fall
+    if (
+        not lag_counts
+    ):  # counts that could be more even are no reason to restart anybody who keeps up
+        judged, _ = _spread(live, other, policy)
+        remarks = [fact for fact in judged if fact.kind is FactKind.GAIN]
+        facts += [fact for fact in judged if fact.kind is not FactKind.GAIN]
     facts += _moves(other, partitions, policy) + _unowned(live, other)
     return Weighing(
-        gains=_group(facts, FactKind.GAIN), losses=_group(facts, FactKind.LOSS), value=value
+        gains=_group(facts, FactKind.GAIN),
+        losses=_group(facts, FactKind.LOSS),
+        remarks=tuple(remarks),
+        value=value,
     )
 
 

@@ -94,7 +94,8 @@ def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlook
     drained = np.full(backlog.shape[:2], np.where(backlog.sum(axis=2) > 0, np.inf, 0.0))
     arrived = np.zeros_like(backlog)
     for step in range(STEPS):
-        comes = arrivals[:, futures.interval[:, step]] * futures.scale[:, None]  # (K, R, M + 1)
+        interval, scale = futures.interval[:, step], futures.scale[:, step, None]
+        comes = arrivals[:, interval] * scale  # (K, R, M + 1)
         before = backlog.sum(axis=2)
         backlog = np.maximum(backlog + (comes - can) * seconds, 0.0)
         after = backlog.sum(axis=2)

@@ -23,12 +23,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.batch import max_by, median_by, min_by
+from evenkeel.engine.batch import max_by, median_by, min_by, sum_by
 from evenkeel.engine.metrics.samples import Samples
 from evenkeel.engine.model import Flags, Floats, Ints
 
 ENOUGH = 3
-"""So many ages of a partition say what its interval is."""
+"""
+So many ages of a partition say what its interval is; fewer do where most partitions of its group had one whenever they
+were looked at, which is not so where commits are rare.
+"""
 
 RARELY = 0.5
 """A group that commits more rarely than so many times between two samples may miss one of them by chance."""
@@ -44,7 +47,8 @@ class CommitInterval:
 
     Attributes:
         of_group: (G) seconds from one commit to the next; nan where nothing shows it.
-        of_partition: (n) the same by what each partition itself shows, where that is enough; nan elsewhere.
+        of_partition: (n) the same by what each partition itself shows, where that is enough and nothing is configured;
+            nan elsewhere.
     """
 
     of_group: Floats
@@ -64,7 +68,8 @@ def commit_intervals(
     """
     ages = _ages(samples)
     number = (~np.isnan(ages)).sum(axis=0)
-    swing = np.where(counted & (number >= ENOUGH), _swing(ages, number), np.nan)
+    enough = number >= np.where(_mostly_current(samples, number, counted, start), 1, ENOUGH)
+    swing = np.where(counted & enough, _swing(ages, number), np.nan)
     steady = np.where(_only_rose(ages), np.nan, swing)
     largest = max_by(np.where(np.isnan(steady), -np.inf, steady), start, -np.inf)
     gaps = median_by(np.where(counted, _gaps(samples), np.nan), start)
@@ -73,7 +78,8 @@ def commit_intervals(
     learned = np.fmax(shown, gaps)
     known = np.where(np.isnan(learned), before, learned)
     return CommitInterval(
-        of_group=np.where(np.isnan(configured), known, configured), of_partition=swing
+        of_group=np.where(np.isnan(configured), known, configured),
+        of_partition=np.where(np.isnan(configured).repeat(np.diff(start)), swing, np.nan),
     )
 
 
@@ -81,6 +87,16 @@ def _ages(samples: Samples) -> Floats:
     """(S - 1, n) ages that are part of a commit interval."""
     part = samples.current & (samples.arrived > 0)
     return np.where(part, samples.age[:-1], np.nan)
+
+
+def _mostly_current(samples: Samples, number: Ints, counted: Flags, start: Ints) -> Flags:
+    """(n) whether half of what could have been current in each partition's group was, and that several times."""
+    could = np.where(counted, (samples.arrived > 0).sum(axis=0), 0)
+    was = np.where(counted, number, 0)
+    mostly: Flags = (2 * sum_by(was, start) >= sum_by(could, start)) & (
+        sum_by(was, start) >= ENOUGH
+    )
+    return np.repeat(mostly, np.diff(start))
 
 
 def _only_rose(ages: Floats) -> Flags:
@@ -107,7 +123,7 @@ def _swing(ages: Floats, number: Ints) -> Floats:
     columns = np.arange(ages.shape[1])
     quartile = ordered[np.maximum(number - 1, 0) // 4, columns]
     largest = ordered[np.maximum(number - 1, 0), columns]
-    swing: Floats = np.minimum(quartile + fall, largest)
+    swing: Floats = np.where(number >= ENOUGH, np.minimum(quartile + fall, largest), largest)
     return swing
 
 

@@ -144,7 +144,7 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
     age = time_lag(table, past, production)
     subscribed_topics = _last_subscriptions(past)
     counted = _counted(batch, subscribed_topics)
-    samples = Samples.of(past, owners_before(past))
+    samples = Samples.of(past, lags, owners_before(past))
     interval = commit_intervals(
         samples, counted, batch.start, known.commit_interval, known.learned_interval
     )

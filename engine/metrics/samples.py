@@ -25,7 +25,8 @@ class Samples:
     Offsets, times and owners of n partitions at S moments, newest first.
 
     Attributes:
-        begin, end, committed: (S, n) offsets; nan unknown.
+        begin, end: (S, n) offsets; nan unknown.
+        committed: (S, n) the committed offset; without one, where the group would begin; nan unknown.
         at: (S, n) seconds since the epoch at which the end was read; nan unknown.
         owner: (S, n) the present member who owned it; NONE for nobody and for somebody who is gone.
     """
@@ -37,12 +38,13 @@ class Samples:
     owner: Indices
 
     @classmethod
-    def of(cls, past: Past, owners: npt.NDArray[Any]) -> Samples:
+    def of(cls, past: Past, lags: Sequence[Column], owners: npt.NDArray[Any]) -> Samples:
         """
         The present partitions of a batch and their past.
 
         Args:
             past: The groups and their earlier samples.
+            lags: (n) lag now and at each earlier sample.
             owners: (samples, n) owners at the earlier samples, as present members.
         """
         table = past.now.partitions
@@ -52,10 +54,12 @@ class Samples:
             columns += [past.column(name, sample) for sample in range(past.samples)]
             return np.array([np.where(c.known, c.values, np.nan) for c in columns], np.float64)
 
+        end, committed = stacked("end"), stacked("committed")
+        lag = np.array([np.where(c.known, c.values, np.nan) for c in lags], np.float64)
         return cls(
             begin=stacked("begin"),
-            end=stacked("end"),
-            committed=stacked("committed"),
+            end=end,
+            committed=np.where(np.isnan(committed), end - lag, committed),
             at=stacked("end_at_ms") / 1000,
             owner=np.concatenate([table.owner[None], owners]).astype(np.int32),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -11,7 +12,7 @@ from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Advice, Move, Verdict, utc_now
+from evenkeel.engine.model import Advice, Diagnosis, Move, Verdict, utc_now
 from evenkeel.engine.ports import AdviceHistory, Lake, PreviousAdvice
 from evenkeel.engine.records import AdviceRow, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
@@ -96,7 +97,7 @@ def _decided(
     withheld: Mapping[str, str],
 ) -> list[Advice]:
     """The advice by group, without what is to be done for it."""
-    columns = ["group_id", "partitions", "unknown_lag_partitions", "facts"]
+    columns = ["group_id", "partitions", "unknown_lag_partitions", "facts", "diagnosis"]
     metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
     advice = []
     for group, own in sorted(scored(candidates).items()):
@@ -107,12 +108,18 @@ def _decided(
             partitions=known.get("partitions") or 0,
             unknown_lag=known.get("unknown_lag_partitions"),
             findings=[record_of(Fact, fact) for fact in known.get("facts") or ()],
+            diagnosis=_diagnosis(known),
             policy=settings.policy(cluster, group),
             previous=previous.get(group),
             withheld=withheld.get(group),
         )
         advice.append(decided)
     return advice
+
+
+def _diagnosis(metrics: Mapping[str, Any]) -> Diagnosis | None:
+    """What is the matter with a group by its row; None where that was not asked yet."""
+    return Diagnosis(metrics["diagnosis"]) if metrics.get("diagnosis") else None
 
 
 def _to_be_done(advice: Sequence[Advice], candidates: pa.Table) -> list[Advice]:

@@ -23,7 +23,10 @@ AHEAD = (900.0, 3600.0)
 """Seconds ahead for which a forecast is held against what came."""
 
 NEAR = 0.1
-"""A snapshot tells what came when it is off the moment by no more than this share of the time ahead."""
+"""
+A snapshot tells what came when it is off the moment by no more than this share of the time ahead, nor than half of the
+time since the snapshot before: else another is nearer.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +92,7 @@ class _Story:
     diagnosis: Diagnosis | None = None
     interval: float | None = None
     assignment: tuple[object, ...] | None = None
+    at: datetime | None = None
     pending: list[ForecastCheck] = field(default_factory=list)
 
 
@@ -140,11 +144,12 @@ def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastChe
     """The forecasts that are due, with what came of them; those whose assignment is gone."""
     header, assignment = seen.batch.headers[number], _assignment(seen.batch, number)
     same = assignment == story.assignment
-    story.assignment = assignment
+    every = (header.taken_at - (story.at or header.taken_at)).total_seconds()
+    story.assignment, story.at = assignment, header.taken_at
     left = []
     for check in story.pending:
         late = (header.taken_at - check.due).total_seconds()
-        near = NEAR * (check.due - check.at).total_seconds()
+        near = min(NEAR * (check.due - check.at).total_seconds(), every / 2)
         if same and late < -near:
             left.append(check)
         elif same and abs(late) <= near:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.text import several
@@ -19,7 +19,8 @@ def because(facts: Sequence[Fact]) -> str:
     >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
     'range would pay (partition spread 5 -> 1), seen 1 of 2 snapshots in a row'
     """
-    reasons, found = of_kind(facts, FactKind.REASON), of_kind(facts, FactKind.FINDING)
+    reasons = of_kind(facts, FactKind.REASON)
+    found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
     gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
     told = [_glued(reasons, lambda reason: _reason(reason, gains, losses)) or gains]
     return "; ".join([part for part in (*told, *map(words, found)) if part])
@@ -72,6 +73,13 @@ def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:
     return kept
 
 
+_ALWAYS_THE_SAME: Mapping[str, str] = {
+    "nothing_deployable": "there is no strategy that it could deploy",
+    "no_live_assignment": "there is no live assignment to compare with",
+    "diagnosis_unknown": "too little is known yet to blame the assignment",
+}
+
+
 def _reason(fact: Fact, gains: str, losses: str) -> str:
     names = strategies(fact)
     match fact.measure:
@@ -89,9 +97,12 @@ def _reason(fact: Fact, gains: str, losses: str) -> str:
                 else "its lag"
             )
             return f"{whose} is unknown, and nothing else is to gain"
-        case "nothing_deployable":
-            return "there is no strategy that it could deploy"
-        case "no_live_assignment":
-            return "there is no live assignment to compare with"
+        case "assignment_not_to_blame":
+            return f"{names}: no other assignment mends that"
+        case "could_be_more_even":
+            spread = f"partition spread {fact.before:.0f} -> {fact.after:.0f}"
+            return f"it keeps up; counts could be more even with {names} ({spread})"
+        case "restarting_no_help":
+            return f"{names}: over too soon, or too little known, to restart anybody"
         case _:
-            return words(fact)
+            return _ALWAYS_THE_SAME.get(fact.measure) or words(fact)

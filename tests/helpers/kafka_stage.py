@@ -103,10 +103,12 @@ class Watch:
         Args:
             stage: Where the group is.
             group: Its name without the prefix.
-            rule: What is configured of it: `auto_offset_reset`, `isolation`.
+            rule: What is configured of it: `auto_offset_reset`, `isolation`. Looks are moments apart, so a group is
+                late here that is behind at all.
         """
         self.stage, self.group = stage, stage.prefix + group
-        self.settings = Settings(rules=(Rule(**rule),))
+        at_once = {"commit_interval_seconds": 0.001, "objective_seconds": 0.001}
+        self.settings = Settings(rules=(Rule(**at_once, **rule),))
         self.committed_only = rule.get("isolation") == "read_committed"
         self.earlier: list[GroupSnapshot] = []
 

@@ -11,6 +11,7 @@ from evenkeel.engine.adapters.replay import open_recording
 from evenkeel.engine.model import NONE, Move
 from tests.helpers.fluid import fork, lateness, moved, record, simulate
 from tests.helpers.fluid.plan import (
+    EVERY,
     STEP,
     Capacity,
     Commits,
@@ -292,3 +293,14 @@ def test_a_switch_that_changes_nothing_costs_its_pauses():
 
     assert -ways.gain(900) > 100
     assert ways.stays.integral(900) == 0
+
+
+def test_counted_records_arrive_in_their_interval():
+    """As many as were counted in each, whatever the rate."""
+    counts = tuple(range(26)), tuple(range(0, 2600, 100))
+    topic = Topic(name="t0", rates=(3.0, 3.0), counts=counts)
+
+    history = simulate([steady(topics=(topic,))], snapshots=2)
+
+    arrived = np.diff(history.end[:: EVERY // STEP], axis=0)
+    assert arrived.T.tolist() == [list(each[:25]) for each in counts]

@@ -7,11 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenkeel.engine.assignor import spec
 from evenkeel.engine.metrics.money import Tariff
 from evenkeel.engine.model import NONE, Assignment
 from evenkeel.engine.scoring import Judge, moves
+from tests.helpers.examples import times
+from tests.helpers.strategies import groups
 
 
 def _judge(group, capacity=None):
@@ -170,3 +174,63 @@ def test_where_only_leaders_serve_their_racks_are_priced():
 
     found = [one.score(_owners(0)).cross_rack_bytes_per_second for one in (judge, led)]
     assert found == [0, 5]
+
+
+@st.composite
+def answered(draw):
+    """A group, and owners of its partitions several times over, some of them those it has."""
+    group = draw(groups())
+    size, live = group.partition_count, group.owner.tolist()
+    owner = st.integers(NONE, len(group.members) - 1)
+    first = draw(st.just(live) | st.lists(owner, min_size=size, max_size=size))
+    few = [live, first, draw(st.permutations(first))]
+    return group, draw(st.lists(st.sampled_from(few), min_size=1, max_size=6))
+
+
+@times(5)
+@given(answered())
+def test_answers_are_scored_as_if_each_were_the_only_one(drawn):
+    """One judge says of many answers what one judge each says, and counts what changes hands of each."""
+    group, answers = drawn
+    judge, before = _judge(group), group.owner.tolist()
+
+    for owner in answers:
+        score = judge.score(_owners(*owner))
+        assert score == _judge(group).score(_owners(*owner))
+        changed = [pair for pair in zip(before, owner, strict=True) if pair[0] != pair[1]]
+        new = sum(had == NONE for had, _ in changed)
+        assert (score.moves, score.newly_owned) == (len(changed) - new, new)
+        assert score.unowned == owner.count(NONE)
+
+
+def test_equal_answers_are_judged_once(monkeypatch):
+    """Whoever gives it and as whatever whole numbers, an answer is judged once, and another one by itself."""
+    judged, figures = [], Judge.figures
+
+    def counted(judge, owner):
+        judged.append(owner.tolist())
+        return figures(judge, owner)
+
+    monkeypatch.setattr(Judge, "figures", counted)
+    judge = _judge(GROUP)
+    first, again, wide, other = (
+        judge.score(Assignment(owner=np.array(owner, dtype)))
+        for owner, dtype in [
+            ([0, 0, 1, 1], np.int32),
+            ([0, 0, 1, 1], np.int32),
+            ([0, 0, 1, 1], np.int64),
+            ([1, 1, 0, 0], np.int32),
+        ]
+    )
+
+    assert first == again == wide != other
+    assert judged == [[0, 0, 1, 1], [1, 1, 0, 0]]
+
+
+def test_what_is_known_of_the_live_assignment_is_not_judged_again():
+    """Its figures come with the group; of another answer they say nothing."""
+    known = replace(_judge(GROUP).figures(GROUP.owner), largest_member_lag=7)
+    judge = replace(_judge(GROUP), live=known)
+
+    assert judge.score(Assignment(owner=GROUP.owner)).largest_member_lag == 7
+    assert judge.score(_owners(0, 0, 1, 1)).largest_member_lag == 70

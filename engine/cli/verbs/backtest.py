@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evenkeel.engine.cli.options import AsJson, ClusterName, GroupPattern, epilog
-from evenkeel.engine.cli.running import NothingFound
+from evenkeel.engine.cli.running import NothingFound, complain
 
 if TYPE_CHECKING:
     from evenkeel.engine.cli.views.tables import Table
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     [
         "evenkeel backtest --from cluster.recording",
+        "evenkeel backtest --from cluster.recording --plot backtest.png",
         "evenkeel backtest --from lake --cluster prod --group 'orders-*' --json",
     ],
     [0, 1, 2, 4],
@@ -36,24 +38,37 @@ def backtest(
     cluster: ClusterName = None,
     group: GroupPattern = "*",
     as_json: AsJson = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw lag, forecasts and diagnoses, of at most 24 groups, into a PNG, SVG or PDF file.",
+        ),
+    ] = None,
 ) -> None:
     """Say what would have been diagnosed and forecast over many snapshots, and how it came out."""
     from evenkeel.engine import wiring
     from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.views import backtest_picture, pictures
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.steps import backtest as walk
 
+    if plot is not None:
+        pictures.check_kind(plot, "--plot")
     source = sources.from_lake(wiring.settings(), wiring.recorded(stored), cluster, stored)
     pattern = sources.select(source, group)
     events = list(walk.backtest(source.lake, source.settings, source.cluster, pattern))
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
+    changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
+    checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
+    if plot is not None:
+        complain(f"drawn: {backtest_picture.draw(changes, checks, walk.AHEAD[0], plot)}")
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group)))
         return
-    changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
     show([table(changes)])
-    checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     tell([held(checks, seconds) for seconds in walk.AHEAD])
 
 

@@ -56,11 +56,11 @@ def frontier(
 ) -> None:
     """Show cross-rack traffic against moves for one group, as the two are weighed differently."""
     from evenkeel.engine.cli import sources
-    from evenkeel.engine.cli.views.frontier_picture import check_kind
+    from evenkeel.engine.cli.views.pictures import check_kind
     from evenkeel.engine.errors import InputError
 
     if picture is not None:
-        check_kind(picture)
+        check_kind(picture, "--picture")
     source = sources.open_source(bootstrap, cluster, stored)
     groups = sources.selected(source, group)
     if picture is not None and len(groups) > 1:

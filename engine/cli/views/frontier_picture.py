@@ -7,23 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenkeel.engine.cli.running import printable
-from evenkeel.engine.errors import InputError
+from evenkeel.engine.cli.views.pictures import save
 
 if TYPE_CHECKING:
     from evenkeel.engine.advice.frontier import Frontier, Point
-
-KINDS = (".png", ".svg", ".pdf")
-
-
-def check_kind(file: Path) -> None:
-    """
-    Raises:
-        InputError: The file's suffix is of no kind of picture.
-    """
-    if file.suffix.lower() not in KINDS:
-        raise InputError(
-            f"--picture {file} is no picture.", fix=f"Let it end in {', '.join(KINDS)}."
-        )
 
 
 def draw(group: str, now: Point, swept: Sequence[Frontier], file: Path) -> Path:
@@ -34,7 +21,7 @@ def draw(group: str, now: Point, swept: Sequence[Frontier], file: Path) -> Path:
         group: The group's id.
         now: The group as it is.
         swept: Its frontiers.
-        file: Where it goes; its suffix is one of `KINDS`.
+        file: Where it goes; its suffix is one of `pictures.KINDS`.
 
     Raises:
         InputError: The file cannot be written.
@@ -54,11 +41,4 @@ def draw(group: str, now: Point, swept: Sequence[Frontier], file: Path) -> Path:
     axes.set_xlim(left=min(0, *axes.get_xlim()))
     axes.grid(visible=True, alpha=0.3)
     axes.legend()
-    try:
-        figure.savefig(file)
-    except OSError as problem:
-        raise InputError(
-            f"the picture {file} cannot be written: {problem.strerror or problem}.",
-            fix="Name another place with --picture.",
-        ) from problem
-    return file
+    return save(figure, file, "--picture")

@@ -72,7 +72,7 @@ def picture(runs: Sequence[Run], before: Sequence[Run], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, (time, memory) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    figure, (time, memory) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
     runs, before = ([run for run in some if not run.failed] for some in (runs, before))
     sizes = [run.groups for run in runs]
     for number, step in enumerate(runs[0].steps if runs else ()):
@@ -89,7 +89,10 @@ def picture(runs: Sequence[Run], before: Sequence[Run], path: Path) -> None:
     for axes, what in ((time, "processor seconds"), (memory, "peak MB")):
         axes.set(xscale="log", yscale="log", xlabel="groups of 100 partitions", ylabel=what)
         axes.grid(visible=True, which="both", alpha=0.2)
-        axes.legend(fontsize="small")
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=3)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    memory.set(yscale="linear", ylim=(0, 1.1 * AIM_MB))
     # the date of the file is all that would differ between two pictures of the same runs
     figure.savefig(path, dpi=100, metadata={"Software": None})
     plt.close(figure)

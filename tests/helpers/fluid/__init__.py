@@ -8,7 +8,8 @@ A physics oracle: consumer groups simulated as flows, so that what is said of th
 
 `plan` (what there is to choose), `arrivals`, `world` (offsets, one step), `life` (members, rebalances, resets), `run`
 (simulate), `tables` (snapshots, recordings), `fork` (with and without a switch), `truth` (what is true, what may be
-said), `situations`. `python -m tests.helpers.fluid SITUATION|--all --out FILE` writes recordings.
+said), `situations`, `curves` (real arrivals). `python -m tests.helpers.fluid SITUATION|--all --out FILE` writes
+recordings.
 
 **Time** goes in steps of 5 s. Snapshot k is taken at 300 k seconds; the simulation begins two hours before snapshot 0,
 with everything read and committed but what a group's `backlog` says.
@@ -16,7 +17,7 @@ with everything read and committed but what a group's `backlog` says.
 **Arrivals.** In a step a partition gets a Poisson number of records around `rate x traffic(t) x 5 s`. Traffic is a
 product of a day (cosine), bursts, changes, and a slow noise all partitions of a group share: the exponential of an
 Ornstein-Uhlenbeck process, mean 1. They are drawn from (seed, name of the group) alone, so that a group sees the same
-records whatever it does and whoever else is simulated.
+records whatever it does and whoever else is simulated. A topic with `counts` gets as many as these say.
 
 **Consumption.** In a step member m can read `capacity x 5 s` records. It reads all there is of its partitions if it
 can; if not, equal shares, and what a partition does not need of its share goes to the others: `min(wanted, level)`,

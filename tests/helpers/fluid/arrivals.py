@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evenkeel.engine.model import Floats
-from tests.helpers.fluid.plan import DAY, FIRST, STEP, WARM, Group, Traffic
+from evenkeel.engine.model import Floats, Ints
+from tests.helpers.fluid.plan import DAY, EVERY, FIRST, STEP, WARM, Group, Traffic
 
 BEYOND = 2000
 """Every log starts with about so many records more than retention keeps, so that no offset is near 0."""
@@ -49,10 +50,22 @@ def logs_of(group: Group, seed: int, steps: int) -> Logs:
         first = span.stop
     expected[np.arange(steps)[:, None] < born] = 0
     arrived = rng.poisson(expected * STEP)
+    first = 0
+    for topic in group.topics:
+        for number, counts in enumerate(topic.counts or ()):
+            arrived[:, first + number] = _dealt(counts, steps, rng)
+        first += len(topic.rates)
     keeps = np.concatenate([np.full(len(t.rates), t.keeps) for t in group.topics])
     start = np.where(born > 0, 0.0, np.floor(rates * keeps) + BEYOND)
     end = start + np.vstack([np.zeros(len(rates)), np.cumsum(arrived, axis=0)])
     return Logs(end=end, begin=_begins(group, end, rates, start), born=born)
+
+
+def _dealt(counts: Sequence[int], steps: int, rng: np.random.Generator) -> Ints:
+    """(S) the records of each interval, each in a step drawn at random."""
+    each = EVERY // STEP
+    shares = np.full(each, 1 / each)
+    return rng.multinomial(counts[: -(-steps // each)], shares).reshape(-1)[:steps]
 
 
 def _traffic(traffic: Traffic, moments: Floats, rng: np.random.Generator) -> Floats:

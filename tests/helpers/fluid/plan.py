@@ -45,6 +45,8 @@ class Topic:
         record_bytes: What a record takes on disk.
         replicas: Copies of each partition, in as many racks.
         born: Number of the first partition that exists only from `born_at` on.
+        counts: Of each partition, how many records arrive in one `EVERY` after the other, from `WARM` before snapshot 0
+            to the end at least, in place of what rates and traffic say. None: what these say.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Topic:
     replicas: int = 3
     born: int | None = None
     born_at: float = 0
+    counts: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

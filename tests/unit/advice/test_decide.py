@@ -8,9 +8,9 @@ import pytest
 
 from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, FactKind, finding, reason
+from evenkeel.engine.facts import Fact, FactKind, fact, finding, reason
 from evenkeel.engine.figures import Score
-from evenkeel.engine.model import Candidate, Deployment, Feasibility, Verdict
+from evenkeel.engine.model import Candidate, Deployment, Diagnosis, Feasibility, Verdict
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.wording import because
 
@@ -351,3 +351,69 @@ def test_unknown_lag_is_not_called_nothing_to_gain():
         "the lag of 3 partitions is unknown, and nothing else is to gain; nothing is committed on 3 partitions, and"
         " where the group would begin is not known: set auto_offset_reset in a rule of evenkeel.toml"
     )
+
+
+LESS_LAG = {"largest_member_lag": 3000, "lag_floor": 100}
+
+
+def _diagnosed(diagnosis, *facts, live=None, other=None):
+    """Advice on a group of a diagnosis, that a strategy would give half of its largest member lag."""
+    return _decide(
+        _live(**(live or {"largest_member_lag": 6000})),
+        _candidate(**(other or LESS_LAG)),
+        policy=Policy(confirmations=1),
+        diagnosis=diagnosis,
+        findings=facts,
+    )
+
+
+def _drains(seconds):
+    return fact(FactKind.DIAGNOSIS, "catching_up", before=4000.0, after=seconds, partitions=3)
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "facts", "verdict"),
+    [
+        (Diagnosis.SKEWED_LOAD, (), Verdict.SWITCH),
+        (Diagnosis.CATCHING_UP, (_drains(2 * 3600.0),), Verdict.SWITCH),
+        (Diagnosis.CATCHING_UP, (_drains(600.0),), Verdict.STAY),
+        (Diagnosis.CATCHING_UP, (_drains(None),), Verdict.STAY),
+        (Diagnosis.KEEPS_UP, (), Verdict.STAY),
+        (Diagnosis.SLOW_MEMBER, (), Verdict.STAY),
+        (Diagnosis.UNKNOWN, (), Verdict.STAY),
+        (None, (), Verdict.SWITCH),
+    ],
+)
+def test_lag_speaks_for_a_switch_only_where_the_assignment_is_to_blame(diagnosis, facts, verdict):
+    """What another assignment cannot mend, and what is over soon, restarts nobody."""
+    assert _diagnosed(diagnosis, *facts).verdict is verdict
+
+
+def test_what_no_assignment_mends_is_said_with_its_names():
+    """Who reads it knows where to look."""
+    slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
+
+    assert because(_diagnosed(Diagnosis.SLOW_MEMBER, slow).facts) == (
+        "slow member: no other assignment mends that; m-3 does 0.6/s, its peers 2/s; 2/s arrives"
+    )
+
+
+def test_counts_that_could_be_more_even_are_a_remark():
+    """Of a group that keeps up it is said, and restarts nobody."""
+    told = _diagnosed(
+        Diagnosis.KEEPS_UP, live={"partition_spread": 12}, other={"partition_spread": 1}
+    )
+
+    assert told.verdict is Verdict.STAY
+    assert because(told.facts) == (
+        "it keeps up; counts could be more even with roundrobin (partition spread 12 -> 1)"
+    )
+
+
+def test_racks_speak_for_a_switch_whatever_the_diagnosis():
+    """What crosses racks costs, also while a group keeps up."""
+    told = _diagnosed(
+        Diagnosis.KEEPS_UP, live={"cross_rack_share": 0.8}, other={"cross_rack_share": 0.1}
+    )
+
+    assert told.verdict is Verdict.SWITCH

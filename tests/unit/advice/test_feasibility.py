@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
-from evenkeel.engine.advice import blocked, feasibility, unfit
+from evenkeel.engine.advice import Feasibilities, blocked, feasibility, unfit
+from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.model import Deployment, Feasibility
 from tests.helpers.facts import how_of, told, why_of
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
@@ -423,3 +426,46 @@ def test_a_configured_rack_is_none_that_kafka_sees():
     made = groups(make_snapshot(topics=topics, groups=[group("g", members=members)]))[0]
 
     assert RACKS in how_of(feasibility(made, "range", Deployment.SETTING, None))
+
+
+@pytest.mark.parametrize(
+    ("situation", "columns", "assignors"),
+    [
+        ("lists not known", {"assignor": "range"}, None),
+        ("lists that elect it", {"assignor": "range"}, ("range", "cooperative-sticky", "sticky")),
+        ("lists that elect another", {"assignor": "range"}, ("sticky", "range")),
+        ("lists of some", {"assignor": "sticky"}, {"a": ("sticky", "range")}),
+        ("eager beside cooperative", {"assignor": COOPERATIVE}, (COOPERATIVE, "range")),
+        ("a protocol of the user's", {"assignor": "acme"}, ("acme",)),
+        ("server side", {"assignor": "uniform", "group_type": "consumer"}, None),
+    ],
+)
+def test_all_strategies_of_a_group_are_judged_as_one_by_one(situation, columns, assignors):
+    """What they share is worked out once, in whatever order they are asked for, and none changes it for the next."""
+    members = [member(name, ["t"], {"t": [place]}) for place, name in enumerate("ab")]
+    topics = [topic("t", 2, replicas=[[0], [1]])]
+    made = group("g", members=members, **columns)
+    asked = groups(make_snapshot(topics=topics, groups=[made]))[0]
+    known = Feasibilities(asked, assignors)
+
+    each = [(strategy.name, strategy.deployment) for strategy in ASSIGNORS.values()]
+    for name, deployment in [*each, *reversed(each)]:
+        alone = feasibility(asked, name, deployment, assignors)
+        assert known.of(name, deployment) == alone, f"{situation}: {name}"
+
+
+def test_what_members_list_is_asked_once_for_all_strategies(monkeypatch):
+    """One look at the lists serves every strategy of the group."""
+    judging = import_module(Feasibilities.__module__)
+    asked, lists_of = [], judging.lists_of
+
+    def counted(members, assignors):
+        asked.append(assignors)
+        return lists_of(members, assignors)
+
+    monkeypatch.setattr(judging, "lists_of", counted)
+    known = Feasibilities(_three(), ("range", "sticky"))
+    for strategy in ASSIGNORS.values():
+        known.of(strategy.name, strategy.deployment)
+
+    assert asked == [("range", "sticky")]

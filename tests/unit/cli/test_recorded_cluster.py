@@ -27,8 +27,8 @@ def told():
     ("group", "verdict", "strategy", "words"),
     [
         ("balanced", "stay", None, "nothing to gain"),
-        ("slow-member", "switch", "roundrobin", "largest member lag"),
-        ("hot-partition", "stay", None, "at its floor"),
+        ("slow-member", "stay", None, "slow member: no other assignment mends that"),
+        ("hot-partition", "stay", None, "4/s arrives in sensors-0"),
         ("racks-ignored", "stay", None, "nothing to gain: uniform, range-server are no better"),
         ("racks-avoidable", "switch", "sticky", "cross-rack share 83% -> 8%"),
         ("idle-members", "stay", None, "nothing to gain"),

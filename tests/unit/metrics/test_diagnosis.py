@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from evenkeel.engine.batch import batch_of
+from evenkeel.engine.metrics.observe import Known, observe
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.wording import words
 from tests.helpers.series import members_of, observed_series, series, steadily
@@ -175,3 +179,16 @@ def test_members_of_one_name_are_told_apart():
     _, text = _diagnosed(same, TENS, _behind(by=[3000, 0, 0], does=[6, 10, 10]))
 
     assert text.startswith("c-0-id does 6/s")
+
+
+def test_a_group_that_just_appeared_is_told_so_among_others():
+    """What others of its batch have of a past says nothing of it."""
+    old = series(THREE, TENS, _behind(by=[90, 50, 0], does=[10, 10, 10]))
+    new = replace(old[-1], group="new")
+    alone = observe(batch_of([new]), [], Known.nothing(1)).diagnoses
+    beside = observe(
+        batch_of([old[-1], new]), [batch_of([one]) for one in old[-2::-1]], Known.nothing(2)
+    ).diagnoses
+
+    assert [fact.measure for fact in beside[1].facts] == ["no_past"]
+    assert beside[1].facts == alone[0].facts

@@ -1,0 +1,75 @@
+"""
+What is the matter with a group: the first of these that holds.
+
+| diagnosis | when |
+| --- | --- |
+| unknown | it could not be read, or what would say how far behind it is, is missing |
+| no members | nobody is there to consume |
+| rebalancing | ownership is in motion |
+| losing records | retention removed what it had not read, from where its commit stands now |
+| skipped records | a commit jumped forward faster than a member consumes, or over what retention removed |
+| silent member | none of a member's partitions moves, though records wait beyond the commit interval |
+| stuck partition | the same of a partition whose owner consumes others |
+| slow member | behind, and saturated at less than three quarters of what the median of its peers does |
+| hot partition | behind, and more arrives in one partition than the best member can do |
+| too few members | behind, and more arrives than all members together can do |
+| skewed load | behind, and more arrives at a member than it can do, though the total fits |
+| catching up | behind, and nobody gets more than he can do |
+| keeps up | no partition is behind its end by more than the objective beyond the commit interval |
+
+*Behind* is a matter of time: `commit_interval.delay` above the group's objective. What is unknown of some partitions
+hides nothing that is known of others, so *unknown* is said where nothing worse is.
+
+`evidence` (what it follows from), `rules` (one function per line of the table).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evenkeel.engine.batch import count_by
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.metrics.diagnosis.evidence import Evidence, OneGroup
+from evenkeel.engine.metrics.diagnosis.rules import RULES
+from evenkeel.engine.model import Diagnosis
+
+__all__ = ["Diagnosed", "Evidence", "diagnose"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Diagnosed:
+    """
+    What is the matter with one group.
+
+    Attributes:
+        diagnosis: The first that holds.
+        facts: With names and numbers: one fact per member or partition that it is about, else one.
+    """
+
+    diagnosis: Diagnosis
+    facts: tuple[Fact, ...]
+
+
+WELL = Diagnosed(diagnosis=Diagnosis.KEEPS_UP, facts=())
+
+
+def diagnose(evidence: Evidence) -> list[Diagnosed]:
+    """(G) what is the matter with each group."""
+    batch = evidence.batch
+    odd = evidence.counted & (evidence.behind[0] | evidence.in_doubt | (evidence.lost > 0))
+    odd |= evidence.jumped | evidence.over_lost
+    looked_at = count_by(odd, batch.start) > 0
+    looked_at |= (batch.members.counts == 0) | (count_by(evidence.counted, batch.start) == 0)
+    return [
+        _first(OneGroup(evidence, group))
+        if look or header.error is not None or header.rebalancing
+        else WELL
+        for group, (header, look) in enumerate(zip(batch.headers, looked_at.tolist(), strict=True))
+    ]
+
+
+def _first(group: OneGroup) -> Diagnosed:
+    for diagnosis, rule in RULES:
+        if facts := tuple(rule(group)):
+            return Diagnosed(diagnosis=diagnosis, facts=facts)
+    return WELL

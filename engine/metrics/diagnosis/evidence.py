@@ -1,0 +1,160 @@
+"""What diagnoses follow from, for many groups and for one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evenkeel.engine.batch import GroupBatch
+from evenkeel.engine.metrics.capacity import Capacity
+from evenkeel.engine.metrics.samples import Samples, any_of_owner, sums_by_owner
+from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, GroupHeader, Indices
+
+RECENT = 3
+"""Intervals for which a jump is spoken of: somebody who looks every few snapshots should hear of it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """
+    What diagnoses follow from; arrays follow the partitions, members or groups of the batch.
+
+    Attributes:
+        counted: (n) partitions inside the totals.
+        lag: (n) offsets; nan unknown.
+        lost: (n) offsets that retention removed beyond the commit; nan unknown.
+        delays: (S, n) seconds behind beyond the commit interval; nan unknown.
+        arrivals: (n) offsets/s of late; nan unknown.
+        capacity: Of the members.
+        interval: (G) seconds between commits; nan where none has been seen.
+        objective: (G) seconds.
+    """
+
+    batch: GroupBatch
+    samples: Samples
+    counted: Flags
+    lag: Floats
+    lost: Floats
+    delays: Floats
+    arrivals: Floats
+    capacity: Capacity
+    interval: Floats
+    objective: Floats
+
+    @cached_property
+    def behind(self) -> Flags:
+        """(S, n) whether each partition was behind at each sample."""
+        behind: Flags = np.nan_to_num(self.delays) > self.objective[self.batch.group]
+        return behind
+
+    @cached_property
+    def in_doubt(self) -> Flags:
+        """(n) partitions that may or may not be behind: something is unknown of them."""
+        unseen = np.isnan(self.interval)[self.batch.group]
+        old = np.nan_to_num(self.samples.age[0]) > self.objective[self.batch.group]
+        unknown = np.isnan(self.delays[0]) & ~(self.lag == 0)
+        doubtful: Flags = self.counted & (unknown | (unseen & old))
+        return doubtful
+
+    @cached_property
+    def over_lost(self) -> Flags:
+        """(n) commits that went on over what retention had removed, of late."""
+        samples, before = self.samples, slice(1, RECENT + 1)
+        over = samples.moved[:RECENT] & (samples.committed[before] < samples.begin[before])
+        found: Flags = over.any(axis=0) & self.counted
+        return found
+
+    @cached_property
+    def jumped(self) -> Flags:
+        """(n) commits that went from far behind to the end within an interval, of late."""
+        samples = self.samples
+        went = samples.moved[:RECENT] & samples.current[:RECENT] & self.behind[1 : RECENT + 1]
+        found: Flags = went.any(axis=0) & self.counted
+        return found
+
+
+class OneGroup:
+    """One group of the evidence: rows and members counted from 0."""
+
+    def __init__(self, evidence: Evidence, group: int) -> None:
+        batch, rows, own = (
+            evidence.batch,
+            evidence.batch.rows(group),
+            evidence.batch.members_of(group),
+        )
+        self.header: GroupHeader = batch.headers[group]
+        self.names = _member_names(batch, own)
+        table, base = batch.partitions, own.start
+        self.topics = [table.topics[topic] for topic in table.topic[rows].tolist()]
+        self.numbers = table.partition[rows].tolist()
+        self.owner: Indices = np.where(table.owner[rows] == NONE, NONE, table.owner[rows] - base)
+        self.counted = evidence.counted[rows]
+        self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
+        self.arrivals = np.nan_to_num(evidence.arrivals[rows])
+        self.age, self.delay = evidence.samples.age[0][rows], evidence.delays[0][rows]
+        self.behind = evidence.behind[0][rows] & self.counted
+        self.in_doubt = evidence.in_doubt[rows]
+        self.jumped, self.over_lost = evidence.jumped[rows], evidence.over_lost[rows]
+        self.interval = float(evidence.interval[group])
+        samples = evidence.samples
+        there = ~np.isnan(samples.at[1:, rows])
+        self.has_past = bool(there.any())  # another group of the batch may have one
+        self.consumed = samples.consumed[:RECENT, rows]
+        self.seconds = samples.seconds[:RECENT, rows]
+        self.moved: Flags = np.logical_or.reduce(samples.moved[:1, rows], axis=0)
+        stood = samples.stayed[:1, rows] & (self.consumed[:1] == 0)
+        self.still: Flags = self.behind & np.logical_or.reduce(stood, axis=0)
+        owned = (samples.owner[1 : RECENT + 1, rows] != NONE).any(axis=1)
+        self.was_empty = bool((there[:RECENT].any(axis=1) & ~owned).any())
+        capacity = evidence.capacity
+        self.capacity, self.saturated = capacity.per_second[own], capacity.saturated[own]
+        at_least = capacity.at_least[own]
+        self.seen_speed = np.where(np.isnan(self.saturated), at_least, self.saturated)
+        self.firm = ~capacity.basis.take(own).equal(CapacityBasis.AT_LEAST) & ~np.isnan(
+            self.capacity
+        )
+        self.load = self.of_members(self.arrivals)
+
+    def of_members(self, values: Floats) -> Floats:
+        """(M) the sum over each member's partitions that count."""
+        return sums_by_owner(values, self.owner, self.counted, len(self.names))
+
+    def any_of(self, rows: Flags) -> Flags:
+        """(M) whether one of each member's partitions is among these."""
+        return any_of_owner(rows, self.owner, len(self.names))
+
+    @cached_property
+    def silent(self) -> Flags:
+        """(M) members none of whose partitions moves, though one is behind."""
+        return self.any_of(self.still) & ~self.any_of(self.moved)
+
+    @cached_property
+    def over(self) -> Flags:
+        """(M) members that are behind and get more than they are known to do."""
+        return self.any_of(self.behind) & self.firm & (self.load > np.nan_to_num(self.capacity))
+
+    def partitions(self, rows: Flags) -> list[str]:
+        """Names of partitions."""
+        return [f"{self.topics[row]}-{self.numbers[row]}" for row in np.flatnonzero(rows).tolist()]
+
+    def members(self, chosen: Flags) -> list[str]:
+        """Ids of members."""
+        return [self.names[member] for member in np.flatnonzero(chosen).tolist()]
+
+
+def _member_names(batch: GroupBatch, own: slice) -> list[str]:
+    """What people call the members: by instance id or client id, where no other has the same, else by member id."""
+    members = batch.members
+    ids, clients = members.ids[own], members.client_ids[own]
+    names = [
+        instance or client
+        for instance, client in zip(members.instance_ids[own], clients, strict=True)
+    ]
+    often = Counter(names)
+    return [
+        name if name and often[name] == 1 else own_id
+        for name, own_id in zip(names, ids, strict=True)
+    ]

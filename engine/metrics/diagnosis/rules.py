@@ -1,0 +1,212 @@
+"""The rules of the diagnosis, in their order: each says what it sees as facts, or nothing where it does not hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from evenkeel.engine.facts import Fact, FactKind, fact
+from evenkeel.engine.metrics.diagnosis.evidence import OneGroup
+from evenkeel.engine.model import Diagnosis
+
+SLOW = 0.75
+"""A member below this share of what its median peer does is slow."""
+
+JUMP = 4.0
+"""Commits that went on so many times as fast as the best members would were set, not consumed."""
+
+Rule = Callable[[OneGroup], Iterator[Fact]]
+
+
+def _stated(
+    diagnosis: Diagnosis, names: list[str] | None = None, **known: float | str | None
+) -> Fact:
+    return fact(FactKind.DIAGNOSIS, diagnosis.measure, names or [], **known)
+
+
+def _unreadable(group: OneGroup) -> Iterator[Fact]:
+    if group.header.error is not None:
+        yield fact(FactKind.DIAGNOSIS, "unreadable", quote=group.header.error)
+
+
+def _no_members(group: OneGroup) -> Iterator[Fact]:
+    if not group.names and not group.header.rebalancing:
+        yield _stated(
+            Diagnosis.NO_MEMBERS,
+            after=float(group.arrivals[group.counted].sum()) if group.has_past else None,
+            partitions=int(group.counted.sum()),
+        )
+
+
+def _rebalancing(group: OneGroup) -> Iterator[Fact]:
+    if group.header.rebalancing:
+        yield _stated(Diagnosis.REBALANCING, [group.header.state])
+
+
+def _losing_records(group: OneGroup) -> Iterator[Fact]:
+    rows = group.counted & (group.lost > 0)
+    if rows.any():
+        yield _stated(
+            Diagnosis.LOSING_RECORDS,
+            group.partitions(rows),
+            after=float(group.lost[rows].sum()),
+            partitions=int(rows.sum()),
+        )
+
+
+def _skipped_records(group: OneGroup) -> Iterator[Fact]:
+    rows = group.over_lost | (group.jumped if _too_fast(group) else np.zeros_like(group.jumped))
+    if rows.any():
+        yield _stated(
+            Diagnosis.SKIPPED_RECORDS,
+            group.partitions(rows),
+            after=float(np.nan_to_num(group.consumed).max(axis=0)[rows].sum()),
+            partitions=int(rows.sum()),
+        )
+
+
+def _too_fast(group: OneGroup) -> bool:
+    """
+    Whether what jumped went on faster than all members together could consume.
+
+    Only of a group without members can offsets be set from outside; of one that had some, what its members were seen
+    to do when busy decides.
+    """
+    known = group.seen_speed if group.was_empty else group.saturated
+    if not group.jumped.any() or np.isnan(known).all():
+        return False
+    speed = np.nan_to_num(group.consumed / group.seconds)[:, group.jumped].sum(axis=1).max()
+    return bool(speed > JUMP * np.nanmax(known) * len(known))
+
+
+def _silent_member(group: OneGroup) -> Iterator[Fact]:
+    if group.silent.any():
+        rows = group.still & group.silent[group.owner]
+        yield _stated(
+            Diagnosis.SILENT_MEMBER,
+            group.members(group.silent),
+            before=float(group.load[group.silent].sum()),
+            after=float(np.nanmax(group.age[rows])),
+            partitions=int(rows.sum()),
+        )
+
+
+def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
+    if group.still.any():
+        yield _stated(
+            Diagnosis.STUCK_PARTITION,
+            group.partitions(group.still),
+            after=float(np.nanmax(group.age[group.still])),
+            partitions=int(group.still.sum()),
+        )
+
+
+def _slow_member(group: OneGroup) -> Iterator[Fact]:
+    suspects = group.any_of(group.behind) & (
+        group.load > np.nan_to_num(group.saturated, nan=np.inf)
+    )
+    for member in np.flatnonzero(suspects).tolist():
+        peers = np.delete(group.seen_speed, member)
+        median = float(np.nanmedian(peers)) if not np.isnan(peers).all() else math.nan
+        if group.saturated[member] < SLOW * median:
+            yield _stated(
+                Diagnosis.SLOW_MEMBER,
+                [group.names[member]],
+                before=float(group.load[member]),
+                after=float(group.saturated[member]),
+                bound=median,
+            )
+
+
+def _hot_partition(group: OneGroup) -> Iterator[Fact]:
+    if not group.over.any():
+        return
+    best = float(np.nanmax(group.capacity))
+    hot = group.behind & (group.arrivals > best) & np.append(group.over, False)[group.owner]
+    for row in np.flatnonzero(hot).tolist():
+        alone = np.arange(len(hot)) == row
+        yield _stated(
+            Diagnosis.HOT_PARTITION,
+            group.partitions(alone),
+            after=float(group.arrivals[row]),
+            bound=best,
+        )
+
+
+def _too_few_members(group: OneGroup) -> Iterator[Fact]:
+    total, capacity = float(group.load.sum()), float(group.capacity.sum())
+    if group.over.any() and total > capacity:
+        enough = math.ceil(total / float(np.median(group.capacity)))
+        yield _stated(
+            Diagnosis.TOO_FEW_MEMBERS,
+            before=len(group.names),
+            after=enough,
+            bound=int(group.counted.sum()),
+        )
+        yield fact(FactKind.DIAGNOSIS, "group_load", after=total, bound=capacity)
+
+
+def _skewed_load(group: OneGroup) -> Iterator[Fact]:
+    for member in np.flatnonzero(group.over).tolist():
+        yield _stated(
+            Diagnosis.SKEWED_LOAD,
+            [group.names[member]],
+            after=float(group.load[member]),
+            bound=float(group.capacity[member]),
+        )
+
+
+def _catching_up(group: OneGroup) -> Iterator[Fact]:
+    if group.behind.any():
+        yield _stated(
+            Diagnosis.CATCHING_UP,
+            before=float(np.nanmax(group.delay[group.behind])),
+            after=_until(group),
+            partitions=int(group.behind.sum()),
+        )
+
+
+def _until(group: OneGroup) -> float | None:
+    """Seconds until the last member that is behind has caught up; None unknown."""
+    if not group.names:
+        return None
+    waits = np.nan_to_num(group.interval) * group.arrivals
+    backlog = group.of_members(np.maximum(np.nan_to_num(group.lag) - waits, 0))
+    spare = np.where(group.firm, group.capacity - group.load, np.nan)
+    seconds = np.where(spare > 0, backlog / np.where(spare > 0, spare, 1), np.nan)
+    needed = seconds[group.any_of(group.behind)]
+    return float(needed.max()) if len(needed) and not np.isnan(needed).any() else None
+
+
+def _unknown(group: OneGroup) -> Iterator[Fact]:
+    doubtful = int(group.in_doubt.sum())
+    if not group.counted.any():
+        yield fact(FactKind.DIAGNOSIS, "no_partitions_seen")
+    elif doubtful and not group.has_past:
+        yield fact(FactKind.DIAGNOSIS, "no_past", partitions=doubtful)
+    elif (group.in_doubt & np.isnan(group.lag)).any():
+        rows = group.in_doubt & np.isnan(group.lag)
+        yield fact(FactKind.DIAGNOSIS, "no_lag", partitions=int(rows.sum()))
+    elif doubtful and math.isnan(group.interval):
+        yield fact(FactKind.DIAGNOSIS, "no_commit_interval", partitions=doubtful)
+    elif doubtful:
+        yield fact(FactKind.DIAGNOSIS, "no_time_lag", partitions=doubtful)
+
+
+RULES: tuple[tuple[Diagnosis, Rule], ...] = (
+    (Diagnosis.UNKNOWN, _unreadable),
+    (Diagnosis.NO_MEMBERS, _no_members),
+    (Diagnosis.REBALANCING, _rebalancing),
+    (Diagnosis.LOSING_RECORDS, _losing_records),
+    (Diagnosis.SKIPPED_RECORDS, _skipped_records),
+    (Diagnosis.SILENT_MEMBER, _silent_member),
+    (Diagnosis.STUCK_PARTITION, _stuck_partition),
+    (Diagnosis.SLOW_MEMBER, _slow_member),
+    (Diagnosis.HOT_PARTITION, _hot_partition),
+    (Diagnosis.TOO_FEW_MEMBERS, _too_few_members),
+    (Diagnosis.SKEWED_LOAD, _skewed_load),
+    (Diagnosis.CATCHING_UP, _catching_up),
+    (Diagnosis.UNKNOWN, _unknown),
+)
