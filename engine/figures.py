@@ -1,4 +1,4 @@
-"""What the judge says of an assignment: its figures, and with its changes its score."""
+"""What the judge says of an assignment: its figures, and with its changes its score; and what may move after it."""
 
 from __future__ import annotations
 
@@ -184,5 +184,68 @@ class Score(Figures):
             "Number of partitions that nobody owns; null when there is no assignment to score.",
             unit=Unit.PARTITIONS,
             at_least=0,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextChange:
+    """
+    What a strategy would move when the members of a group change, once its assignment is in force.
+
+    Counted are partitions that go from one member to another, those of a member that leaves included: somebody has to
+    take them over. What becomes unowned, or was unowned, is not a move.
+    """
+
+    leave_moves_mean: float = field(
+        metadata=column(
+            "Partitions that change owner when one member leaves, its own included: mean over the members tried.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+            head="Moves if\none leaves",
+        )
+    )
+    leave_moves_of_others_mean: float = field(
+        metadata=column(
+            "Of those, partitions that another member owned: mean. 0: what the leaving one had is all that moves.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+        )
+    )
+    leave_moves_worst: Int32 = field(
+        metadata=column(
+            "Partitions that change owner when the member tried leaves that moves most by it.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+            head="Moves at\nworst",
+        )
+    )
+    join_moves: Int32 = field(
+        metadata=column(
+            "Partitions that change owner when a member joins that is like the first of those tried.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+            head="Moves if\none joins",
+        )
+    )
+    restart_moves: int = field(
+        metadata=column(
+            "Partitions that change owner in all while one after another restarts; scaled up from those tried.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+            head="Moves if\nall restart",
+        )
+    )
+    members_tried: Int32 = field(
+        metadata=column(
+            "How many of its members were let leave: three at most, fewer where there are many partitions.",
+            unit=Unit.MEMBERS,
+            at_least=1,
+            added=True,
         )
     )

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from evenkeel.engine.columns import Int32, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import Score
+from evenkeel.engine.figures import NextChange, Score
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
@@ -483,6 +483,7 @@ class Candidate:
     replay: tuple[Fact, ...] = ()
     assignment: Assignment | None = None
     score: Score | None = None
+    next_change: NextChange | None = None
     findings: tuple[Fact, ...] = ()
     notes: tuple[Fact, ...] = ()
     proof: tuple[Fact, ...] = ()

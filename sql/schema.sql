@@ -490,6 +490,12 @@ CREATE TABLE candidate (
     is_running boolean,
     facts jsonb,
     notes text[],
+    leave_moves_mean double precision,
+    leave_moves_of_others_mean double precision,
+    leave_moves_worst integer,
+    join_moves integer,
+    restart_moves bigint,
+    members_tried integer,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -544,6 +550,18 @@ COMMENT ON COLUMN candidate.notes IS
     'What else is to be said of it: what was taken for what is not known, where tags and racks disagree.';
 COMMENT ON COLUMN candidate.facts IS
     'Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.';
+COMMENT ON COLUMN candidate.leave_moves_mean IS
+    'Partitions that change owner when one member leaves, its own included: mean over the members tried.';
+COMMENT ON COLUMN candidate.leave_moves_of_others_mean IS
+    'Of those, partitions that another member owned: mean. 0: what the leaving one had is all that moves.';
+COMMENT ON COLUMN candidate.leave_moves_worst IS
+    'Partitions that change owner when the member tried leaves that moves most by it.';
+COMMENT ON COLUMN candidate.join_moves IS
+    'Partitions that change owner when a member joins that is like the first of those tried.';
+COMMENT ON COLUMN candidate.restart_moves IS
+    'Partitions that change owner in all while one after another restarts; scaled up from those tried.';
+COMMENT ON COLUMN candidate.members_tried IS
+    'How many of its members were let leave: three at most, fewer where there are many partitions.';
 
 
 -- What was said

@@ -176,3 +176,9 @@ def reporting(group: GroupSpec, reports: Mapping[str, Any]) -> GroupSpec:
     for name, value in vars(group).items():
         vars(other).setdefault(name, value)
     return other
+
+
+def learn(group: GroupSpec, other: GroupSpec) -> None:
+    """Let a group know by `once` what is known of the same group with other reports."""
+    for name, value in vars(other).items():
+        vars(group).setdefault(name, value)

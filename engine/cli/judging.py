@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
+from evenkeel.engine.advice.past_changes import PastChanges
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.model import Advice, GroupSnapshot, Member
+from evenkeel.engine.model import Advice, Feasibility, GroupSnapshot, Member
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.candidate_rows import candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
+from evenkeel.engine.steps.past import past_changes
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, groups_at
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
@@ -31,12 +34,23 @@ PLAIN_FORM = "plain form: no Spark, no validation"
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A group: its members, its row of `group_metrics`, its rows of `candidates`, and what it is told."""
+    """
+    A group: its members, its row of `group_metrics`, its rows of `candidates`, what it is told, and its snapshots,
+    oldest first.
+    """
 
     members: Sequence[Member]
     metrics: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
     advice: Advice
+    snapshots: Sequence[GroupSnapshot] = ()
+
+    @cached_property
+    def past(self) -> Mapping[str, PastChanges]:
+        """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
+        runnable = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+        could = [row["strategy"] for row in self.candidates if row["feasibility"] in runnable]
+        return past_changes(self.snapshots, could)
 
     def to_json(self) -> dict[str, Any]:
         """One object: the metrics, the advice with its moves, and every strategy's row."""
@@ -55,6 +69,7 @@ class Judged:
             "facts": [*(self.metrics["facts"] or ()), *advice["facts"], *advice["how"]],
             "moves": moves,
             "strategies": strategies,
+            "past_changes": {name: asdict(changes) for name, changes in self.past.items()},
             "form": PLAIN_FORM,
         }
 
@@ -82,7 +97,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
     previous = {
         g: PreviousAdvice(group_id=g, strategy=name, seen=seen[g]) for g, name in preferred.items()
     }
-    return now.judged(walk.groups(0), previous)
+    return now.judged(walk.histories(), previous)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +116,9 @@ class _JudgedSnapshot:
         )
 
     def judged(
-        self, groups: Mapping[str, GroupSnapshot], previous: Mapping[str, PreviousAdvice]
+        self,
+        histories: Mapping[str, Sequence[GroupSnapshot]],
+        previous: Mapping[str, PreviousAdvice],
     ) -> list[Judged]:
         metrics = {row["group_id"]: row for row in self.metrics.to_pylist()}
         candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
@@ -109,10 +126,11 @@ class _JudgedSnapshot:
             candidates[row["group_id"]].append(row)
         return [
             Judged(
-                members=groups[one.group].members,
+                members=histories[one.group][-1].members,
                 metrics=metrics[one.group],
                 candidates=candidates[one.group],
                 advice=one,
+                snapshots=histories[one.group],
             )
             for one in self.advise(previous)
         ]
@@ -139,6 +157,11 @@ class _Walk:
             found = groups_at(self.source.lake, self.source.settings, snapshot_id, self.pattern)
             self._read[snapshot_id] = {group.group: group for group in found}
         return self._read[snapshot_id]
+
+    def histories(self) -> Mapping[str, Sequence[GroupSnapshot]]:
+        """The groups of the newest snapshot in all that may be judged, oldest first."""
+        every = [self.groups(position) for position in reversed(range(self.length))]
+        return {name: [own[name] for own in every if name in own] for name in self.groups(0)}
 
     def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
         """Measure and replay some groups of a snapshot, each with its past."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, column, missing_where
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import Score
+from evenkeel.engine.figures import NextChange, Score
 from evenkeel.engine.model import Deployment, Feasibility, Move
 from evenkeel.engine.records.keys import OfGroup
 
@@ -79,6 +79,7 @@ class CandidateColumns(OfGroup):
             added=True,
         ),
     )
+    next_change: NextChange | None = field(default=None, metadata=missing_where("members_tried"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,11 @@ def _configured(rule: Rule, member: Member) -> dict[str, Any]:
     return rule.member_data(member.client_id, member.host, member.instance_id)
 
 
+def takes_user_data(strategy: Assignor) -> bool:
+    """Whether it is a custom strategy that needs the user data of its members: ours read what members own there."""
+    return "user_data" in strategy.needs and strategy is not ASSIGNORS.get(strategy.name)
+
+
 def with_user_data(
     strategy: Assignor, group: GroupSnapshot, rule: Rule, spec: GroupSpec
 ) -> GroupSpec:
@@ -42,7 +47,7 @@ def with_user_data(
         Infeasible: The data of a member is not known.
         NoAnswer: The strategy failed to read what a member sent.
     """
-    if "user_data" not in strategy.needs or strategy is ASSIGNORS.get(strategy.name):
+    if not takes_user_data(strategy):
         return spec
     read = getattr(strategy, "read_user_data", None)
     sends = bool(runs(group, strategy.name)) and read is not None

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from evenkeel.engine.advice import SERVER_SIDE, Feasibilities, Judgement, blocked, runs
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
+from evenkeel.engine.advice.next_change import Changes, silent_members
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
 from evenkeel.engine.assignors import ASSIGNORS, every
 from evenkeel.engine.config import Rule, Settings
@@ -18,11 +19,13 @@ from evenkeel.engine.conformance.asking import NoAnswer, ask
 from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.figures import NextChange
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import (
     Assignment,
     Candidate,
     Deployment,
+    Feasibility,
     GroupSnapshot,
     GroupType,
 )
@@ -43,7 +46,7 @@ from evenkeel.engine.steps.measured import (
     judge_of_measured,
     measured_chunk,
 )
-from evenkeel.engine.steps.member_data import settings_of, with_user_data
+from evenkeel.engine.steps.member_data import settings_of, takes_user_data, with_user_data
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
 from evenkeel.engine.steps.validation import withheld_groups
@@ -148,11 +151,13 @@ def propose_group(settings: Settings, measured_group: MeasuredGroup) -> list[Pro
     def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
         return fresh(by_leader(judged) if leaders else judged, silent)
 
-    feasibilities = Feasibilities(group, rule.assignors)
+    feasibilities, changes = Feasibilities(group, rule.assignors), Changes(judged)
     replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
         judgement = feasibilities.of(strategy.name, strategy.deployment)
         candidate = _replay(strategy, group, rule, joining, judge, judgement)
+        next_change = _next_change(strategy, candidate, changes, judgement)
+        candidate = replace(candidate, next_change=next_change)
         changed = moves(spec, candidate.assignment) if candidate.assignment else None
         replayed.append((candidate, changed))
     answers = {candidate.strategy: candidate.assignment for candidate, _ in replayed}
@@ -206,7 +211,7 @@ def _replay(
     try:
         spec = joining(leaders, judgement.reporting_nothing if continues else None)
         joined = with_user_data(strategy, group, rule, spec)
-        settled = settle(_assign_of(strategy), joined)
+        settled = settle(assign_of(strategy), joined)
     except Infeasible as problem:
         return replace(_never(group, strategy, refusal(problem)), how=judgement.how)
     except NoAnswer as problem:
@@ -229,7 +234,29 @@ def _replay(
     )
 
 
-def _assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
+def _next_change(
+    strategy: Assignor, candidate: Candidate, changes: Changes, judgement: Judgement
+) -> NextChange | None:
+    """
+    What a strategy that the group runs, or a setting could make it run, would move next.
+
+    None for all others, because every answer takes a while, and where it cannot be asked: who can tell what members of
+    a changed group would send a custom strategy as user data?
+    """
+    runs_here = candidate.feasibility is Feasibility.CAN_RUN or (
+        candidate.feasibility is Feasibility.COULD_RUN and strategy.deployment is Deployment.SETTING
+    )
+    passive = strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
+    if not runs_here or passive or candidate.assignment is None:
+        return None
+    silent = silent_members(changes.group, judgement.reporting_nothing)
+    try:
+        return changes.of(assign_of(strategy), candidate.assignment.owner, silent)
+    except (Infeasible, NoAnswer):
+        return None
+
+
+def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
     """
     How a strategy is asked. A custom one gets a group of its own, and its answer must fit: whatever it does costs the
     others neither their rows nor their input.

@@ -1,6 +1,9 @@
 -- What would each strategy do for a group? One row per group and strategy of the newest snapshot with candidates, in the
 -- order of the strategy table; "live" is what the group has now. Smaller is better everywhere: lag in offsets, shares as
 -- fractions of 1, cost in 30 days in the configured currency, moves in partitions, drain time in seconds.
+-- leave_, join_ and restart_moves: what would change owner later, under what the group runs or a setting could make it run,
+-- when one member leaves (mean and worst over members_tried), when one joins, and in all while every member restarts; null
+-- for all others.
 -- proof says what is proven of an assignment, findings what is wrong with it, notes what was taken for what is not known
 -- and what else is to be said; they are null or empty for most.
 --
@@ -24,6 +27,12 @@ SELECT
     currency,
     partition_spread,
     moves,
+    leave_moves_mean,
+    leave_moves_of_others_mean,
+    leave_moves_worst,
+    join_moves,
+    restart_moves,
+    members_tried,
     drain_seconds,
     replay,
     proof,

@@ -36,7 +36,10 @@ _SAID: Mapping[Unit | None, Callable[[Any], str]] = {
     Unit.BYTES_PER_RECORD: ratio,
     Unit.MONEY_PER_MONTH: ratio,
 }
-"""How a number of a unit is said; of all others with separators. What has no unit is a name, as that of a partition."""
+"""
+How a number of a unit is said; of all others with separators, a mean with two decimals. What has no unit is a name, as
+that of a partition.
+"""
 
 _SAYS_ITSELF = {None, Unit.SECONDS, Unit.SHARE, Unit.RATIO, Unit.BYTES_PER_SECOND}
 """Units that need not stand in the head: the cell has them, or there is none."""
@@ -110,7 +113,8 @@ def cell(
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float | Decimal):
-        return _SAID.get(spec.meaning.unit, number)(value)
+        plain = ratio if spec.kind is float else number
+        return _SAID.get(spec.meaning.unit, plain)(value)
     return _text(value, NOTHING if spec.meaning.none else UNKNOWN)
 
 

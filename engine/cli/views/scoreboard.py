@@ -79,6 +79,7 @@ def print_group(judged: Judged) -> None:
             *cost_lines(judged.metrics),
             *advice_lines(judged),
             *move_lines(judged),
+            *past_lines(judged),
             "",
             further.format(text(judged.advice.group)),
         ]
@@ -98,7 +99,8 @@ _STRATEGY = pick(
     CandidateRow,
     *("strategy", "deployment", "feasibility"),
     *("largest_member_lag", "lag_skew", "partition_spread", "cross_rack_share"),
-    *("cross_rack_cost_per_month", "moves", "drain_seconds", "reason"),
+    *("cross_rack_cost_per_month", "moves", "leave_moves_mean", "join_moves", "restart_moves"),
+    *("drain_seconds", "reason"),
 )
 
 
@@ -112,7 +114,10 @@ def strategies(judged: Judged) -> Table:
         headings=heads(shown, currency),
         rows=[[*cells(numbers, row), text(_whole_story(row))] for row in judged.candidates],
         apart=True,
-        spare=["Got by", "Spread (partitions)", "Skew", "Feasibility"],
+        spare=[
+            *("Moves if one joins", "Moves if all restart", "Moves if one leaves"),
+            *("Got by", "Spread (partitions)", "Skew", "Feasibility"),
+        ],
     )
 
 
@@ -172,3 +177,19 @@ def move_lines(judged: Judged) -> list[str]:
         lines.append(f" {and_more(len(moves) - limit)} (--json has all of them)")
     head = [f"Moves: {several(len(moves), 'partition')}"] if moves else []
     return [text(line) for line in [*head, *lines]]
+
+
+def past_lines(judged: Judged) -> list[str]:
+    """What changes of the group's members moved lately, and would have moved under strategies that it could run."""
+    if not judged.past:
+        return []
+    seen = next(iter(judged.past.values()))
+    came = [
+        several(seen.joins, "join"),
+        several(seen.leaves, "leave"),
+        several(seen.restarts, "restart"),
+    ]
+    would = ", ".join(f"{name} {changes.would_move}" for name, changes in judged.past.items())
+    head = f"Members changed: {', '.join(came)} in {several(seen.compared + 1, 'snapshot')}"
+    moved = f"{several(seen.moved, 'partition')} changed owner from one to the next"
+    return [head, text(f"  Moved: {moved}; would have: {would}")]

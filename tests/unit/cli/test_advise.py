@@ -14,6 +14,7 @@ from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 
 
@@ -64,6 +65,15 @@ def test_one_group_shows_its_scoreboard_and_moves(run, recording):
         assert f"\n{strategy} " in text
     assert "Advice: switch to" in text
     assert "app-1 -> app-2" in text
+
+
+def test_the_scoreboard_says_what_the_next_change_would_move(run, recording):
+    """One leaves, one joins, all restart: of the strategies that the group could run."""
+    lines = run("advise", "--from", recording, "--group", "uneven").stdout.splitlines()
+    head = next(line for line in lines if line.startswith("Strategy"))
+    assert "Moves if one leaves  Moves if one joins  Moves if all restart" in head
+    sticky = next(line for line in lines if line.startswith("cooperative-sticky "))
+    assert sticky.split("could run")[1].split()[5:8] == ["3.00", "2", "12"]
 
 
 def test_an_infeasible_strategy_has_dashes_and_its_reason(run, recording):
@@ -130,3 +140,43 @@ def test_the_metrics_are_those_of_the_step(lake):
     source = sources.from_lake(wiring.settings(), FileLake(lake), "prod", "lake")
     told = compute_metrics(source.lake, source.settings, source.newest)["group_metrics"].to_pylist()
     assert [one.metrics for one in judge(source)] == sorted(told, key=lambda row: row["group_id"])
+
+
+def test_changes_of_members_are_told_with_what_they_would_have_moved(run, tmp_path):
+    """What range moved when one of three left, a sticky strategy would have moved less of; the same in JSON."""
+    held = [{"a": "01", "b": "23", "c": "45"}, {"b": "012", "c": "345"}]
+    snapshots = [
+        make_snapshot(
+            number=number,
+            topics=[topic("t", 6)],
+            groups=[
+                group(
+                    "g",
+                    members=[
+                        member(m, ["t"], {"t": [int(p) for p in partitions]})
+                        for m, partitions in owned.items()
+                    ],
+                    group_type="classic",
+                    assignor="range",
+                )
+            ],
+        )
+        for number, owned in enumerate(held)
+    ]
+    store(FileLake(tmp_path / "lake"), *snapshots)
+    asked = ["advise", "--from", tmp_path / "lake", "--group", "g"]
+
+    text = run(*asked).stdout
+    assert "Members changed: 0 joins, 1 leave, 0 restarts in 2 snapshots" in text
+    assert "  Moved: 3 partitions changed owner from one to the next; would have: range 3" in text
+    assert "cooperative-sticky 2" in text
+    [row] = objects(run(*asked, "--json"))
+    assert row["past_changes"]["sticky"]["would_move"] == 2
+    assert "lag-aware" not in row["past_changes"]
+
+
+def test_of_a_group_whose_members_stayed_nothing_is_told(run, recording):
+    """No line, and an empty object."""
+    assert "Members changed" not in run("advise", "--from", recording, "--group", "uneven").stdout
+    rows = objects(run("advise", "--from", recording, "--group", "uneven", "--json"))
+    assert rows[0]["past_changes"] == {}

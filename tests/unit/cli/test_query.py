@@ -112,6 +112,8 @@ NULLS = (
         {"partition_spread": 1, "moves": 0, "drain_seconds": None, "proof": None},
         "1 0 ? -",
     ),
+    ("scoreboard", {"leave_moves_mean": None, "members_tried": None}, "- -"),
+    ("scoreboard", {"leave_moves_mean": 8 / 3, "restart_moves": 1200}, "2.67 1,200"),
     ("groups", {"total_lag": 7, "members": 2, "lag_skew": None, "error": None}, "7 2 ? -"),
     ("cross_rack_cost", {"cheapest_strategy": None, "cheapest_share": None}, "- -"),
     ("cross_rack_cost", {"cheapest_strategy": "fair", "cheapest_share": None}, "fair ?"),

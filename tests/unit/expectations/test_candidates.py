@@ -182,6 +182,11 @@ CASES = [
         values={"lag_skew": 0.5},
         reason=f"lag_skew is under 1: {NAME}: 0.5",
     ),
+    Case(
+        expectation="candidates: members_tried is at least 1.",
+        values={"members_tried": 0},
+        reason=f"members_tried is under 1: {NAME}: 0",
+    ),
     *(
         Case(
             expectation=f"candidates: {column} is between 0 and 1.",

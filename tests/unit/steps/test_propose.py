@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, finding
 from evenkeel.engine.model import Assignment, Deployment
 from evenkeel.engine.steps import propose
@@ -245,3 +247,47 @@ def test_a_custom_strategy_that_writes_to_its_input_spoils_nothing(monkeypatch):
 
     assert rows["reckless"]["moves"] == 1
     assert seen.asked[0].owner.tolist() == [0, 0, 1]
+
+
+def _next_moves(row):
+    names = ("leave_moves_mean", "leave_moves_worst", "join_moves", "restart_moves")
+    return [row[name] for name in (*names, "members_tried")]
+
+
+def test_what_could_run_says_what_it_would_move_next(monkeypatch):
+    """Not what the group has, what only a broker could run, or what assigns nothing without data nobody has."""
+    classic = {"group_type": "classic", "assignor": "range"}
+    needy = Seen("needy")
+    needy.needs = frozenset({"user_data"})
+    known = [ASSIGNORS[name] for name in ("live", "range", "cooperative-sticky", "uniform")]
+
+    rows = _rows(monkeypatch, *known, needy, **classic)
+
+    # two members, three partitions: a 0 1, b 2; by range a new member may come first, and take 0 from a, and so on
+    assert _next_moves(rows["cooperative-sticky"]) == [1.5, 2, 1, 6, 2]
+    assert rows["range"]["leave_moves_mean"] == 1.5
+    for name in ("live", "uniform", "needy"):
+        assert _next_moves(rows[name]) == [None] * 5, name
+    assert candidate_of(rows["range"]).next_change is not None
+    assert candidate_of(rows["live"]).next_change is None
+
+
+class Picky(Seen):
+    """Cannot do without two members."""
+
+    def assign(self, group: GroupSpec) -> Assignment:
+        """What the group has."""
+        if len(group.members) < 2:
+            raise self.problem
+        return super().assign(group)
+
+
+@pytest.mark.parametrize("problem", [Infeasible("it takes two."), ValueError("a fault")])
+def test_a_strategy_that_fails_on_the_next_group_has_its_score_all_the_same(monkeypatch, problem):
+    """Only what it would move next is unknown."""
+    picky = Picky("picky")
+    picky.problem = problem
+
+    row = _rows(monkeypatch, picky, group_type="classic", assignor="picky")["picky"]
+
+    assert (row["moves"], _next_moves(row)) == (0, [None] * 5)

@@ -1,0 +1,184 @@
+"""What a strategy would move when one member leaves, one joins, or all restart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from evenkeel.engine.advice.next_change import Changes, silent_members
+from evenkeel.engine.assignor import GroupSpec, spec
+from evenkeel.engine.assignors import ASSIGNORS
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.figures import NextChange
+from evenkeel.engine.kit.settle import settle
+from evenkeel.engine.model import NONE
+from tests.helpers.strategies import Shape, groups
+
+THREE = spec({m: ["t"] for m in "abc"}, {"t": 6})
+PLENTY = {"budget": 1_000_000, "most_tried": 100, "most_restarted": 100}
+RUNNABLE = (
+    "range",
+    "roundrobin",
+    "sticky",
+    "cooperative-sticky",
+    "uniform",
+    "range-server",
+    "fair",
+)
+
+
+def _of(name: str, group: GroupSpec, **changes: int) -> NextChange:
+    assign = ASSIGNORS[name].assign
+    owner = settle(assign, group).assignment.owner
+    return Changes(group, **(changes or PLENTY)).of(assign, owner)
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "of_others", "worst"),
+    [
+        # a 0-1, b 2-3, c 4-5: without a partition 3 goes on from b to c, without c partition 2 from b to a
+        ("range", 8 / 3, 2 / 3, 3),
+        ("range-server", 8 / 3, 2 / 3, 3),
+        # a 0 3, b 1 4, c 2 5: in turns of two, two of the others' change places whoever leaves
+        ("roundrobin", 4.0, 2.0, 4),
+        ("sticky", 2.0, 0.0, 2),
+        ("cooperative-sticky", 2.0, 0.0, 2),
+        ("uniform", 2.0, 0.0, 2),
+    ],
+)
+def test_when_one_leaves(name, mean, of_others, worst):
+    """Range and roundrobin move what others own as well; the sticky ones only what the leaving member had."""
+    change = _of(name, THREE)
+
+    assert (change.leave_moves_mean, change.leave_moves_of_others_mean) == (mean, of_others)
+    assert (change.leave_moves_worst, change.members_tried) == (worst, 3)
+
+
+@pytest.mark.parametrize(("name", "moves"), [("sticky", 1), ("cooperative-sticky", 1)])
+def test_who_joins_takes_its_share_from_the_sticky_ones_and_nothing_else_moves(name, moves):
+    """Of six partitions of three members the fourth is to get one, in however many rounds."""
+    assert _of(name, THREE).join_moves == moves
+
+
+@pytest.mark.parametrize("name", ["sticky", "cooperative-sticky", "uniform"])
+def test_a_restart_moves_what_a_member_has_there_and_back(name):
+    """Three members with two partitions each: two leave with it, and two come back to it, three times."""
+    assert _of(name, THREE).restart_moves == 12
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_static_members_restart_without_a_move(name):
+    """They have what they had when they are back."""
+    group = spec({m: ["t"] for m in "abc"}, {"t": 6}, instance_ids={m: m for m in "abc"})
+
+    assert _of(name, group).restart_moves == 0
+
+
+def test_only_the_dynamic_ones_of_a_group_count_when_all_restart():
+    """One dynamic member of three moves its two partitions there and back."""
+    group = spec({m: ["t"] for m in "abc"}, {"t": 6}, instance_ids={"a": "a", "c": "c"})
+
+    assert _of("cooperative-sticky", group).restart_moves == 4
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_nobody_takes_over_from_a_member_alone(name):
+    """What becomes unowned does not move; who joins takes half."""
+    change = _of(name, spec({"a": ["t"]}, {"t": 4}))
+
+    assert (change.leave_moves_mean, change.leave_moves_worst, change.restart_moves) == (0, 0, 0)
+    assert change.join_moves == 2
+
+
+def test_members_that_report_nothing_are_dealt_to_anew():
+    """A cooperative strategy that hears nothing from anybody cannot keep what they have."""
+    group, assign = (
+        spec({m: ["t"] for m in "abc"}, {"t": 6}),
+        ASSIGNORS["cooperative-sticky"].assign,
+    )
+    owner = np.array([0, 0, 1, 1, 2, 2], np.int32)
+
+    heard = Changes(group, **PLENTY).of(assign, owner)
+    unheard = Changes(group, **PLENTY).of(assign, owner, silent_members(group, {"a", "b", "c"}))
+
+    assert heard.leave_moves_of_others_mean == 0
+    assert unheard.leave_moves_of_others_mean > 0
+
+
+def test_large_groups_are_sampled():
+    """The budget says how many members are tried, evenly over the list; what all restarts move is scaled up."""
+    members = {f"m{n:02}": ["t"] for n in range(20)}
+    group = spec(members, {"t": 80})
+    change = _of("cooperative-sticky", group, budget=400, most_tried=9)
+
+    assert Changes(group, budget=400, most_tried=9).tried.tolist() == [0, 5, 10, 15]
+    assert (change.members_tried, change.leave_moves_worst) == (4, 4)
+    assert change.restart_moves == _of("cooperative-sticky", group).restart_moves == 160
+    assert _of("cooperative-sticky", group, budget=1, most_tried=9).members_tried == 1
+    assert _of("cooperative-sticky", group, budget=10**6, most_tried=2).members_tried == 2
+
+
+def test_a_strategy_that_cannot_go_on_is_infeasible():
+    """It is the caller who says that nothing is known then."""
+
+    def assign(group: GroupSpec):
+        raise Infeasible("two are too few.", fix="Have three.")
+
+    with pytest.raises(Infeasible):
+        Changes(THREE).of(assign, np.zeros(6, np.int32))
+
+
+RANDOM = groups(Shape(fewest_members=1))
+
+
+def _settled(name: str, group: GroupSpec) -> np.ndarray:
+    """The strategy's own assignment of a group whose partitions nobody owns."""
+    nobody = np.full(group.partition_count, NONE, np.int32)
+    try:
+        answer = settle(ASSIGNORS[name].assign, replace(group, owner=nobody)).assignment
+    except Infeasible:
+        assume(False)
+    assume(not answer.findings)
+    return answer.owner
+
+
+@given(RANDOM, st.sampled_from(RUNNABLE))
+def test_the_same_group_has_the_same_next_change(group, name):
+    """Whoever was asked before, and whatever was worked out for it."""
+    owner, assign = _settled(name, group), ASSIGNORS[name].assign
+    shared = Changes(group)
+    for other in RUNNABLE:
+        shared.of(ASSIGNORS[other].assign, owner)
+
+    assert shared.of(assign, owner) == Changes(group).of(assign, owner)
+
+
+@given(RANDOM, st.sampled_from(RUNNABLE))
+def test_figures_hang_together(group, name):
+    """A mean lies below the worst, what others lose within all, and nothing exceeds the partitions there are."""
+    change = Changes(group, **PLENTY).of(ASSIGNORS[name].assign, _settled(name, group))
+
+    assert change.members_tried == len(group.members)
+    assert change.leave_moves_of_others_mean <= change.leave_moves_mean
+    assert change.leave_moves_mean <= change.leave_moves_worst <= group.partition_count
+    assert change.join_moves <= group.partition_count
+    assert change.restart_moves <= 2 * len(group.members) * group.partition_count
+
+
+@given(
+    st.integers(2, 6),
+    st.integers(0, 20),
+    st.sampled_from(["sticky", "cooperative-sticky", "uniform"]),
+)
+def test_the_sticky_ones_move_no_more_than_balance_needs(members, partitions, name):
+    """With equal subscriptions only the leaving one's partitions move, and at most its share to who joins."""
+    group = spec({f"m{n}": ["t"] for n in range(members)}, {"t": partitions})
+    change = _of(name, group)
+
+    assert change.leave_moves_of_others_mean == 0
+    assert change.leave_moves_mean == partitions / members
+    assert change.join_moves <= -(-partitions // (members + 1))
