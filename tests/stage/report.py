@@ -109,7 +109,15 @@ def _title(words: str) -> None:
     print(f"\n== {words} {'=' * (75 - len(words))}\n", flush=True)
 
 
-_COLUMNS = ("group_id", "total_lag", "lag_skew", "cross_rack_share", "status", "verdict", "reason")
+_COLUMNS = (
+    "group_id",
+    "total_lag",
+    "lag_skew",
+    "cross_rack_share",
+    "diagnosis",
+    "verdict",
+    "reason",
+)
 
 
 def _table(groups: list[dict[str, Any]]) -> Table:
