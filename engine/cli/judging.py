@@ -175,7 +175,11 @@ class _Walk:
                 withheld=withheld,
             ),
         )
-        proposals = [row for each in measured for row in propose_group(source.settings, each)]
+        proposals = [
+            row
+            for each in measured
+            for row in propose_group(source.settings, each, ask_next_change=not position)
+        ]
         return _JudgedSnapshot(
             source=source,
             metrics=tables["group_metrics"],

@@ -22,7 +22,7 @@ from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_o
 from evenkeel.engine.errors import LakeError
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.figures import Figures
-from evenkeel.engine.model import Column, Flags, Floats, GroupSnapshot, Ints
+from evenkeel.engine.model import Column, Diagnosis, Flags, Floats, GroupSnapshot, Ints
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
@@ -48,6 +48,7 @@ class Measured:
         bytes_per_record: (n) nan unknown.
         capacity: (M) offsets/s of each member, nan unknown.
         live: What the judge said of the present assignment; None where there is none to judge.
+        diagnosis: What is the matter with the group; None in metrics of before there was one.
     """
 
     lag: Column
@@ -56,6 +57,7 @@ class Measured:
     bytes_per_record: Floats
     capacity: Floats
     live: Figures | None
+    diagnosis: Diagnosis | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -141,7 +143,7 @@ def measured_of(
             )
         rows = slice(int(start[number]), int(start[number + 1]))
         capacity = capacities[batch.members_of(number)]
-        measured = numbers.of(rows, capacity, row.live)
+        measured = numbers.of(rows, capacity, row)
         measured_groups.append(
             MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
         )
@@ -161,14 +163,15 @@ class _Arrays:
         self.production = floats_of(partitions["production_per_second"])
         self.bytes_per_record = floats_of(partitions["bytes_per_record"])
 
-    def of(self, rows: slice, capacity: Floats, live: Figures | None) -> Measured:
+    def of(self, rows: slice, capacity: Floats, group: GroupMetrics) -> Measured:
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
             production=self.production[rows],
             bytes_per_record=self.bytes_per_record[rows],
             capacity=capacity,
-            live=live,
+            live=group.live,
+            diagnosis=group.diagnosis,
         )
 
 

@@ -25,6 +25,7 @@ from evenkeel.engine.model import (
     Assignment,
     Candidate,
     Deployment,
+    Diagnosis,
     Feasibility,
     GroupSnapshot,
     GroupType,
@@ -120,13 +121,17 @@ def record_candidates(
     )
 
 
-def propose_group(settings: Settings, measured_group: MeasuredGroup) -> list[Proposal]:
+def propose_group(
+    settings: Settings, measured_group: MeasuredGroup, *, ask_next_change: bool = False
+) -> list[Proposal]:
     """
     One per strategy, in the order of the strategy table.
 
     Args:
         settings: The configuration.
         measured_group: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
+        ask_next_change: Whether it is worked out also of a group that keeps up what strategies would move next: a third
+            of the work on it, that nobody waits for in a fleet.
     """
     group, measured = measured_group.group, measured_group.measured
     keys = keys_of(group, settings.version)
@@ -151,7 +156,9 @@ def propose_group(settings: Settings, measured_group: MeasuredGroup) -> list[Pro
     def joining(leaders: bool, silent: frozenset[str] | None) -> GroupSpec:
         return fresh(by_leader(judged) if leaders else judged, silent)
 
-    feasibilities, changes = Feasibilities(group, rule.assignors), Changes(judged)
+    feasibilities = Feasibilities(group, rule.assignors)
+    asked = ask_next_change or measured.diagnosis is not Diagnosis.KEEPS_UP
+    changes = Changes(judged) if asked else None
     replayed: list[tuple[Candidate, Moves | None]] = []
     for strategy in every().values():
         judgement = feasibilities.of(strategy.name, strategy.deployment)
@@ -235,7 +242,7 @@ def _replay(
 
 
 def _next_change(
-    strategy: Assignor, candidate: Candidate, changes: Changes, judgement: Judgement
+    strategy: Assignor, candidate: Candidate, changes: Changes | None, judgement: Judgement
 ) -> NextChange | None:
     """
     What a strategy that the group runs, or a setting could make it run, would move next.
@@ -247,7 +254,7 @@ def _next_change(
         candidate.feasibility is Feasibility.COULD_RUN and strategy.deployment is Deployment.SETTING
     )
     passive = strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
-    if not runs_here or passive or candidate.assignment is None:
+    if changes is None or not runs_here or passive or candidate.assignment is None:
         return None
     silent = silent_members(changes.group, judgement.reporting_nothing)
     try:

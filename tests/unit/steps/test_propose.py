@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evenkeel.engine.assignor import GroupSpec
@@ -9,9 +11,12 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, finding
-from evenkeel.engine.model import Assignment, Deployment
+from evenkeel.engine.model import Assignment, Deployment, Diagnosis
 from evenkeel.engine.steps import propose
-from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.candidate_rows import candidate_of, candidate_table
+from evenkeel.engine.steps.measured import measured_at_once
+from evenkeel.engine.steps.propose import propose_group
+from evenkeel.engine.steps.reading import BatchWithPast
 from evenkeel.engine.wording import how, reasons
 from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -270,6 +275,33 @@ def test_what_could_run_says_what_it_would_move_next(monkeypatch):
         assert _next_moves(rows[name]) == [None] * 5, name
     assert candidate_of(rows["range"]).next_change is not None
     assert candidate_of(rows["live"]).next_change is None
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "asked", "known"),
+    [
+        (Diagnosis.KEEPS_UP, False, False),
+        (Diagnosis.KEEPS_UP, True, True),
+        (Diagnosis.SLOW_MEMBER, False, True),
+        (None, False, True),
+    ],
+)
+def test_of_a_group_that_keeps_up_the_next_change_is_worked_out_when_asked(diagnosis, asked, known):
+    """In a fleet nobody waits for it."""
+    _, [measured] = measured_at_once(Settings(), BatchWithPast.of(_small()))
+    measured = replace(measured, measured=replace(measured.measured, diagnosis=diagnosis))
+
+    rows = candidate_table(propose_group(Settings(), measured, ask_next_change=asked)).to_pylist()
+
+    [own] = [row for row in rows if row["strategy"] == "range"]
+    assert (own["members_tried"] is not None) is known
+
+
+def _small():
+    """Two members that list range, and three partitions."""
+    members = [member("a", ["t"], {"t": [0, 1]}), member("b", ["t"], {"t": [2]})]
+    described = group("g", members=members, assignor="range")
+    return groups(make_snapshot(topics=[topic("t", 3)], groups=[described]))[0]
 
 
 class Picky(Seen):
