@@ -120,6 +120,10 @@ class GroupBatch:
         """The members of a group."""
         return slice(int(self.members.start[group]), int(self.members.start[group + 1]))
 
+    def owners_of(self, group: int) -> Indices:
+        """(rows of the group) who owns each, counted from the group's first member."""
+        return _local(self.partitions.owner[self.rows(group)], int(self.members.start[group]))
+
     def table_of(self, group: int) -> PartitionTable:
         """The partition table of one group; owners are members of that group."""
         table, rows = self.partitions, self.rows(group)
@@ -135,7 +139,7 @@ class GroupBatch:
             retention_ms=table.retention_ms[topics],
             racks=table.racks,
             topic=topic - np.int32(first),
-            owner=_local(table.owner[rows], base),
+            owner=self.owners_of(group),
             target_owner=_local(table.target_owner[rows], base),
             replica_start=table.replica_start[rows.start : rows.stop + 1] - entries.start,
             replica_rack=table.replica_rack[entries],

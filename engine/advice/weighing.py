@@ -65,9 +65,8 @@ def weigh(
         judged, fall = compare(live, other, policy)
         facts += judged
         value += fall
-    if (
-        not lag_counts
-    ):  # counts that could be more even are no reason to restart anybody who keeps up
+    # counts that could be more even are no reason to restart anybody who keeps up
+    if not lag_counts:
         judged, _ = _spread(live, other, policy)
         remarks = [fact for fact in judged if fact.kind is FactKind.GAIN]
         facts += [fact for fact in judged if fact.kind is not FactKind.GAIN]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenkeel.engine.assignor.group import GroupSpec
+from evenkeel.engine.assignor.group import GroupSpec, nothing_reported
 from evenkeel.engine.assignor.rejoin import rejoining
 from evenkeel.engine.model import (
     NONE,
@@ -192,8 +192,6 @@ def spec_of(
     replicas, leaders = table.replica_rack[entries], table.leader_rack[rows]
     racks, renamed = _racks(table, replicas, leaders, [m.rack for m in members])
     place = {rack: number for number, rack in enumerate(racks)}
-    nothing, nobody = np.zeros(len(members) + 1, np.int64), np.zeros(0, np.int32)
-    unknown = Column.unknown(len(members))
     built = GroupSpec(
         members=tuple(m.id for m in members),
         instance_ids=tuple(m.instance_id for m in members),
@@ -209,14 +207,7 @@ def spec_of(
         replica_rack=renamed[replicas],
         leader_rack=renamed[leaders],
         owner=owner,
-        owned_start=nothing,
-        owned_topic=nobody,
-        owned_partition=nobody,
-        generation=unknown,
-        user_data_start=nothing,
-        user_data_topic=nobody,
-        user_data_partition=nobody,
-        user_data_generation=unknown,
+        **nothing_reported(len(members)),
         user_data=(None,) * len(members),
         lag=lag.take(rows),
         rate=rate[rows],

@@ -170,6 +170,22 @@ def once(function: Callable[[GroupSpec], R]) -> Callable[[GroupSpec], R]:
     return known
 
 
+def nothing_reported(members: int) -> dict[str, Any]:
+    """The fields of a group none of whose members owns or reports anything yet, by name."""
+    nothing, nobody = np.zeros(members + 1, np.int64), np.zeros(0, np.int32)
+    unknown = Column.unknown(members)
+    return {
+        "owned_start": nothing,
+        "owned_topic": nobody,
+        "owned_partition": nobody,
+        "generation": unknown,
+        "user_data_start": nothing,
+        "user_data_topic": nobody,
+        "user_data_partition": nobody,
+        "user_data_generation": unknown,
+    }
+
+
 def reporting(group: GroupSpec, reports: Mapping[str, Any]) -> GroupSpec:
     """The group with other reports of its members, by field; what is known of it by `once` stays known."""
     other = replace(group, **reports)

@@ -9,8 +9,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 import numpy as np
 
-from evenkeel.engine.assignor.group import GroupSpec
-from evenkeel.engine.model import NONE, Column, Ints, ragged_entries
+from evenkeel.engine.assignor.group import GroupSpec, nothing_reported
+from evenkeel.engine.model import NONE, Ints, ragged_entries
 
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
@@ -32,8 +32,6 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
     """
     rows = np.asarray(places, np.int64)
     start, entries = ragged_entries(group.subscription_start, rows)
-    nothing, nobody = np.zeros(len(rows) + 1, np.int64), np.zeros(0, np.int32)
-    unknown = Column.unknown(len(rows))
     listed = rows.tolist()
     return replace(
         group,
@@ -45,14 +43,7 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
         subscription_start=start,
         subscription_topic=group.subscription_topic[entries],
         owner=np.full(group.partition_count, NONE, np.int32),
-        owned_start=nothing,
-        owned_topic=nobody,
-        owned_partition=nobody,
-        generation=unknown,
-        user_data_start=nothing,
-        user_data_topic=nobody,
-        user_data_partition=nobody,
-        user_data_generation=unknown,
+        **nothing_reported(len(rows)),
         user_data=tuple(group.user_data[place] for place in listed),
         config=tuple(group.config[place] for place in listed) if group.config else (),
     )

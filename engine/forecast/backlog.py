@@ -58,7 +58,6 @@ class Outlooks:
         drained_seconds: (K, 3) until nobody has a backlog; infinity beyond the horizon.
         utilisation: (K, 3) of the busiest member, over the horizon; nan where no capacity is known.
         lag_integral: (K, 3) offset-seconds of backlog over the horizon.
-        futures_integral: (K, R) the same, future by future.
     """
 
     lag: Floats
@@ -66,7 +65,6 @@ class Outlooks:
     drained_seconds: Floats
     utilisation: Floats
     lag_integral: Floats
-    futures_integral: Floats
 
 
 def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlooks:
@@ -115,7 +113,6 @@ def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlook
         drained_seconds=_band(drained, share),
         utilisation=_band(busiest, share),
         lag_integral=_band(total, share),
-        futures_integral=total,
     )
 
 

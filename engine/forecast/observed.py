@@ -6,8 +6,8 @@ import numpy as np
 
 from evenkeel.engine.forecast.backlog import Load
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.metrics.samples import Samples, any_of_owner
-from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, Indices
+from evenkeel.engine.metrics.samples import silent_members
+from evenkeel.engine.model import CapacityBasis, Floats, Indices
 
 UNCERTAIN = 0.05
 """By which share of itself a capacity may be off."""
@@ -31,11 +31,9 @@ def load_of(seen: Observation, group: int) -> Load | None:
     backlog = np.maximum(lag.values - arrivals[0] * ages.mean(), 0)
     firm = ~seen.capacity.basis.take(own).equal(CapacityBasis.AT_LEAST)
     capacity = np.where(firm, seen.capacity.per_second[own], np.nan)
-    owner = seen.batch.partitions.owner[chosen]
-    owner = np.where(owner == NONE, NONE, owner - own.start)
-    still = behind & _stood(seen.samples, chosen)
-    moving = any_of_owner(seen.samples.moved[0][chosen], owner, len(capacity))
-    silent = any_of_owner(still, owner, len(capacity)) & ~moving
+    owner = seen.batch.owners_of(group)[seen.counted[rows]]
+    still = behind & seen.samples.stood[0][chosen]
+    silent = silent_members(still, seen.samples.moved[0][chosen], owner, len(capacity))
     return Load(
         arrivals=arrivals,
         backlog=np.where(behind, backlog, 0.0),
@@ -55,12 +53,6 @@ def _arrivals(seen: Observation, chosen: Indices) -> Floats:
     known = known[known.any(axis=1)]
     mean = np.where(known, speeds, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, speeds, mean)
-
-
-def _stood(samples: Samples, chosen: Indices) -> Flags:
-    """(n) commits that stood through the newest interval, with one owner."""
-    stood: Flags = samples.stayed[0][chosen] & (samples.consumed[0][chosen] == 0)
-    return stood
 
 
 def _ages(seen: Observation, chosen: Indices, arrivals: Floats) -> Floats:

@@ -43,14 +43,12 @@ class Capacity:
         basis: (M) how that is known.
         saturated: (M) offsets/s over saturated intervals; nan without any.
         at_least: (M) offsets/s it kept up with; nan without such intervals.
-        behind_now: (M) whether one of its partitions is behind.
     """
 
     per_second: Floats
     basis: Labels[CapacityBasis]
     saturated: Floats
     at_least: Floats
-    behind_now: Flags
 
 
 def capacities(
@@ -74,8 +72,7 @@ def capacities(
     newest = busy & ((np.cumsum(busy, axis=0) <= NEWEST) | rare)
     saturated = _speed(consumed, seconds, newest)
     at_least = _speed(consumed, seconds, kept_up)
-    group = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    peers = median_by(saturated, start)[group]
+    peers = np.repeat(median_by(saturated, start), np.diff(start))
     learned = np.where(np.isnan(saturated), np.fmax(at_least, peers), saturated)
     return Capacity(
         per_second=np.where(np.isnan(configured), learned, configured),
@@ -97,7 +94,6 @@ def capacities(
         ),
         saturated=saturated,
         at_least=at_least,
-        behind_now=any_of_owner(behind[0], samples.owner[0], members),
     )
 
 

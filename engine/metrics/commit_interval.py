@@ -69,8 +69,9 @@ def commit_intervals(
     ages = _ages(samples)
     number = (~np.isnan(ages)).sum(axis=0)
     enough = number >= np.where(_mostly_current(samples, number, counted, start), 1, ENOUGH)
-    swing = np.where(counted & enough, _swing(ages, number), np.nan)
-    steady = np.where(_only_rose(ages), np.nan, swing)
+    fall, rise = _fall_and_rise(ages)
+    swing = np.where(counted & enough, _swing(ages, number, fall), np.nan)
+    steady = np.where((fall == 0) & (rise > RISE), np.nan, swing)
     largest = max_by(np.where(np.isnan(steady), -np.inf, steady), start, -np.inf)
     gaps = median_by(np.where(counted, _gaps(samples), np.nan), start)
     least = min_by(np.where(np.isnan(swing), np.inf, swing), start, np.inf)
@@ -99,26 +100,21 @@ def _mostly_current(samples: Samples, number: Ints, counted: Flags, start: Ints)
     return np.repeat(mostly, np.diff(start))
 
 
-def _only_rose(ages: Floats) -> Flags:
-    """(n) whether such ages, newest first, never fell and rose by more than `RISE` in all."""
-    newer, newest = np.full(ages.shape[1], np.nan), np.full(ages.shape[1], np.nan)
-    fell = np.zeros(ages.shape[1], np.bool_)
-    for age in ages:
-        fell |= age > newer
-        newer = np.where(np.isnan(age), newer, age)
-        newest = np.where(np.isnan(newest), age, newest)
-    rose: Flags = ~fell & (newest - newer > RISE)
-    return rose
-
-
-def _swing(ages: Floats, number: Ints) -> Floats:
-    """(n) the commit interval by such ages, newest first; nan without any."""
-    if not len(ages):
-        return np.full(ages.shape[1], np.nan)
+def _fall_and_rise(ages: Floats) -> tuple[Floats, Floats]:
+    """(n) the largest fall of such ages, newest first, from one to the next, and the rise from oldest to newest."""
     fall, newer = np.zeros(ages.shape[1]), np.full(ages.shape[1], np.nan)
+    newest = newer
     for age in ages:
         fall = np.fmax(fall, age - newer)
         newer = np.where(np.isnan(age), newer, age)
+        newest = np.where(np.isnan(newest), age, newest)
+    return fall, newest - newer
+
+
+def _swing(ages: Floats, number: Ints, fall: Floats) -> Floats:
+    """(n) the commit interval by such ages, newest first, and their largest fall; nan without any."""
+    if not len(ages):
+        return np.full(ages.shape[1], np.nan)
     ordered = np.sort(ages, axis=0)  # nan comes last
     columns = np.arange(ages.shape[1])
     quartile = ordered[np.maximum(number - 1, 0) // 4, columns]
@@ -130,16 +126,13 @@ def _swing(ages: Floats, number: Ints) -> Floats:
 def _gaps(samples: Samples) -> Floats:
     """(n) the longest time between two commits, where the commit stood still in between; nan without any."""
     longest = np.full(samples.end.shape[1], np.nan)
-    committed_at = (
-        samples.at - samples.age
-    )  # a commit that is current was made about when its record was
+    # a commit that is current was made about when its record was
+    committed_at = samples.at - samples.age
     for newer in range(len(samples) - 2):
         older = newer + 1
         came_back = samples.current[newer] & samples.moved[newer]
-        stood = (samples.consumed[older] == 0) & (samples.arrived[older] > 0)
-        stood &= (
-            samples.stayed[newer] & samples.stayed[older]
-        )  # while nobody is there nobody commits
+        # while nobody is there nobody commits
+        stood = samples.stood[older] & samples.stayed[newer] & (samples.arrived[older] > 0)
         gap = committed_at[newer] - committed_at[older]
         longest = np.fmax(longest, np.where(came_back & stood, gap, np.nan))
     return longest
@@ -165,6 +158,6 @@ def _missed(samples: Samples, interval: Floats) -> Floats:
     missed = np.zeros(samples.age.shape)
     if len(samples) > 2:
         chance = interval > RARELY * samples.seconds[:-1]
-        chance &= (samples.consumed[:-1] == 0) & samples.moved[1:] & samples.stayed[:-1]
+        chance &= samples.stood[:-1] & samples.moved[1:]
         missed[:-2] = np.where(chance, samples.seconds[:-1], 0)
     return missed

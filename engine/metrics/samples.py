@@ -103,6 +103,12 @@ class Samples:
         return stayed
 
     @cached_property
+    def stood(self) -> Flags:
+        """(S - 1, n) whether the commit stood still through each interval, with one owner."""
+        stood: Flags = self.stayed & (self.consumed == 0)
+        return stood
+
+    @cached_property
     def age(self) -> Floats:
         """
         (S, n) seconds since the end stood where the commit stands, at each sample; 0 where all is committed.
@@ -171,6 +177,11 @@ def any_of_owner(chosen: Flags, owner: Indices, members: int) -> Flags:
     mine = chosen & (owner != NONE)
     found: Flags = np.bincount(owner[mine], minlength=members) > 0
     return found
+
+
+def silent_members(still: Flags, moved: Flags, owner: Indices, members: int) -> Flags:
+    """(M) members of whom a partition that is behind stands still, and none moves."""
+    return any_of_owner(still, owner, members) & ~any_of_owner(moved, owner, members)
 
 
 def stack_of(rows: Sequence[npt.NDArray[Any]], width: int, kind: Any) -> npt.NDArray[Any]:

@@ -187,9 +187,8 @@ def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
 
 def _assignment(batch: GroupBatch, number: int) -> tuple[object, ...]:
     """What two snapshots of a group have in common while nobody comes, goes or gets another partition."""
-    own, rows = batch.members_of(number), batch.rows(number)
-    owner = batch.partitions.owner[rows] - np.int32(own.start)
-    return (tuple(batch.members.ids[own]), owner.tobytes())
+    members = batch.members.ids[batch.members_of(number)]
+    return (tuple(members), batch.owners_of(number).tobytes())
 
 
 def _total_lag(seen: Observation, number: int) -> int | None:

@@ -37,7 +37,7 @@ from evenkeel.engine.model import (
 from evenkeel.engine.records import GroupMetrics, keys_of, table_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.silent_rows import silent_row
-from evenkeel.engine.wording import words
+from evenkeel.engine.wording import because, words
 
 
 class MetricRows:
@@ -107,7 +107,7 @@ class MetricRows:
             findings=tuple(words(fact) for fact in seen.findings[group]),
             facts=(*diagnosed.facts, *seen.findings[group]),
             diagnosis=diagnosed.diagnosis,
-            diagnosis_reason="; ".join(words(fact) for fact in diagnosed.facts) or None,
+            diagnosis_reason=because(diagnosed.facts) or None,
             commit_interval_seconds=numbers.commit_interval[group],
             delay_seconds=numbers.delay[group],
             subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,

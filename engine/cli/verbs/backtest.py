@@ -75,7 +75,7 @@ def backtest(
 def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
     from evenkeel.engine.steps.backtest import DiagnosisChange
-    from evenkeel.engine.wording import words
+    from evenkeel.engine.wording import because
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}
     if isinstance(event, DiagnosisChange):
@@ -84,7 +84,7 @@ def to_json(event: Event) -> dict[str, Any]:
             **keys,
             "diagnosis": event.diagnosis,
             "subjects": [name for fact in event.facts for name in fact.subjects],
-            "text": "; ".join(words(fact) for fact in event.facts),
+            "text": because(event.facts),
         }
     return {
         "event": "forecast",
@@ -103,7 +103,7 @@ def table(changes: Sequence[DiagnosisChange]) -> Table:
     from evenkeel.engine.cli.views.columns import cells, heads, pick
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.records import GroupMetrics, LatestLag
-    from evenkeel.engine.wording import words
+    from evenkeel.engine.wording import because
 
     columns = [
         *pick(GroupMetrics, "group_id"),
@@ -116,7 +116,7 @@ def table(changes: Sequence[DiagnosisChange]) -> Table:
             "group_id": change.group,
             "taken_at": change.at,
             "diagnosis": change.diagnosis,
-            "diagnosis_reason": "; ".join(words(fact) for fact in change.facts) or None,
+            "diagnosis_reason": because(change.facts) or None,
         }
         for change in ordered
     ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.metrics.capacity import Capacity
-from evenkeel.engine.metrics.samples import Samples, any_of_owner, sums_by_owner
+from evenkeel.engine.metrics.samples import Samples, any_of_owner, silent_members, sums_by_owner
 from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, GroupHeader, Indices
 
 RECENT = 3
@@ -27,6 +27,7 @@ class Evidence:
         lag: (n) offsets; nan unknown.
         lost: (n) offsets that retention removed beyond the commit; nan unknown.
         delays: (S, n) seconds behind beyond the commit interval; nan unknown.
+        behind: (S, n) whether each partition was behind at each sample: by more than the objective.
         arrivals: (n) offsets/s of late; nan unknown.
         capacity: Of the members.
         interval: (G) seconds between commits; nan where none has been seen.
@@ -39,16 +40,11 @@ class Evidence:
     lag: Floats
     lost: Floats
     delays: Floats
+    behind: Flags
     arrivals: Floats
     capacity: Capacity
     interval: Floats
     objective: Floats
-
-    @cached_property
-    def behind(self) -> Flags:
-        """(S, n) whether each partition was behind at each sample."""
-        behind: Flags = np.nan_to_num(self.delays) > self.objective[self.batch.group]
-        return behind
 
     @cached_property
     def in_doubt(self) -> Flags:
@@ -87,10 +83,10 @@ class OneGroup:
         )
         self.header: GroupHeader = batch.headers[group]
         self.names = _member_names(batch, own)
-        table, base = batch.partitions, own.start
+        table = batch.partitions
         self.topics = [table.topics[topic] for topic in table.topic[rows].tolist()]
         self.numbers = table.partition[rows].tolist()
-        self.owner: Indices = np.where(table.owner[rows] == NONE, NONE, table.owner[rows] - base)
+        self.owner: Indices = batch.owners_of(group)
         self.counted = evidence.counted[rows]
         self.lag, self.lost = evidence.lag[rows], evidence.lost[rows]
         self.arrivals = np.nan_to_num(evidence.arrivals[rows])
@@ -105,8 +101,7 @@ class OneGroup:
         self.consumed = samples.consumed[:RECENT, rows]
         self.seconds = samples.seconds[:RECENT, rows]
         self.moved: Flags = np.logical_or.reduce(samples.moved[:1, rows], axis=0)
-        stood = samples.stayed[:1, rows] & (self.consumed[:1] == 0)
-        self.still: Flags = self.behind & np.logical_or.reduce(stood, axis=0)
+        self.still: Flags = self.behind & np.logical_or.reduce(samples.stood[:1, rows], axis=0)
         owned = (samples.owner[1 : RECENT + 1, rows] != NONE).any(axis=1)
         self.was_empty = bool((there[:RECENT].any(axis=1) & ~owned).any())
         capacity = evidence.capacity
@@ -129,7 +124,7 @@ class OneGroup:
     @cached_property
     def silent(self) -> Flags:
         """(M) members none of whose partitions moves, though one is behind."""
-        return self.any_of(self.still) & ~self.any_of(self.moved)
+        return silent_members(self.still, self.moved, self.owner, len(self.names))
 
     @cached_property
     def over(self) -> Flags:

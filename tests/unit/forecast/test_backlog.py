@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,7 +84,7 @@ def test_what_varied_will_vary():
     random = np.random.default_rng(3)
     load = _load([10], capacity=[100], owner=[0], ages=[60.0])
     arrivals = random.gamma(9, 10 / 9, (12, 1))
-    load = Load(**{**vars(load), "arrivals": arrivals})
+    load = replace(load, arrivals=arrivals)
 
     low, expected, high = _outlooks(load).lag[0, -1]
 
@@ -95,7 +97,7 @@ def test_partitions_of_one_moment_come_together():
     """Two partitions of which one is busy whenever the other rests are steady in all."""
     load = _load([0, 0], capacity=[100, 100], owner=[0, 1], ages=[60.0])
     arrivals = np.array([[10, 0], [0, 10]] * 6, np.float64)
-    seen = _outlooks(Load(**{**vars(load), "arrivals": arrivals}))
+    seen = _outlooks(replace(load, arrivals=arrivals))
 
     assert seen.lag[0, -1].tolist() == pytest.approx([600, 600, 600])
 

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
 from typing import Any
 
 import pytest
 
-from evenkeel.engine.adapters.replay import Recording, open_recording
+from evenkeel.engine.adapters.replay import open_recording
+from evenkeel.engine.cli.verbs.backtest import to_json
+from evenkeel.engine.cli.views import tables
 from evenkeel.engine.config import Settings
-from evenkeel.engine.metrics.observe import observe
-from evenkeel.engine.model import Diagnosis
-from evenkeel.engine.steps.measure import known_of
-from evenkeel.engine.steps.reading import read_batch
-from tests.helpers.fluid import SITUATIONS, contradictions, record, simulate
-
-SETTINGS = Settings()
-LOOKBACK = SETTINGS.lookback
+from evenkeel.engine.steps.backtest import backtest
+from tests.helpers.fluid import CLUSTER, SITUATIONS, contradictions, record, simulate
 
 
 @pytest.fixture(scope="module")
 def events(tmp_path_factory) -> list[dict[str, Any]]:
-    """Every change of a diagnosis, of all situations."""
+    """What `evenkeel backtest --json` prints of all situations."""
     path = tmp_path_factory.mktemp("fluid") / "fluid.evenkeel"
     record(path, simulate([each.group for each in SITUATIONS.values()]))
-    return list(_events(open_recording(path)))
-
-
-def _events(lake: Recording) -> Iterator[dict[str, Any]]:
-    earlier: list[Any] = []
-    learned: dict[str, float] = {}
-    last: dict[str, Diagnosis] = {}
-    for snapshot_id in lake.snapshot_ids:
-        names = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
-        batch = read_batch(lake, SETTINGS, snapshot_id, names)
-        seen = observe(batch, earlier, known_of(SETTINGS, batch, learned))
-        for header, interval, diagnosed in zip(
-            batch.headers, seen.commit_interval.tolist(), seen.diagnoses, strict=True
-        ):
-            if interval == interval:
-                learned[header.group] = interval
-            if last.get(header.group) is not diagnosed.diagnosis:
-                last[header.group] = diagnosed.diagnosis
-                yield {
-                    "event": "diagnosis",
-                    "at": header.taken_at.isoformat(),
-                    "group": header.group,
-                    "diagnosis": diagnosed.diagnosis.value,
-                    "subjects": [name for fact in diagnosed.facts for name in fact.subjects],
-                }
-        earlier = [batch, *earlier][:LOOKBACK]
+    found = backtest(open_recording(path), Settings(), CLUSTER)
+    return [json.loads(tables.to_json(to_json(event))) for event in found]
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
