@@ -30,6 +30,7 @@ class Unit(enum.StrEnum):
 
     OFFSETS = "offsets"
     OFFSETS_PER_SECOND = "offsets/s"
+    OFFSET_SECONDS = "offset-seconds"
     SECONDS = "s"
     MILLISECONDS = "ms"
     BYTES = "bytes"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from evenkeel.engine.columns import Int32, Unit, Where, column
 
@@ -248,4 +250,99 @@ class NextChange:
             at_least=1,
             added=True,
         )
+    )
+
+
+_ENDS = {
+    "low": "one case in ten lies below",
+    "expected": "half lie below",
+    "high": "one in ten above",
+}
+
+_SOON_LAG = "lag 15 minutes ahead, as a snapshot would show it"
+_LAG = "lag an hour ahead, as a snapshot would show it"
+_DELAY = "how far behind the last member is an hour ahead, beyond its commits"
+_DRAINED = "time until nobody has a backlog; Infinity: not within the hour"
+_UTILISATION = "what arrives in the coming hour over what the busiest member can do"
+_INTEGRAL = "offsets behind, summed over the seconds of the coming hour"
+
+
+def _end(name: str, of: str, unit: Unit, *, none: bool = False) -> Mapping[str, Any]:
+    """An end of a band, as a column."""
+    said = f"Forecast, {name} ({_ENDS[name]}): {of}."
+    return column(said, unit=unit, at_least=0, added=True, none=none)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """
+    What becomes of a group in the coming hour under an assignment, and what it costs to get there.
+
+    Four cases of five lie between a low and a high end. None is unknown: the utilisation where no capacity is known;
+    the price where there is none, since nothing has to be done.
+    """
+
+    forecast_soon_lag_low: float = field(metadata=_end("low", _SOON_LAG, Unit.OFFSETS))
+    forecast_soon_lag_expected: float = field(metadata=_end("expected", _SOON_LAG, Unit.OFFSETS))
+    forecast_soon_lag_high: float = field(metadata=_end("high", _SOON_LAG, Unit.OFFSETS))
+
+    forecast_lag_low: float = field(metadata=_end("low", _LAG, Unit.OFFSETS))
+    forecast_lag_expected: float = field(metadata=_end("expected", _LAG, Unit.OFFSETS))
+    forecast_lag_high: float = field(metadata=_end("high", _LAG, Unit.OFFSETS))
+
+    forecast_delay_seconds_low: float = field(metadata=_end("low", _DELAY, Unit.SECONDS))
+    forecast_delay_seconds_expected: float = field(metadata=_end("expected", _DELAY, Unit.SECONDS))
+    forecast_delay_seconds_high: float = field(metadata=_end("high", _DELAY, Unit.SECONDS))
+
+    forecast_drained_seconds_low: float = field(metadata=_end("low", _DRAINED, Unit.SECONDS))
+    forecast_drained_seconds_expected: float = field(
+        metadata=_end("expected", _DRAINED, Unit.SECONDS)
+    )
+    forecast_drained_seconds_high: float = field(metadata=_end("high", _DRAINED, Unit.SECONDS))
+
+    forecast_utilisation_low: float | None = field(
+        metadata=_end("low", _UTILISATION, Unit.SHARE, none=True)
+    )
+    forecast_utilisation_expected: float | None = field(
+        metadata=_end("expected", _UTILISATION, Unit.SHARE, none=True)
+    )
+    forecast_utilisation_high: float | None = field(
+        metadata=_end("high", _UTILISATION, Unit.SHARE, none=True)
+    )
+
+    forecast_lag_integral_low: float = field(metadata=_end("low", _INTEGRAL, Unit.OFFSET_SECONDS))
+    forecast_lag_integral_expected: float = field(
+        metadata=_end("expected", _INTEGRAL, Unit.OFFSET_SECONDS)
+    )
+    forecast_lag_integral_high: float = field(metadata=_end("high", _INTEGRAL, Unit.OFFSET_SECONDS))
+
+    price_restarts: Int32 | None = field(
+        default=None,
+        metadata=column(
+            "How many members have to be restarted for it, one counted as often as it is; null without a need.",
+            unit=Unit.MEMBERS,
+            at_least=0,
+            added=True,
+            none=True,
+        ),
+    )
+    price_held_up_offsets: float | None = field(
+        default=None,
+        metadata=column(
+            "Offsets that arrive while their partitions are held up by that; null without a need.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+            added=True,
+            none=True,
+        ),
+    )
+    price_offset_seconds: float | None = field(
+        default=None,
+        metadata=column(
+            "What these add to the expected lag integral of the coming hour; null without a need.",
+            unit=Unit.OFFSET_SECONDS,
+            at_least=0,
+            added=True,
+            none=True,
+        ),
     )

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from evenkeel.engine.columns import Int32, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import NextChange, Score
+from evenkeel.engine.figures import Forecast, NextChange, Score
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
@@ -484,6 +484,7 @@ class Candidate:
     assignment: Assignment | None = None
     score: Score | None = None
     next_change: NextChange | None = None
+    forecast: Forecast | None = None
     findings: tuple[Fact, ...] = ()
     notes: tuple[Fact, ...] = ()
     proof: tuple[Fact, ...] = ()
@@ -495,6 +496,25 @@ class Verdict(enum.StrEnum):
     SWITCH = "switch"
     STAY = "stay"
     NOT_JUDGED = "not judged"
+
+
+class AdviceState(enum.StrEnum):
+    """How far an advice has come."""
+
+    PROPOSED = "proposed"
+    """It won; whether it goes on winning is not known yet."""
+    CONFIRMED = "confirmed"
+    """It won for long enough: the group is told to switch."""
+    TAKEN_UP = "taken up"
+    """The group runs what it was told to; whether the forecast comes true is not known yet."""
+    VERIFIED = "verified"
+    """What came is what was promised, or better."""
+    MISSED = "missed"
+    """What came is worse than what was promised."""
+    WITHDRAWN = "withdrawn"
+    """It no longer pays, for as long as it had to win."""
+    EXPIRED = "expired"
+    """Nobody followed it, or nobody can: it is no longer waited for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
