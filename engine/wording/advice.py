@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.text import several
@@ -13,16 +14,16 @@ def because(facts: Sequence[Fact]) -> str:
     """
     The facts behind a verdict as one clause: the reason with the gains and losses it speaks of, then what was found.
 
-    >>> gain = Fact(kind=FactKind.GAIN, measure="partition_spread", before=5, after=1)
+    >>> gain = Fact(kind=FactKind.GAIN, measure="unowned", before=5, after=0)
     >>> because([gain])
-    'partition spread 5 -> 1'
+    '5 unowned partitions get an owner'
     >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
-    'range would pay (partition spread 5 -> 1), seen 1 of 2 snapshots in a row'
+    'range would pay (5 unowned partitions get an owner), seen 1 of 2 snapshots in a row'
     """
     reasons = of_kind(facts, FactKind.REASON)
     found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
     gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
-    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses)) or gains]
+    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses, facts)) or gains]
     return "; ".join([part for part in (*told, *map(words, found)) if part])
 
 
@@ -73,14 +74,21 @@ def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:
     return kept
 
 
+def _behind(facts: Sequence[Fact], reason: Fact) -> str:
+    """The remarks right behind a reason."""
+    after = facts[facts.index(reason) + 1 :]
+    return ", ".join(map(words, takewhile(lambda fact: fact.kind is FactKind.REMARK, after)))
+
+
 _ALWAYS_THE_SAME: Mapping[str, str] = {
     "nothing_deployable": "there is no strategy that it could deploy",
     "no_live_assignment": "there is no live assignment to compare with",
     "diagnosis_unknown": "too little is known yet to blame the assignment",
+    "no_forecast": "what a switch would bring is not known yet: a forecast needs two snapshots",
 }
 
 
-def _reason(fact: Fact, gains: str, losses: str) -> str:
+def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
     names = strategies(fact)
     match fact.measure:
         case "gain_with_loss":
@@ -100,8 +108,12 @@ def _reason(fact: Fact, gains: str, losses: str) -> str:
         case "assignment_not_to_blame":
             return f"{names}: no other assignment mends that"
         case "could_be_more_even":
-            spread = f"partition spread {fact.before:.0f} -> {fact.after:.0f}"
-            return f"it keeps up; counts could be more even with {names} ({spread})"
+            return f"could be more even with {names} ({_behind(facts, fact)}), by itself no reason to switch"
+        case "saves_too_little":
+            return f"what {names} would save is too little for a switch: {_behind(facts, fact)}"
+        case "could_be_nearer":
+            unknown = "what these carry is not known yet"
+            return f"fewer partitions would cross racks with {names} ({_behind(facts, fact)}); {unknown}"
         case "restarting_no_help":
             return f"{names}: over too soon, or too little known, to restart anybody"
         case _:
