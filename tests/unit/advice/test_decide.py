@@ -126,7 +126,7 @@ def test_a_switch_needs_confirmation():
     assert [(Verdict.STAY, 1), (Verdict.SWITCH, 2), (Verdict.STAY, 1)] == [
         (a.verdict, a.seen) for a in (first, second, other)
     ]
-    assert "seen 1 of 2" in because(first.facts)
+    assert "won in 1 of the last 2" in because(first.facts)
 
 
 def _mended(strategy, integral, price=0.0, moves=0, **more):

@@ -107,7 +107,7 @@ def test_two_snapshots_confirm_nothing(run, kafka):
     answer = run("advise", "--bootstrap", "h:1", "--group", "uneven", "--samples", "2", "--json")
     [row] = objects(answer)
     assert row["verdict"] == "stay"
-    assert "seen 1 of 2" in row["reason"]
+    assert "won in 1 of the last 2" in row["reason"]
 
 
 def test_a_live_cluster_is_sampled_until_advice_is_confirmed(run, kafka):
