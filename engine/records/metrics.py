@@ -175,6 +175,13 @@ class GroupMetrics(OfGroup):
             none=True,
         ),
     )
+    assignment: str | None = field(
+        default=None,
+        metadata=column(
+            "Fingerprint of who owns what, by the identities of members; null while that is in motion.",
+            added=True,
+        ),
+    )
     live: Figures | None = None
 
 

@@ -59,6 +59,8 @@ class Measured:
         production: (n) offsets/s, nan unknown.
         bytes_per_record: (n) nan unknown.
         capacity: (M) offsets/s of each member, nan unknown.
+        weights: (M) the same; unknown of all where no more is known of any than what it kept up with, which says how
+            the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         diagnosis: What is the matter with the group; None in metrics of before there was one.
         load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
@@ -69,6 +71,7 @@ class Measured:
     production: Floats
     bytes_per_record: Floats
     capacity: Floats
+    weights: Floats
     live: Figures | None
     diagnosis: Diagnosis | None
     load: Load | None
@@ -136,6 +139,7 @@ def measured_of(
     numbers = _Arrays(partitions)
     records = of_group.to_pylist()
     capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
+    firm = ~np.isnan(capacity) & ~at_least
     fits = _fits(batch, partitions, start)
     measured_groups = []
     for number, header in enumerate(batch.headers):
@@ -163,7 +167,7 @@ def measured_of(
             capacity_of(capacity[own], at_least[own], silent[own]),
             np.array(row.commit_ages_seconds or (0.0,), np.float64),
         )
-        measured = numbers.of(rows, capacity[own], row, load)
+        measured = numbers.of(rows, capacity[own], bool(firm[own].any()), row, load)
         measured_groups.append(
             MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
         )
@@ -184,13 +188,16 @@ class _Arrays:
         self.bytes_per_record = floats_of(partitions["bytes_per_record"])
         self.past = PastColumns(partitions)
 
-    def of(self, rows: slice, capacity: Floats, group: GroupMetrics, load: Load | None) -> Measured:
+    def of(
+        self, rows: slice, capacity: Floats, firm: bool, group: GroupMetrics, load: Load | None
+    ) -> Measured:
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
             production=self.production[rows],
             bytes_per_record=self.bytes_per_record[rows],
             capacity=capacity,
+            weights=capacity if firm else np.full(len(capacity), np.nan),
             live=group.live,
             diagnosis=group.diagnosis,
             load=load,
