@@ -30,6 +30,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from evenkeel.engine.advice.advising import Situation, advised, won
 from evenkeel.engine.advice.afterwards import (
     Live,
     checked,
@@ -38,7 +39,6 @@ from evenkeel.engine.advice.afterwards import (
     refused,
     remembered,
 )
-from evenkeel.engine.advice.standing import Standing, advised, won
 from evenkeel.engine.advice.wins import (
     claim_of,
     counted,
@@ -319,14 +319,14 @@ class _Walk:
 
     def advice(self) -> Advice:
         """What the group is told."""
-        standing = Standing(
+        situation = Situation(
             course=self.course,
             decided=self.sight.decided,
             winner=self.winner,
             refused=self.refused,
             mutes=self.mutes,
         )
-        return advised(standing, self.policy)
+        return advised(situation, self.policy)
 
     def kept(self) -> Course | None:
         """What the next snapshot has to know; None where that is nothing."""

@@ -15,7 +15,7 @@ from evenkeel.engine.records.course import Course, Mute, Uptake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Situation:
     """
     Where a group stands after a snapshot.
 
@@ -34,9 +34,9 @@ class Standing:
     mutes: Mapping[str, Mute]
 
 
-def advised(standing: Standing, policy: Policy) -> Advice:
+def advised(situation: Situation, policy: Policy) -> Advice:
     """What the group is told."""
-    decided, course, winner = standing.decided, standing.course, standing.winner
+    decided, course, winner = situation.decided, situation.course, situation.winner
     advice = replace(decided, state=course.state, state_since=course.since)
     proposal = course.proposal
     if decided.verdict is Verdict.NOT_JUDGED:
@@ -53,15 +53,15 @@ def advised(standing: Standing, policy: Policy) -> Advice:
     if decided.verdict is not Verdict.SWITCH:
         return advice
     advice = replace(advice, verdict=Verdict.STAY, strategy=None)
-    if standing.refused is not None:
-        why = reverse(decided.strategy or "", standing.refused, policy)
+    if situation.refused is not None:
+        why = reverse(decided.strategy or "", situation.refused, policy)
         return replace(advice, facts=(*why, *decided.facts))
     if course.state is AdviceState.TAKEN_UP:
         return replace(advice, facts=(*awaited(course.uptakes[-1]), *decided.facts))
     strategy, facts = (proposal.strategy, proposal.facts) if proposal else (winner, decided.facts)
     if strategy is None:
         return replace(advice, facts=(reason("in_motion"), *decided.facts))
-    mute = standing.mutes.get(strategy)
+    mute = situation.mutes.get(strategy)
     waits = muted_reason(mute) if mute else to_be_confirmed(course, strategy, policy)
     return replace(
         advice, strategy=strategy, facts=(*waits, *facts), seen=in_a_row(course, strategy)
