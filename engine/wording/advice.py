@@ -89,8 +89,20 @@ _ALWAYS_THE_SAME: Mapping[str, str] = {
 }
 
 
+_OF_REMARKS: Mapping[str, str] = {
+    "could_be_more_even": "could be more even with {by} ({how}), by itself no reason to switch",
+    "saves_too_little": "what {by} would save is too little for a switch: {how}",
+    "could_be_nearer": (
+        "fewer partitions would cross racks with {by} ({how}); what these carry is not known yet"
+    ),
+}
+"""Reasons that speak of the remarks behind them."""
+
+
 def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
     names, why = strategies(fact), f" ({gains})" if gains else ""
+    if fact.measure in _OF_REMARKS:
+        return _OF_REMARKS[fact.measure].format(by=names, how=_behind(facts, fact))
     match fact.measure:
         case "gain_with_loss":
             return f"{names} would gain ({gains}) but lose ({losses})"
@@ -112,13 +124,6 @@ def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
             return f"{whose} is unknown, and nothing else is to gain"
         case "assignment_not_to_blame":
             return f"{names}: no other assignment mends that"
-        case "could_be_more_even":
-            return f"could be more even with {names} ({_behind(facts, fact)}), by itself no reason to switch"
-        case "saves_too_little":
-            return f"what {names} would save is too little for a switch: {_behind(facts, fact)}"
-        case "could_be_nearer":
-            unknown = "what these carry is not known yet"
-            return f"fewer partitions would cross racks with {names} ({_behind(facts, fact)}); {unknown}"
         case "restarting_no_help":
             return f"{names}: over too soon, or too little known, to restart anybody"
         case _:

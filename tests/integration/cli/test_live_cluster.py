@@ -61,7 +61,7 @@ def test_lag_of_a_group_that_never_committed_is_unknown(run, workload):
 
 
 def test_advice_for_one_sick_group_now(run, workload, tmp_path):
-    """A switch that avoids cross-rack reads is found, confirmed by the samples, with its moves; the first has no rates."""
+    """Less across racks is found, confirmed by the samples, with its moves; the first of them knows no rates."""
     group = named(workload, "racks-avoidable")
     least = "{least_saving_bytes_per_day = 1000, least_saving_records_per_day = 1000}"
     (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\npolicy = {least}\n")
