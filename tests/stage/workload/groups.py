@@ -94,7 +94,7 @@ def _topic(
 
 # The same keys in every topic, so what is busy in one is busy in all.
 _BUSY_KEYS = (3.0, 0.25, 0.25, 0.25)
-_BUSY_BACKLOG = (120, 20, 20, 20)
+_BUSY_BACKLOG = (240, 20, 20, 20)
 
 # About 42 records and 80 kB a second in all.
 TOPICS = (
