@@ -37,6 +37,8 @@ class Policy(Strict):
         moves_per_gain: Moves allowed, as a share of the group's partitions.
         confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
+        rebalance_seconds: How long partitions stand still in a rebalance in which they are given up.
+        restart_seconds: How long those of a static member do while it restarts.
         confirm_wins: In so many of the last `confirm_of` judged snapshots the same strategy must win to be advised, and
             must not win to be withdrawn.
         confirm_of: How many judged snapshots are looked at for that.
@@ -58,6 +60,8 @@ class Policy(Strict):
     moves_per_gain: Share = 1.0
     confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05
+    rebalance_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
+    restart_seconds: float = Field(default=30.0, ge=0, allow_inf_nan=False)
     confirm_wins: int = Field(default=3, ge=1)
     confirm_of: int = Field(default=4, ge=1)
     confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)
