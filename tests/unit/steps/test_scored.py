@@ -20,7 +20,8 @@ from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.scored import scored
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
-SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))
+POLICY = Policy(confirmations=1, least_saving_records_per_day=10_000)
+SETTINGS = Settings(rules=(Rule(policy=POLICY),))
 
 
 @pytest.fixture(scope="module")
@@ -30,16 +31,24 @@ def tables() -> dict[str, Any]:
         member("a", ["orders"], {"orders": [0, 1]}, rack="rack-a"),
         member("b", ["orders"], {"orders": [2, 3]}, rack="rack-b"),
     ]
-    snapshot = make_snapshot(
-        topics=[topic("orders", 4, replicas=[[1], [0], [1], [0]]), topic("old", 1)],
-        groups=[
-            group("crossing", members=crossed, lag={"orders": 5}),
-            group("empty", lag={"old": 7}),
-            group("moving", members=1, topics=["orders"], state="PreparingRebalance"),
-        ],
-    )
+    replicas = [[1], [0], [1], [0]]
+    snapshots = [
+        make_snapshot(
+            number=number,
+            topics=[
+                topic("orders", 4, end=1000 + 100 * number, replicas=replicas),
+                topic("old", 1),
+            ],
+            groups=[
+                group("crossing", members=crossed, lag={"orders": 5}),
+                group("empty", lag={"old": 7}),
+                group("moving", members=1, topics=["orders"], state="PreparingRebalance"),
+            ],
+        )
+        for number in range(2)
+    ]
     lake = Recording()
-    [name] = store(lake, snapshot)
+    _, name = store(lake, *snapshots)
     metrics = steps.compute_metrics(lake, SETTINGS, name)
     steps.record_metrics(lake, name, metrics)
     return metrics | steps.propose_candidates(lake, SETTINGS, name)
