@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.batch import GroupBatch, count_by, max_by, min_by, sum_by
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.datasets.arrays import (
     flags_to,
@@ -98,7 +98,7 @@ class MetricRows:
         needy = (
             group
             for group, row in enumerate(self.rows)
-            if row.live is not None and (self.every or needs_forecast(row))
+            if row.live is not None and (self.every or needs_forecast(row, self._policy(row)))
         )
         found = ((group, load_of(self.seen, group)) for group in needy)
         return {group: load for group, load in found if load is not None}
@@ -149,6 +149,9 @@ class MetricRows:
             live=_figures(self.settings, seen, group) if judged and some else None,
             error=None,
         )
+
+    def _policy(self, row: GroupMetrics) -> Policy:
+        return self.settings.policy(row.cluster, row.group_id)
 
     def of_members(self) -> pa.Table:
         """One row per member; none of a group that rebalances, that is withheld or that could not be read."""
