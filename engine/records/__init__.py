@@ -29,7 +29,13 @@ from evenkeel.engine.records.deriving import (
 )
 from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
-from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
+from evenkeel.engine.records.metrics import (
+    GroupMetrics,
+    MemberMetrics,
+    MembershipChange,
+    PartitionMetrics,
+    StrategyMoves,
+)
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from evenkeel.engine.records.shown import FrontierRow, PlacementRow, RecordedSnapshot
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
@@ -82,6 +88,7 @@ __all__ = [
     "LatestLag",
     "MemberMetrics",
     "MemberRow",
+    "MembershipChange",
     "MoveRow",
     "NewestSnapshot",
     "OfGroup",
@@ -94,6 +101,7 @@ __all__ = [
     "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
+    "StrategyMoves",
     "StrategyScoreboard",
     "ValidationRow",
     "arrow_schema",

@@ -150,7 +150,7 @@ def measure_batch(settings: Settings, groups: BatchWithPast) -> Tables:
     observed = observe(
         groups.batch, groups.earlier, known_of(settings, groups.batch, groups.learned)
     )
-    rows = MetricRows(settings, observed, groups.withheld)
+    rows = MetricRows(settings, observed, groups.earlier, groups.withheld)
     return {
         "group_metrics": rows.of_groups(),
         "member_metrics": rows.of_members(),
