@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +23,23 @@ from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_o
 from evenkeel.engine.errors import LakeError
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.figures import Figures
-from evenkeel.engine.model import Column, Diagnosis, Flags, Floats, GroupSnapshot, Ints
+from evenkeel.engine.forecast import Load, capacity_of
+from evenkeel.engine.model import (
+    NONE,
+    CapacityBasis,
+    Column,
+    Diagnosis,
+    Flags,
+    Floats,
+    GroupSnapshot,
+    Ints,
+)
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.kept_past import PastColumns
 from evenkeel.engine.steps.measure import measure_batch
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.validation import withheld_groups
@@ -47,8 +59,11 @@ class Measured:
         production: (n) offsets/s, nan unknown.
         bytes_per_record: (n) nan unknown.
         capacity: (M) offsets/s of each member, nan unknown.
+        weights: (M) the same; unknown of all where no more is known of any than what it kept up with, which says how
+            the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         diagnosis: What is the matter with the group; None in metrics of before there was one.
+        load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
     """
 
     lag: Column
@@ -56,8 +71,10 @@ class Measured:
     production: Floats
     bytes_per_record: Floats
     capacity: Floats
+    weights: Floats
     live: Figures | None
     diagnosis: Diagnosis | None
+    load: Load | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,7 +138,8 @@ def measured_of(
     partitions, start = rows_by_group(metrics["partition_metrics"], names)
     numbers = _Arrays(partitions)
     records = of_group.to_pylist()
-    capacities = _capacities(batch, metrics["member_metrics"])
+    capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
+    firm = ~np.isnan(capacity) & ~at_least
     fits = _fits(batch, partitions, start)
     measured_groups = []
     for number, header in enumerate(batch.headers):
@@ -142,8 +160,14 @@ def measured_of(
                 fix="Run compute_metrics on that snapshot again.",
             )
         rows = slice(int(start[number]), int(start[number + 1]))
-        capacity = capacities[batch.members_of(number)]
-        measured = numbers.of(rows, capacity, row)
+        own = batch.members_of(number)
+        load = numbers.past.load_of(
+            rows,
+            batch.owners_of(number),
+            capacity_of(capacity[own], at_least[own], silent[own]),
+            np.array(row.commit_ages_seconds or (0.0,), np.float64),
+        )
+        measured = numbers.of(rows, capacity[own], bool(firm[own].any()), row, load)
         measured_groups.append(
             MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
         )
@@ -162,28 +186,45 @@ class _Arrays:
         self.lag_for_strategies = numbers_of(partitions["lag_for_strategies"])
         self.production = floats_of(partitions["production_per_second"])
         self.bytes_per_record = floats_of(partitions["bytes_per_record"])
+        self.past = PastColumns(partitions)
 
-    def of(self, rows: slice, capacity: Floats, group: GroupMetrics) -> Measured:
+    def of(
+        self, rows: slice, capacity: Floats, firm: bool, group: GroupMetrics, load: Load | None
+    ) -> Measured:
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
             production=self.production[rows],
             bytes_per_record=self.bytes_per_record[rows],
             capacity=capacity,
+            weights=capacity if firm else np.full(len(capacity), np.nan),
             live=group.live,
             diagnosis=group.diagnosis,
+            load=load,
         )
 
 
-def _capacities(batch: GroupBatch, members: pa.Table) -> Floats:
-    """(M) offsets/s of each member of the batch, nan unknown."""
+def _of_members(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags, Flags]:
+    """(M) offsets/s of each member of the batch, nan unknown; whose are at least so many; who is silent."""
     columns = (members["group_id"], members["member_id"])
     keys = zip(*(column.to_pylist() for column in columns), strict=True)
-    capacity = dict(zip(keys, floats_of(members["capacity_per_second"]).tolist(), strict=True))
+    row_of = {key: row for row, key in enumerate(keys)}
     names = [header.group for header in batch.headers]
     of_members = zip(batch.members.group.tolist(), batch.members.ids, strict=True)
-    found = (capacity.get((names[group], member), np.nan) for group, member in of_members)
-    return np.fromiter(found, np.float64, len(batch.members))
+    found = (row_of.get((names[group], member), NONE) for group, member in of_members)
+    rows = np.fromiter(found, np.int64, len(batch.members))
+    at_least = pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value)
+    return (
+        np.append(floats_of(members["capacity_per_second"]), np.nan)[rows],
+        np.append(_truths(at_least), False)[rows],
+        np.append(_truths(members["silent"]), False)[rows],
+    )
+
+
+def _truths(column: Any) -> Flags:
+    """Truths of a column, null as false."""
+    truths: Flags = pc.fill_null(column, False).to_numpy()
+    return truths
 
 
 def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
@@ -200,7 +241,7 @@ def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
 
 
 def measured_at_once(
-    settings: Settings, groups: BatchWithPast
+    settings: Settings, groups: BatchWithPast, *, every: bool = True
 ) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
     """
     The metrics of some groups, and the groups beside them, for whoever has no lake in between.
@@ -208,8 +249,9 @@ def measured_at_once(
     Args:
         settings: The configuration.
         groups: The groups and their past.
+        every: Whether also groups that need no forecast can have one.
     """
-    tables = measure_batch(settings, groups)
+    tables = measure_batch(settings, groups, every=every)
     return tables, measured_of(groups.batch, tables, groups.withheld)
 
 
