@@ -181,11 +181,19 @@ CREATE TABLE group_metrics (
     diagnosis_reason text,
     commit_interval_seconds double precision,
     delay_seconds double precision,
+    commit_ages_seconds double precision[],
+    assignment text,
+    members_joined integer,
+    members_left integer,
+    members_restarted integer,
+    partitions_moved integer,
+    would_have_moved jsonb,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
 
 CREATE INDEX group_metrics_history ON group_metrics (group_id, cluster, snapshot_id);
+CREATE INDEX group_metrics_changes ON group_metrics (group_id, cluster, snapshot_id) WHERE would_have_moved IS NOT NULL;
 
 COMMENT ON TABLE group_metrics IS 'How each group fared in each snapshot.';
 COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot it belongs to.';
@@ -253,6 +261,18 @@ COMMENT ON COLUMN group_metrics.commit_interval_seconds IS
     'Seconds from one of its commits to the next, learned or configured; null while none was seen.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS
     'How far it is behind beyond its commit interval, by its worst partition.';
+COMMENT ON COLUMN group_metrics.commit_ages_seconds IS
+    'Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.';
+COMMENT ON COLUMN group_metrics.assignment IS
+    'Fingerprint of who owns what, by the identities of members; null while that is in motion.';
+COMMENT ON COLUMN group_metrics.members_joined IS
+    'Members that came since the snapshot before in which it was at rest; null without such a one.';
+COMMENT ON COLUMN group_metrics.members_left IS 'Members that went since then.';
+COMMENT ON COLUMN group_metrics.members_restarted IS 'Members that came back under another id since then.';
+COMMENT ON COLUMN group_metrics.partitions_moved IS
+    'Partitions that went from one member to another by that; 0 where its members are the same.';
+COMMENT ON COLUMN group_metrics.would_have_moved IS
+    'What strategies that a setting brings, in force before, would have moved instead: {strategy, moves}.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -274,6 +294,7 @@ CREATE TABLE member_metrics (
     capacity_basis text,
     cross_rack_partitions integer,
     utilisation double precision,
+    silent boolean,
     CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
     CONSTRAINT member_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -300,6 +321,8 @@ COMMENT ON COLUMN member_metrics.capacity_basis IS
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions that have no replica in its rack.';
 COMMENT ON COLUMN member_metrics.utilisation IS
     'What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.';
+COMMENT ON COLUMN member_metrics.silent IS
+    'Whether nothing it owns is committed any more though some of it is behind; null before there was this.';
 
 CREATE TABLE partition_latest (
     snapshot_id text NOT NULL,
@@ -496,6 +519,27 @@ CREATE TABLE candidate (
     join_moves integer,
     restart_moves bigint,
     members_tried integer,
+    forecast_soon_lag_low double precision,
+    forecast_soon_lag_expected double precision,
+    forecast_soon_lag_high double precision,
+    forecast_lag_low double precision,
+    forecast_lag_expected double precision,
+    forecast_lag_high double precision,
+    forecast_delay_seconds_low double precision,
+    forecast_delay_seconds_expected double precision,
+    forecast_delay_seconds_high double precision,
+    forecast_drained_seconds_low double precision,
+    forecast_drained_seconds_expected double precision,
+    forecast_drained_seconds_high double precision,
+    forecast_utilisation_low double precision,
+    forecast_utilisation_expected double precision,
+    forecast_utilisation_high double precision,
+    forecast_lag_integral_low double precision,
+    forecast_lag_integral_expected double precision,
+    forecast_lag_integral_high double precision,
+    price_restarts integer,
+    price_held_up_offsets double precision,
+    price_offset_seconds double precision,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -562,6 +606,48 @@ COMMENT ON COLUMN candidate.restart_moves IS
     'Partitions that change owner in all while one after another restarts; scaled up from those tried.';
 COMMENT ON COLUMN candidate.members_tried IS
     'How many of its members were let leave: three at most, fewer where there are many partitions.';
+COMMENT ON COLUMN candidate.forecast_soon_lag_low IS
+    'Forecast, low (one case in ten lies below): lag 15 minutes ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_soon_lag_expected IS
+    'Forecast, expected (half lie below): lag 15 minutes ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_soon_lag_high IS
+    'Forecast, high (one in ten above): lag 15 minutes ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_lag_low IS
+    'Forecast, low (one case in ten lies below): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_lag_expected IS
+    'Forecast, expected (half lie below): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_lag_high IS
+    'Forecast, high (one in ten above): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_delay_seconds_low IS
+    'Forecast, low (one case in ten lies below): how far behind the last member is an hour ahead, beyond its commits.';
+COMMENT ON COLUMN candidate.forecast_delay_seconds_expected IS
+    'Forecast, expected (half lie below): how far behind the last member is an hour ahead, beyond its commits.';
+COMMENT ON COLUMN candidate.forecast_delay_seconds_high IS
+    'Forecast, high (one in ten above): how far behind the last member is an hour ahead, beyond its commits.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_low IS
+    'Forecast, low (one case in ten lies below): time until nobody has a backlog; Infinity: not within the hour.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_expected IS
+    'Forecast, expected (half lie below): time until nobody has a backlog; Infinity: not within the hour.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_high IS
+    'Forecast, high (one in ten above): time until nobody has a backlog; Infinity: not within the hour.';
+COMMENT ON COLUMN candidate.forecast_utilisation_low IS
+    'Forecast, low (one case in ten lies below): what arrives in the coming hour over what the busiest member can do.';
+COMMENT ON COLUMN candidate.forecast_utilisation_expected IS
+    'Forecast, expected (half lie below): what arrives in the coming hour over what the busiest member can do.';
+COMMENT ON COLUMN candidate.forecast_utilisation_high IS
+    'Forecast, high (one in ten above): what arrives in the coming hour over what the busiest member can do.';
+COMMENT ON COLUMN candidate.forecast_lag_integral_low IS
+    'Forecast, low (one case in ten lies below): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN candidate.forecast_lag_integral_expected IS
+    'Forecast, expected (half lie below): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN candidate.forecast_lag_integral_high IS
+    'Forecast, high (one in ten above): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN candidate.price_restarts IS
+    'How many members have to be restarted for it, one counted as often as it is; null without a need.';
+COMMENT ON COLUMN candidate.price_held_up_offsets IS
+    'Offsets that arrive while their partitions are held up by that; null without a need.';
+COMMENT ON COLUMN candidate.price_offset_seconds IS
+    'What these add to the expected lag integral of the coming hour; null without a need.';
 
 
 -- What was said
@@ -582,10 +668,16 @@ CREATE TABLE advice (
     created_at timestamptz NOT NULL DEFAULT now(),
     facts jsonb,
     yardstick_facts jsonb,
+    state text,
+    state_since timestamptz,
+    course jsonb,
     CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
     CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
     CONSTRAINT advice_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
-    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged'))
+    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged')),
+    CONSTRAINT advice_state_check CHECK (
+        state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired')
+    )
 );
 
 CREATE INDEX advice_history ON advice (group_id, cluster, snapshot_id);
@@ -607,6 +699,11 @@ COMMENT ON COLUMN advice.created_at IS 'When it was decided.';
 COMMENT ON COLUMN advice.facts IS
     'The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.';
 COMMENT ON COLUMN advice.yardstick_facts IS 'What the yardstick would gain, as values of the same form.';
+COMMENT ON COLUMN advice.state IS
+    'How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.';
+COMMENT ON COLUMN advice.state_since IS 'Since when it is in that state.';
+COMMENT ON COLUMN advice.course IS
+    'What the next snapshot has to know of it, as JSON; null where that is nothing.';
 
 CREATE TABLE advice_move (
     advice_id bigint NOT NULL,
@@ -624,6 +721,63 @@ COMMENT ON COLUMN advice_move.topic IS 'The topic.';
 COMMENT ON COLUMN advice_move.partition IS 'Number of the partition in its topic.';
 COMMENT ON COLUMN advice_move.from_member IS 'Id of the member that owns it now; null when nobody does.';
 COMMENT ON COLUMN advice_move.to_member IS 'Id of the member that gets it; null when nobody does.';
+
+CREATE TABLE advice_event (
+    advice_id bigint NOT NULL,
+    at timestamptz NOT NULL,
+    strategy text NOT NULL,
+    state text NOT NULL,
+    cause text NOT NULL,
+    facts jsonb NOT NULL,
+    diagnosis text,
+    CONSTRAINT advice_event_pkey PRIMARY KEY (advice_id),
+    CONSTRAINT advice_event_advice_fkey FOREIGN KEY (advice_id) REFERENCES advice ON DELETE CASCADE,
+    CONSTRAINT advice_event_state_check CHECK (
+        state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired')
+    )
+);
+
+COMMENT ON TABLE advice_event IS
+    'From a snapshot on an advice was in another state; at most one of each group and snapshot.';
+COMMENT ON COLUMN advice_event.advice_id IS 'With which advice that was stored.';
+COMMENT ON COLUMN advice_event.at IS 'When the snapshot was taken.';
+COMMENT ON COLUMN advice_event.strategy IS 'The strategy that it is about.';
+COMMENT ON COLUMN advice_event.state IS
+    'What it became: proposed, confirmed, taken up, verified, missed, withdrawn or expired.';
+COMMENT ON COLUMN advice_event.cause IS 'Why, in words.';
+COMMENT ON COLUMN advice_event.facts IS 'Why, as values: a list of {kind, measure, ...}.';
+COMMENT ON COLUMN advice_event.diagnosis IS 'What was the matter with the group then.';
+
+CREATE TABLE advice_check (
+    advice_id bigint NOT NULL,
+    strategy text NOT NULL,
+    taken_up_at timestamptz NOT NULL,
+    after_seconds integer NOT NULL,
+    measure text NOT NULL,
+    unit text NOT NULL,
+    low double precision NOT NULL,
+    expected double precision NOT NULL,
+    high double precision NOT NULL,
+    realised double precision,
+    CONSTRAINT advice_check_pkey PRIMARY KEY (advice_id, after_seconds, measure),
+    CONSTRAINT advice_check_advice_fkey FOREIGN KEY (advice_id) REFERENCES advice ON DELETE CASCADE
+);
+
+COMMENT ON TABLE advice_check IS
+    'What was promised of an advice that was taken up, and what came, so long afterwards.';
+COMMENT ON COLUMN advice_check.advice_id IS 'With which advice that was stored.';
+COMMENT ON COLUMN advice_check.strategy IS 'The strategy that was taken up.';
+COMMENT ON COLUMN advice_check.taken_up_at IS 'When it was taken up.';
+COMMENT ON COLUMN advice_check.after_seconds IS
+    'How long after it was taken up; for a day, what was promised for an hour.';
+COMMENT ON COLUMN advice_check.measure IS
+    'What was promised: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.';
+COMMENT ON COLUMN advice_check.unit IS 'What the values count: offsets, s, ratio or share.';
+COMMENT ON COLUMN advice_check.low IS 'Low end of what was promised: four times of five it lies between low and high.';
+COMMENT ON COLUMN advice_check.expected IS 'What was expected.';
+COMMENT ON COLUMN advice_check.high IS 'High end of what was promised.';
+COMMENT ON COLUMN advice_check.realised IS
+    'What came; null where no snapshot tells it, or the assignment was another by then.';
 
 CREATE TABLE incident (
     incident_id bigint GENERATED ALWAYS AS IDENTITY,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from evenkeel.engine.config.base import Share, Strict
 from evenkeel.engine.config.streams import StreamsSettings
@@ -29,27 +29,64 @@ class Policy(Strict):
 
     Attributes:
         deployment: Which strategies may be advised, by how a user gets them.
-        lag_gain: Least relative fall of the largest member lag.
-        rack_gain: Least fall of the cross-rack share, in points of 1.
-        cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for `rack_gain`.
-        spread_gain: Least fall of the partition spread, in partitions.
-        least_lag: A largest member lag below this many offsets is nobody's problem.
+        lag_gain: By how much of it the lag an hour ahead must fall, from the low end of staying to the high end of the
+            switch.
+        least_saving_bytes_per_day: Least saving across racks.
+        least_saving_records_per_day: Least saving across racks where bytes are not known.
+        cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for both.
         moves_per_gain: Moves allowed, as a share of the group's partitions.
+        dead_band: Once a switch is advised, this share of a threshold is enough for it to stay so.
         confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
+        rebalance_seconds: How long partitions stand still in a rebalance in which they are given up.
+        restart_seconds: How long those of a static member do while it restarts.
+        confirm_wins: In so many of the last `confirm_of` judged snapshots the same strategy must win to be advised, and
+            must not win to be withdrawn.
+        confirm_of: How many judged snapshots are looked at for that.
+        confirm_seconds: As long must it be since it won first, or since it does not win any more.
+        no_reverse_seconds: As long after a switch its reverse is not advised, unless the diagnosis changed.
+        expires_seconds: As long is an advice waited for that nobody follows.
+        mute_misses: A strategy that so many times in a row did not keep what was promised is muted for the group.
+        mute_seconds: Since the last of those, for so long; older ones do not count.
     """
 
-    renamed: ClassVar = {"lag_worth": "least_lag", "reach": "deployment"}
+    renamed: ClassVar = {"reach": "deployment"}
+    gone: ClassVar = {
+        "lag_worth": "how far behind a group may be is objective_seconds of the rule",
+        "least_lag": "how far behind a group may be is objective_seconds of the rule",
+        "rack_gain": (
+            "racks are judged by what crosses them, least_saving_bytes_per_day or"
+            " least_saving_records_per_day"
+        ),
+        "spread_gain": "counts that could be more even are a remark, no reason to switch",
+    }
 
     deployment: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
     lag_gain: Share = 0.2
-    rack_gain: Share = 0.1
-    cost_gain: float | None = Field(default=None, gt=0)
-    spread_gain: int = Field(default=2, ge=1)
-    least_lag: int = Field(default=100, ge=0)
+    least_saving_bytes_per_day: float = Field(default=1_000_000_000, ge=0, allow_inf_nan=False)
+    least_saving_records_per_day: float = Field(default=1_000_000, ge=0, allow_inf_nan=False)
+    cost_gain: float | None = Field(default=None, ge=0.01, allow_inf_nan=False)
     moves_per_gain: Share = 1.0
+    dead_band: Share = 0.5
     confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05
+    rebalance_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
+    restart_seconds: float = Field(default=30.0, ge=0, allow_inf_nan=False)
+    confirm_wins: int = Field(default=3, ge=1)
+    confirm_of: int = Field(default=4, ge=1)
+    confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)
+    no_reverse_seconds: float = Field(default=604_800, ge=0, allow_inf_nan=False)
+    expires_seconds: float = Field(default=604_800, gt=0, allow_inf_nan=False)
+    mute_misses: int = Field(default=2, ge=1)
+    mute_seconds: float = Field(default=2_592_000, ge=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _can_be_confirmed(self) -> Policy:
+        if self.confirm_wins > self.confirm_of:
+            raise ValueError(
+                f"confirm_wins ({self.confirm_wins}) is more than confirm_of ({self.confirm_of}): nothing could win"
+            )
+        return self
 
 
 class Rule(Strict):

@@ -18,7 +18,7 @@ import pyarrow as pa
 from evenkeel.engine.figures import Score
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports.lake import Manifest
-from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics
+from evenkeel.engine.records import AdviceColumns, AdviceRow, Course, GroupMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +121,15 @@ class ResultHistory(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousAdvice:
-    """What the advice before a snapshot preferred for a group, and in how many snapshots in a row."""
+    """
+    What the advice before a snapshot preferred for a group, and in how many snapshots in a row; *course* is how far it
+    has come, None where there is nothing to remember.
+    """
 
     group_id: str
     strategy: str | None
     seen: int
+    course: Course | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +187,8 @@ class AdviceHistory(Protocol):
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """
-        Add the advice of a snapshot with its moves; no rows are an advice too, that of a snapshot without groups.
+        Add the advice of a snapshot with its moves, events and checks; no rows are an advice too, that of a snapshot
+        without groups.
 
         Returns:
             False when the snapshot has its advice already, which then stays.

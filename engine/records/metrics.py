@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, Where, column
+from evenkeel.engine.columns import Int32, Unit, Where, column, missing_where
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.figures import Figures
 from evenkeel.engine.model import (
@@ -20,6 +20,57 @@ from evenkeel.engine.model import (
 from evenkeel.engine.records.keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyMoves:
+    """How many partitions a strategy would have moved."""
+
+    strategy: str = field(metadata=column("Our name of the strategy."))
+    moves: Int32 = field(
+        metadata=column("Partitions that would have changed owner.", unit=Unit.PARTITIONS)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipChange:
+    """What became of a group's members since the last snapshot before in which it was at rest."""
+
+    members_joined: Int32 = field(
+        metadata=column(
+            "Members that came since the snapshot before in which it was at rest; null without such a one.",
+            unit=Unit.MEMBERS,
+            at_least=0,
+            added=True,
+        )
+    )
+    members_left: Int32 = field(
+        metadata=column("Members that went since then.", unit=Unit.MEMBERS, at_least=0, added=True)
+    )
+    members_restarted: Int32 = field(
+        metadata=column(
+            "Members that came back under another id since then.",
+            unit=Unit.MEMBERS,
+            at_least=0,
+            added=True,
+        )
+    )
+    partitions_moved: Int32 = field(
+        metadata=column(
+            "Partitions that went from one member to another by that; 0 where its members are the same.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+        )
+    )
+    would_have_moved: tuple[StrategyMoves, ...] | None = field(
+        default=None,
+        metadata=column(
+            "What strategies that a setting brings, in force before, would have moved instead: {strategy, moves}.",
+            added=True,
+            none=True,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +217,24 @@ class GroupMetrics(OfGroup):
             added=True,
         ),
     )
+    commit_ages_seconds: tuple[float, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.",
+            unit=Unit.SECONDS,
+            added=True,
+            none=True,
+        ),
+    )
+    assignment: str | None = field(
+        default=None,
+        metadata=column(
+            "Fingerprint of who owns what, by the identities of members; null while that is in motion.",
+            added=True,
+        ),
+    )
     live: Figures | None = None
+    change: MembershipChange | None = field(default=None, metadata=missing_where("members_joined"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +302,13 @@ class MemberMetrics(OfGroup):
             "What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.",
             unit=Unit.RATIO,
             at_least=0,
+            added=True,
+        ),
+    )
+    silent: bool | None = field(
+        default=None,
+        metadata=column(
+            "Whether nothing it owns is committed any more though some of it is behind; null before there was this.",
             added=True,
         ),
     )
@@ -376,4 +451,37 @@ class PartitionMetrics(OfGroup):
             "How that is known: log directory, other partitions of the topic, configured, unknown.",
             added=True,
         )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMetricsRow(PartitionMetrics):
+    """The same with what a forecast needs of the past: for groups that get one, and for the lake alone."""
+
+    past_arrivals_per_second: tuple[float, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Offsets per second that arrived in each interval between snapshots, newest first.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            added=True,
+            none=True,
+        ),
+    )
+    backlog: float | None = field(
+        default=None,
+        metadata=column(
+            "Offsets it is behind beyond what waits for the next commit.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+            added=True,
+            none=True,
+        ),
+    )
+    stuck: bool | None = field(
+        default=None,
+        metadata=column(
+            "Whether it is behind and its owner gets on with others, but not with it.",
+            added=True,
+            none=True,
+        ),
     )

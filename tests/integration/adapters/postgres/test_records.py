@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from datetime import datetime
 from typing import Any
 
@@ -38,9 +39,11 @@ TYPES = {
 def type_of(spec: ColumnSpec) -> str:
     """The type of a column in Postgres."""
     if spec.kind is tuple:
-        return "text[]" if spec.item is str else "jsonb"
+        return f"{TYPES[spec.item]}[]" if spec.item in TYPES else "jsonb"
     if spec.kind is int:
         return "integer" if spec.bits == 32 else "bigint"
+    if is_dataclass(spec.kind):
+        return "jsonb"
     return TYPES[str if issubclass(spec.kind, enum.Enum) else spec.kind]
 
 
