@@ -91,6 +91,8 @@ def paced(
         topics.create_topics(admin, prefix, Placement.of(admin), written)
         producer = make_producer(bootstrap, prefix)
         topics.fill(admin, producer, prefix, written)
+        steady = SteadyProducer(producer, prefix, written)
+        ending.callback(steady.stop, 5.0)
         made = {}
         for plan, speeds in groups.items():
             topics.seed_commits(admin, prefix, plan)
@@ -99,8 +101,6 @@ def paced(
             )
             ending.callback(made[plan.name].stop)
             made[plan.name].start(plan)
-        steady = SteadyProducer(producer, prefix, written)
-        ending.callback(steady.stop, 5.0)
         yield made
 
 
