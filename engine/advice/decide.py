@@ -22,6 +22,7 @@ def decide(
     candidates: Sequence[Candidate],
     partitions: int,
     policy: Policy,
+    lag: int | None = None,
     arrives_per_second: float | None = None,
     unknown_lag: int | None = None,
     findings: Sequence[Fact] = (),
@@ -38,6 +39,7 @@ def decide(
         candidates: One per strategy, in the order of the strategy table; `live` among them.
         partitions: How many partitions the group has.
         policy: When a switch pays.
+        lag: Their lag now, in offsets; None unknown.
         arrives_per_second: Offsets/s produced to them; None unknown.
         unknown_lag: Of how many of them the lag is unknown.
         findings: What is remarkable about the group, the facts of its diagnosis among them.
@@ -55,6 +57,7 @@ def decide(
         score=live.score,
         forecast=live.forecast,
         partitions=partitions,
+        lag=lag,
         arrives_per_second=arrives_per_second,
         lag_speaks=trouble.of_the_assignment,
         policy=policy,

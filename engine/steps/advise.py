@@ -97,8 +97,8 @@ def _decided(
     withheld: Mapping[str, str],
 ) -> list[Advice]:
     """The advice by group, without what is to be done for it."""
-    columns = ["group_id", "partitions", "unknown_lag_partitions", "production_per_second"]
-    columns += ["facts", "diagnosis"]
+    columns = ["group_id", "partitions", "total_lag", "unknown_lag_partitions"]
+    columns += ["production_per_second", "facts", "diagnosis"]
     metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
     advice = []
     for group, own in sorted(scored(candidates).items()):
@@ -107,6 +107,7 @@ def _decided(
             group=group,
             candidates=own,
             partitions=known.get("partitions") or 0,
+            lag=known.get("total_lag"),
             arrives_per_second=known.get("production_per_second"),
             unknown_lag=known.get("unknown_lag_partitions"),
             findings=[record_of(Fact, fact) for fact in known.get("facts") or ()],
