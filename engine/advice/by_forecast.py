@@ -36,7 +36,7 @@ def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argumen
         *price(other),
     )
     if fall > costs:
-        return Argument(gain=gain, won=fall - costs)
+        return Argument(gain=gain, won=fall - costs, costs=costs)
     dear = Fact(
         kind=FactKind.LOSS,
         measure="price_offset_seconds",

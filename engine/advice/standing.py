@@ -42,8 +42,10 @@ class Argument:
         gain: What gets better by enough, and behind it what else is to be said of that.
         loss: What forbids the switch.
         won: How much the gain is worth, in the unit of whoever argues; 0 without one.
+        costs: What was taken off of that for the price, in the same unit.
     """
 
     gain: tuple[Fact, ...] = ()
     loss: tuple[Fact, ...] = ()
     won: float = 0.0
+    costs: float = 0.0

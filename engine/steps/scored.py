@@ -38,11 +38,11 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
 def _plain(
     table: pa.Table, flaws: Mapping[int, tuple[Fact, ...]], forecasts: Mapping[int, Forecast]
 ) -> Iterator[tuple[str, Candidate]]:
-    names = ("group_id", "strategy", "deployment", "feasibility")
+    names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
     texts = zip(*(table[name].to_pylist() for name in names), strict=True)
     figures = zip(*(table[name].to_pylist() for name in _SCORE), strict=True)
     unowned = _SCORE.index("unowned")
-    for row, ((group, strategy, deployment, feasible), numbers) in enumerate(
+    for row, ((group, strategy, deployment, feasible, running), numbers) in enumerate(
         zip(texts, figures, strict=True)
     ):
         known = numbers[unowned] is not None
@@ -53,6 +53,7 @@ def _plain(
                 deployment=Deployment(deployment),
                 feasibility=Feasibility(feasible),
                 reason=(),
+                is_running=running,
                 score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
                 forecast=forecasts.get(row),
                 findings=flaws.get(row, ()),
