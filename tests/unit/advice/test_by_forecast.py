@@ -106,8 +106,8 @@ def test_what_is_probably_better_and_not_surely_is_told_so():
 
     assert told.verdict is Verdict.STAY
     assert because(told.facts) == (
-        "sticky would do better, but not for sure by as much as the policy asks (lag in an hour 45,000 -> 9,000 offsets,"
-        " low 40,000 -> 900, high 52,000 -> 41,000)"
+        "sticky would do better, but not for sure by as much as the policy asks (lag in an hour 45,000 -> 9,000"
+        " offsets, low 40,000 -> 900, high 52,000 -> 41,000)"
     )
 
 
