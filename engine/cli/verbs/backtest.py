@@ -33,7 +33,11 @@ EPILOG = epilog(
 def backtest(
     stored: Annotated[
         str,
-        typer.Option("--from", metavar="FILE|DIR", help="A recording or a lake folder."),
+        typer.Option(
+            "--from",
+            metavar="FILE|DIR|lake",
+            help="A recording, a lake folder, or with `lake` the configured lake.",
+        ),
     ],
     cluster: ClusterName = None,
     group: GroupPattern = "*",
@@ -56,7 +60,8 @@ def backtest(
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
-    source = sources.from_lake(wiring.settings(), wiring.recorded(stored), cluster, stored)
+    settings = wiring.settings()
+    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
     pattern = sources.select(source, group)
     events = list(walk.backtest(source.lake, source.settings, source.cluster, pattern))
     if not events:
