@@ -37,6 +37,7 @@ class Policy(Strict):
         moves_per_gain: Moves allowed, as a share of the group's partitions.
         confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
+        message_seconds: From one message about the advice of a group to the next, unless its diagnosis changed.
     """
 
     renamed: ClassVar = {"lag_worth": "least_lag", "reach": "deployment"}
@@ -50,6 +51,7 @@ class Policy(Strict):
     moves_per_gain: Share = 1.0
     confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05
+    message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
 
 
 class Rule(Strict):
