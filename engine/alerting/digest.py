@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
-from evenkeel.engine.alerting.policy import News, NewsKind
+from evenkeel.engine.alerting.policy import News
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.figures import Score
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from evenkeel.engine.model import Move, Verdict
 from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
+from evenkeel.engine.records.course import Promise
 from evenkeel.engine.wording import (
+    ahead,
     and_more,
+    because,
+    came,
     change,
     does,
     formatted,
     listed,
     member_names,
     moment,
-    offsets,
+    price,
+    promised,
     sentence,
     several,
     shortened,
@@ -39,6 +45,9 @@ NAMED = 12
 
 REASON = 400
 """Characters of one quoted reason."""
+
+VERDICT_SECONDS = 3600
+"""So long after it was taken up an advice is held against what it promised."""
 
 NO_OWNERS: Mapping[str, str] = {}
 
@@ -116,7 +125,9 @@ def _short(news: News) -> str:
 
 
 def _summary(news: News) -> str:
-    return f"{_heading(news)}. {sentence(_reason(news.advice))}"
+    """What is told first, and why."""
+    lines = [line for line in _lines(news) if line not in _what(news.advice)]
+    return " ".join([f"{_heading(news)}.", *lines[:1]])
 
 
 def _heading(news: News) -> str:
@@ -159,12 +170,37 @@ def _lines(news: News) -> list[str]:
     advice = news.advice
     what = _what(advice)
     if news.kind is NewsKind.SWITCH:
-        return [*what, f"Why: {sentence(_reason(advice))}", *_switch(advice)]
+        return [*what, *_why(advice), *_switch(advice)]
     if news.kind is NewsKind.WITHDRAWN:
         return [*what, f"Why: {sentence(_reason(advice))}"]
     if news.kind is NewsKind.TAKEN_UP:
-        return [*what, *(f"Predicted: {sentence(promised(one))}" for one in advice.promises)]
-    return [*what, *(sentence(came(one)) for one in advice.checks)]
+        promises = advice.uptake.promises if advice.uptake else ()
+        return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
+    return [*what, *(sentence(came(one)) for one in _after_an_hour(advice.checks))]
+
+
+P = TypeVar("P", bound=Promise)
+
+
+def _after_an_hour(promises: Iterable[P]) -> list[P]:
+    """Those that say whether an advice kept what it promised."""
+    return [one for one in promises if one.after_seconds == VERDICT_SECONDS]
+
+
+APART = ("forecast_", "price_")
+"""How the measures begin that have lines of their own, where they are known."""
+
+
+def _why(advice: ScoredAdvice) -> list[str]:
+    """The reason, but for what is told apart of it."""
+    told = advice.forecast is not None
+    facts = [
+        fact
+        for fact in advice.facts or ()
+        if fact.kind is not FactKind.HOW and not (told and fact.measure.startswith(APART))
+    ]
+    said = because(facts) if advice.facts is not None else advice.reason
+    return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
 
 
 def _what(advice: ScoredAdvice) -> list[str]:

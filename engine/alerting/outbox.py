@@ -97,7 +97,11 @@ def queue_advice(history: AdviceToTell, settings: Settings, snapshot_id: str) ->
         return 0
     given = history.advice_with_scores(snapshot_id)
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
-    news = new_advice(given, known)
+
+    def pause(group: str) -> timedelta:
+        return timedelta(seconds=settings.policy(snapshot.cluster, group).message_seconds)
+
+    news = new_advice(given, known, snapshot.finished_at, pause)
     queued = sum(
         _queue_digest(history, settings, snapshot, channel, its, given)
         for channel, its in _by_channel(settings, snapshot.cluster, news).items()

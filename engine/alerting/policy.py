@@ -98,7 +98,8 @@ def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) ->
         return News(kind=kind, strategy=strategy, at=at, advice=advice, announced=announced)
     for kind, (state, after) in FOLLOWS.items():
         if advice.state is state and told[0] in after and told[1] is not None:
-            if kind is not NewsKind.WITHDRAWN and advice.taken_up != told[1]:
+            taken_up = advice.uptake and advice.uptake.strategy
+            if kind is not NewsKind.WITHDRAWN and taken_up != told[1]:
                 return None
             return News(kind=kind, strategy=told[1], at=at, advice=advice, announced=announced)
     return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
 
 from evenkeel.engine.figures import Forecast
-from evenkeel.engine.records import AdviceCheck, Promise
+from evenkeel.engine.records.course import AdviceCheck, Promise
 from evenkeel.engine.text import several
 from evenkeel.engine.wording.numbers import duration, percent
 
@@ -25,26 +25,32 @@ def about(number: float) -> str:
     return f"{round(number, min(places, 0)):,.0f}"
 
 
-def band(low: float, expected: float, high: float, said: Callable[[float], str] = about) -> str:
+def band(ends: Sequence[float], said: Callable[[float], str] = about, after: str = "") -> str:
     """
     What is expected, and between what it lies in four cases of five.
 
-    >>> band(90_211, 119_873, 149_950), band(0, 0, 0)
-    ('120,000 (90,000 to 150,000)', '0')
+    >>> band((90_211, 119_873, 149_950), after=" behind"), band((0, 0, 0))
+    ('120,000 behind (90,000 to 150,000)', '0')
+
+    Args:
+        ends: Low, expected and high.
+        said: How a value reads.
+        after: What follows the first of them.
     """
-    ends = said(low), said(expected), said(high)
-    return ends[1] if len(set(ends)) == 1 else f"{ends[1]} ({ends[0]} to {ends[2]})"
+    low, expected, high = map(said, ends)
+    return expected + after + (f" ({low} to {high})" if low != high else "")
 
 
 def ahead(live: Forecast, other: Forecast, strategy: str) -> str:
     """How far behind a group will be in an hour, as it is and with a strategy."""
     as_it_is, with_it = (
-        band(one.forecast_lag_low, one.forecast_lag_expected, one.forecast_lag_high)
+        (one.forecast_lag_low, one.forecast_lag_expected, one.forecast_lag_high)
         for one in (live, other)
     )
-    if as_it_is == with_it:
-        return f"in 1 h: {as_it_is} behind, as it is and with {strategy}"
-    return f"in 1 h: {as_it_is} behind as it is, {with_it} with {strategy}"
+    now = band(as_it_is, after=" behind")
+    if band(as_it_is) == band(with_it):
+        return f"in 1 h: {now}, as it is and with {strategy}"
+    return f"in 1 h: {now} as it is, {band(with_it)} with {strategy}"
 
 
 def price(forecast: Forecast) -> str | None:
@@ -59,7 +65,7 @@ _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "lag": ("lag", about),
     "delay_seconds": ("last member behind by", duration),
     "utilisation": ("busiest member at", percent),
-    "cross_rack_share": ("cross-rack share", percent),
+    "cross_rack_share": ("share across racks", percent),
 }
 
 
@@ -71,7 +77,7 @@ def promised(promise: Promise) -> str:
     'lag after 15 min: 310 (0 to 900)'
     """
     name, said = _MEASURES[promise.measure]
-    ends = band(promise.low, promise.expected, promise.high, said)
+    ends = band((promise.low, promise.expected, promise.high), said)
     return f"{name} after {duration(promise.after_seconds)}: {ends}"
 
 

@@ -131,7 +131,7 @@ def table(changes: Sequence[DiagnosisChange], told: Sequence[Told]) -> Table:
             "group_id": group,
             "taken_at": at,
             "diagnosis": diagnosis,
-            "diagnosis_reason": change and because(change.facts) or None,
+            "diagnosis_reason": (change and because(change.facts)) or None,
         }
         rows.append([*cells(columns, row), messages.get((group, at), "")])
     return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True)

@@ -108,7 +108,9 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
 
 def test_what_was_told_before_kinds_were_kept_is_known(history: History) -> None:
     """An alert of an older version is read by its verdict."""
-    older = _Older(kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s")
+    older = _Older(
+        kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s"
+    )
     history.enqueue_alert("old", older, cluster="demo", snapshot_id=None, channel="#kafka")
 
     [known] = history.announced_advice("demo")
