@@ -17,6 +17,10 @@ MOST_SUBJECTS = 20
 """As many subjects are kept by name, the others are counted."""
 
 
+MOMENT = "unix time"
+"""The unit of a value that is a moment: seconds since 1970."""
+
+
 class FactKind(enum.StrEnum):
     """
     What a fact says of its measure.

@@ -549,7 +549,8 @@ class Advice:
     What one group is told after one snapshot, and why.
 
     *yardstick* names the best strategy that cannot be deployed on this group, *withheld* that the data did not
-    allow a judgement. *seen* counts the consecutive snapshots, this one included, in which the strategy won.
+    allow a judgement. *seen* counts the consecutive snapshots, this one included, in which the strategy won; *state* is
+    how far the group's newest advice has come, and *state_since* since when; None where there was none of late.
     """
 
     group: str
@@ -560,6 +561,8 @@ class Advice:
     yardstick: str | None = None
     yardstick_facts: tuple[Fact, ...] = ()
     seen: int = 0
+    state: AdviceState | None = None
+    state_since: datetime | None = None
     moves: tuple[Move, ...] = field(default=())
 
 

@@ -181,6 +181,7 @@ CREATE TABLE group_metrics (
     diagnosis_reason text,
     commit_interval_seconds double precision,
     delay_seconds double precision,
+    assignment text,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -253,6 +254,8 @@ COMMENT ON COLUMN group_metrics.commit_interval_seconds IS
     'Seconds from one of its commits to the next, learned or configured; null while none was seen.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS
     'How far it is behind beyond its commit interval, by its worst partition.';
+COMMENT ON COLUMN group_metrics.assignment IS
+    'Fingerprint of who owns what, by the identities of members; null while that is in motion.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,
@@ -582,10 +585,16 @@ CREATE TABLE advice (
     created_at timestamptz NOT NULL DEFAULT now(),
     facts jsonb,
     yardstick_facts jsonb,
+    state text,
+    state_since timestamptz,
+    course jsonb,
     CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
     CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
     CONSTRAINT advice_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
-    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged'))
+    CONSTRAINT advice_verdict_check CHECK (verdict IN ('switch', 'stay', 'not judged')),
+    CONSTRAINT advice_state_check CHECK (
+        state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired')
+    )
 );
 
 CREATE INDEX advice_history ON advice (group_id, cluster, snapshot_id);
@@ -607,6 +616,11 @@ COMMENT ON COLUMN advice.created_at IS 'When it was decided.';
 COMMENT ON COLUMN advice.facts IS
     'The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.';
 COMMENT ON COLUMN advice.yardstick_facts IS 'What the yardstick would gain, as values of the same form.';
+COMMENT ON COLUMN advice.state IS
+    'How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.';
+COMMENT ON COLUMN advice.state_since IS 'Since when it is in that state.';
+COMMENT ON COLUMN advice.course IS
+    'What the next snapshot has to know of it, as JSON; null where that is nothing.';
 
 CREATE TABLE advice_move (
     advice_id bigint NOT NULL,
@@ -624,6 +638,63 @@ COMMENT ON COLUMN advice_move.topic IS 'The topic.';
 COMMENT ON COLUMN advice_move.partition IS 'Number of the partition in its topic.';
 COMMENT ON COLUMN advice_move.from_member IS 'Id of the member that owns it now; null when nobody does.';
 COMMENT ON COLUMN advice_move.to_member IS 'Id of the member that gets it; null when nobody does.';
+
+CREATE TABLE advice_event (
+    advice_id bigint NOT NULL,
+    at timestamptz NOT NULL,
+    strategy text NOT NULL,
+    state text NOT NULL,
+    cause text NOT NULL,
+    facts jsonb NOT NULL,
+    diagnosis text,
+    CONSTRAINT advice_event_pkey PRIMARY KEY (advice_id),
+    CONSTRAINT advice_event_advice_fkey FOREIGN KEY (advice_id) REFERENCES advice ON DELETE CASCADE,
+    CONSTRAINT advice_event_state_check CHECK (
+        state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired')
+    )
+);
+
+COMMENT ON TABLE advice_event IS
+    'From a snapshot on an advice was in another state; at most one of each group and snapshot.';
+COMMENT ON COLUMN advice_event.advice_id IS 'With which advice that was stored.';
+COMMENT ON COLUMN advice_event.at IS 'When the snapshot was taken.';
+COMMENT ON COLUMN advice_event.strategy IS 'The strategy that it is about.';
+COMMENT ON COLUMN advice_event.state IS
+    'What it became: proposed, confirmed, taken up, verified, missed, withdrawn or expired.';
+COMMENT ON COLUMN advice_event.cause IS 'Why, in words.';
+COMMENT ON COLUMN advice_event.facts IS 'Why, as values: a list of {kind, measure, ...}.';
+COMMENT ON COLUMN advice_event.diagnosis IS 'What was the matter with the group then.';
+
+CREATE TABLE advice_check (
+    advice_id bigint NOT NULL,
+    strategy text NOT NULL,
+    taken_up_at timestamptz NOT NULL,
+    after_seconds integer NOT NULL,
+    measure text NOT NULL,
+    unit text NOT NULL,
+    low double precision NOT NULL,
+    expected double precision NOT NULL,
+    high double precision NOT NULL,
+    realised double precision,
+    CONSTRAINT advice_check_pkey PRIMARY KEY (advice_id, after_seconds, measure),
+    CONSTRAINT advice_check_advice_fkey FOREIGN KEY (advice_id) REFERENCES advice ON DELETE CASCADE
+);
+
+COMMENT ON TABLE advice_check IS
+    'What was promised of an advice that was taken up, and what came, so long afterwards.';
+COMMENT ON COLUMN advice_check.advice_id IS 'With which advice that was stored.';
+COMMENT ON COLUMN advice_check.strategy IS 'The strategy that was taken up.';
+COMMENT ON COLUMN advice_check.taken_up_at IS 'When it was taken up.';
+COMMENT ON COLUMN advice_check.after_seconds IS
+    'How long after it was taken up; for a day, what was promised for an hour.';
+COMMENT ON COLUMN advice_check.measure IS
+    'What was promised: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.';
+COMMENT ON COLUMN advice_check.unit IS 'What the values count: offsets, s, ratio or share.';
+COMMENT ON COLUMN advice_check.low IS 'Low end of what was promised: four times of five it lies between low and high.';
+COMMENT ON COLUMN advice_check.expected IS 'What was expected.';
+COMMENT ON COLUMN advice_check.high IS 'High end of what was promised.';
+COMMENT ON COLUMN advice_check.realised IS
+    'What came; null where no snapshot tells it, or the assignment was another by then.';
 
 CREATE TABLE incident (
     incident_id bigint GENERATED ALWAYS AS IDENTITY,

@@ -32,6 +32,8 @@ def spec(
     instance_ids: Mapping[str, str] | None = None,
     owned: Mapping[str, Sequence[tuple[str, int]]] | None = None,
     lags: Mapping[str, Sequence[int | None]] | None = None,
+    rates: Mapping[str, Sequence[float | None]] | None = None,
+    capacities: Mapping[str, float] | None = None,
 ) -> GroupSpec:
     """
     A group from names, for doctests, tests and people.
@@ -44,6 +46,8 @@ def spec(
         instance_ids: Member id -> `group.instance.id`.
         owned: Member id -> (topic, partition) it owns now.
         lags: Topic -> per partition lag in offsets, None unknown.
+        rates: Topic -> per partition offsets/s produced, None unknown.
+        capacities: Member id -> offsets/s it can consume.
 
     >>> group = spec({"c0": ["t"], "c1": ["t"]}, {"t": 3})
     >>> group.partition_count, [s.tolist() for s in group.subscribers]
@@ -65,6 +69,8 @@ def spec(
         owner=[order.index(held[p]) if p in held else NONE for p in partitions],
         owned=[list((owned or {}).get(m, ())) for m in order],
         lag=Column.of([(lags or {}).get(t, [None] * (p + 1))[p] for t, p in partitions]),
+        rate=[(rates or {}).get(t, [None] * (p + 1))[p] for t, p in partitions],
+        capacity=[(capacities or {}).get(m) for m in order],
     )
 
 
@@ -85,6 +91,8 @@ def build_spec(
     user_data: Sequence[Mapping[str, Any] | None] | None = None,
     lag: Column | None = None,
     rate: Sequence[float | None] | None = None,
+    bytes_per_record: Sequence[float | None] | None = None,
+    capacity: Sequence[float | None] | None = None,
     config: Sequence[Mapping[str, Any]] | None = None,
 ) -> GroupSpec:
     """
@@ -142,9 +150,16 @@ def build_spec(
         user_data_generation=Column.of([_reported(u, "generation", None) for u in user_data]),
         user_data=tuple(user_data),
         lag=lag if lag is not None else Column.unknown(size),
-        rate=np.array([np.nan if r is None else r for r in rate or [None] * size], np.float64),
+        rate=_floats(rate, size),
+        bytes_per_record=_floats(bytes_per_record, size),
+        capacity=_floats(capacity, count),
         config=tuple(config or [{}] * count),
     )
+
+
+def _floats(values: Sequence[float | None] | None, size: int) -> npt.NDArray[np.float64]:
+    """Numbers, nan where unknown; *size* unknown ones where there are none."""
+    return np.array([np.nan if v is None else v for v in values or [None] * size], np.float64)
 
 
 def _reported(user_data: Mapping[str, Any] | None, name: str, missing: Any) -> Any:
@@ -166,6 +181,9 @@ def spec_of(
     lag: Column,
     rate: npt.NDArray[np.float64],
     config: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    bytes_per_record: npt.NDArray[np.float64] | None = None,
+    capacity: npt.NDArray[np.float64] | None = None,
 ) -> GroupSpec:
     """
     The strategies' input for a live group: its subscribed, existing partitions; members report what they own now.
@@ -177,6 +195,8 @@ def spec_of(
         lag: Per row of the group's partition table, as strategies shall see it.
         rate: Offsets/s produced per row, nan where unknown.
         config: Per member, what configuration says of it (weight, host ...).
+        bytes_per_record: Per row, nan where unknown; None: unknown of all.
+        capacity: Offsets/s each member can consume, nan where unknown; None: unknown of all.
     """
     table, members = group.partitions, group.members
     rows = np.flatnonzero(table.assignable)
@@ -211,6 +231,10 @@ def spec_of(
         user_data=(None,) * len(members),
         lag=lag.take(rows),
         rate=rate[rows],
+        bytes_per_record=_floats(None, len(rows))
+        if bytes_per_record is None
+        else bytes_per_record[rows],
+        capacity=_floats(None, len(members)) if capacity is None else capacity,
         config=tuple(config or [{}] * len(members)),
     )
     return rejoining(built, owner, order=order)

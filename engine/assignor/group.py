@@ -45,6 +45,8 @@ class GroupSpec:
         user_data_generation: (M) the generation in that user data; unknown where it has none.
         user_data: (M) all of the strategy's own user data, decoded; None without.
         lag: (P) offsets; rate: (P) offsets/s produced, nan where unknown.
+        bytes_per_record: (P) what one offset weighs, nan where unknown.
+        capacity: (M) offsets/s a member can consume, nan where unknown.
         config: (M) free settings of a member for custom strategies (weight, host ...).
     """
 
@@ -73,6 +75,8 @@ class GroupSpec:
     user_data: tuple[Mapping[str, Any] | None, ...]
     lag: Column
     rate: npt.NDArray[np.float64]
+    bytes_per_record: npt.NDArray[np.float64]
+    capacity: npt.NDArray[np.float64]
     config: tuple[Mapping[str, Any], ...] = field(default=())
 
     @property

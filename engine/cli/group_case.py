@@ -11,12 +11,12 @@ A case has `strategy`, `topics` and `members`, and may have `id`, `costs` and `a
   `end - committed`, one below `begin` by `end - begin`, one above `end` by 0. Without a commit the group starts where
   `auto_offset_reset` says (KIP-169): `latest` lags by 0, anything else by `end - begin`; without that field it is the
   client's default, latest. An unknown end is an unknown lag.
-* `rates` (offsets/s produced), `leaders` (the leader's rack), and for the topic `id` (UUID text).
+* `rates` (offsets/s produced), `bytes_per_record`, `leaders` (the leader's rack), and for the topic `id` (UUID text).
 
 `members`, in the order in which the broker lists them, have `id` and `topics` (the subscription), and may have
-`instance_id`, `rack`, `owned` ([topic, partition] pairs) and `generation` as their subscription carries them,
-`user_data` (an object; sticky strategies read `owned` and `generation` in it, a custom strategy gets all of it in
-`GroupSpec.user_data`), and `config` (settings for custom strategies, in `GroupSpec.config`).
+`instance_id`, `rack`, `capacity` (offsets/s it can consume), `owned` ([topic, partition] pairs) and `generation` as
+their subscription carries them, `user_data` (an object; sticky strategies read `owned` and `generation` in it, a custom
+strategy gets all of it in `GroupSpec.user_data`), and `config` (settings for custom strategies, in `GroupSpec.config`).
 
 `costs` is what `min_traffic` and `balance_subtopology` weigh: `traffic` per partition that crosses racks, `non_overlap`
 per partition that changes owner. Any other strategy refuses it.
@@ -48,12 +48,13 @@ from evenkeel.engine.metrics.lag import OffsetReset, measure_lag
 from evenkeel.engine.model import NONE, Column, Flags
 
 _ERRORS_SHOWN = 3
-_LISTS = ("lags", "begin", "end", "committed", "rates", "leaders")
+_LISTS = ("lags", "begin", "end", "committed", "rates", "bytes_per_record", "leaders")
 _OFFSETS = ("begin", "end", "committed")
 
 Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
 Offsets = Annotated[StrictInt, Field(ge=0, lt=1 << 63)]
 Rate = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
 Pair = tuple[StrictStr, Number]
 
 
@@ -67,6 +68,7 @@ class TopicCase(BaseModel):
     end: list[Offsets | None] | None = None
     committed: list[Offsets | None] | None = None
     rates: list[Rate | None] | None = None
+    bytes_per_record: list[Positive | None] | None = None
     leaders: list[StrictStr | None] | None = None
 
     @model_validator(mode="after")
@@ -89,6 +91,7 @@ class MemberCase(BaseModel):
     topics: list[StrictStr]
     instance_id: StrictStr | None = None
     rack: StrictStr | None = None
+    capacity: Positive | None = None
     owned: list[Pair] | None = None
     generation: Annotated[StrictInt, Field(ge=-1, lt=1 << 31)] | None = None
     user_data: dict[str, Any] | None = None
@@ -219,6 +222,8 @@ def group_of(case: Case) -> GroupSpec:
         user_data=reported,
         lag=_lag(present, case.auto_offset_reset),
         rate=_per_partition(present, "rates"),
+        bytes_per_record=_per_partition(present, "bytes_per_record"),
+        capacity=[m.capacity for m in case.members],
         config=[m.config or {} for m in case.members],
     )
     return replace(built, user_data=tuple(member.user_data for member in case.members))

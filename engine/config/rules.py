@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from evenkeel.engine.config.base import Share, Strict
 from evenkeel.engine.config.streams import StreamsSettings
@@ -38,6 +38,14 @@ class Policy(Strict):
         confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
         message_seconds: From one message about the advice of a group to the next, unless its diagnosis changed.
+        confirm_wins: In so many of the last `confirm_of` judged snapshots the same strategy must win to be advised, and
+            must not win to be withdrawn.
+        confirm_of: How many judged snapshots are looked at for that.
+        confirm_seconds: As long must it be since it won first, or since it does not win any more.
+        no_reverse_seconds: As long after a switch its reverse is not advised, unless the diagnosis changed.
+        expires_seconds: As long is an advice waited for that nobody follows.
+        mute_misses: A strategy that so many times in a row did not keep what was promised is muted for the group.
+        mute_seconds: Since the last of those, for so long; older ones do not count.
     """
 
     renamed: ClassVar = {"lag_worth": "least_lag", "reach": "deployment"}
@@ -52,6 +60,21 @@ class Policy(Strict):
     confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05
     message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
+    confirm_wins: int = Field(default=3, ge=1)
+    confirm_of: int = Field(default=4, ge=1)
+    confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)
+    no_reverse_seconds: float = Field(default=604_800, ge=0, allow_inf_nan=False)
+    expires_seconds: float = Field(default=604_800, gt=0, allow_inf_nan=False)
+    mute_misses: int = Field(default=2, ge=1)
+    mute_seconds: float = Field(default=2_592_000, ge=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _can_be_confirmed(self) -> Policy:
+        if self.confirm_wins > self.confirm_of:
+            raise ValueError(
+                f"confirm_wins ({self.confirm_wins}) is more than confirm_of ({self.confirm_of}): nothing could win"
+            )
+        return self
 
 
 class Rule(Strict):

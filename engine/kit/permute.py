@@ -60,6 +60,8 @@ def permuted(group: GroupSpec, members: Ints, topics: Ints) -> GroupSpec:
         user_data=_picked(group.user_data, members),
         lag=group.lag.take(partitions),
         rate=group.rate[partitions],
+        bytes_per_record=group.bytes_per_record[partitions],
+        capacity=group.capacity[members],
         config=_picked(group.config, members),
     )
 

@@ -15,10 +15,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from evenkeel.engine.figures import Score
+from evenkeel.engine.figures import Forecast, Score
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports.lake import Manifest
-from evenkeel.engine.records import AdviceColumns, AdviceRow, GroupMetrics
+from evenkeel.engine.records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
+from evenkeel.engine.records.course import Uptake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +122,15 @@ class ResultHistory(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousAdvice:
-    """What the advice before a snapshot preferred for a group, and in how many snapshots in a row."""
+    """
+    What the advice before a snapshot preferred for a group, and in how many snapshots in a row; *course* is how far it
+    has come, None where there is nothing to remember.
+    """
 
     group_id: str
     strategy: str | None
     seen: int
+    course: Course | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +172,9 @@ class ScoredAdvice(AdviceColumns):
         running: By strategy, whether the group runs it; None where that is not known.
         members: Of a group that is told to switch, its members by id; none elsewhere.
         notes: What is to be said of both assignments beside their scores, each once.
+        live_forecast: What becomes of the group as it is; None unknown.
+        forecast: What becomes of it with the advised strategy; None likewise.
+        checks: What came of the promises of what it took up last, as far as they have come due.
     """
 
     seen_since: datetime | None
@@ -176,6 +184,14 @@ class ScoredAdvice(AdviceColumns):
     running: Mapping[str, bool | None]
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
+    live_forecast: Forecast | None = None
+    forecast: Forecast | None = None
+    checks: tuple[AdviceCheck, ...] = ()
+
+    @property
+    def uptake(self) -> Uptake | None:
+        """What the group took up last."""
+        return self.course.uptakes[-1] if self.course and self.course.uptakes else None
 
 
 class AdviceHistory(Protocol):
@@ -183,7 +199,8 @@ class AdviceHistory(Protocol):
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """
-        Add the advice of a snapshot with its moves; no rows are an advice too, that of a snapshot without groups.
+        Add the advice of a snapshot with its moves, events and checks; no rows are an advice too, that of a snapshot
+        without groups.
 
         Returns:
             False when the snapshot has its advice already, which then stays.

@@ -5,17 +5,19 @@ A field says its type, `| None` whether it may be unknown, and `column(...)` wha
 comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`). The database's
 schema is written by hand in `sql/`, and a test holds it against the records.
 
-`reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `validation`, `incident`, `alert`,
+`reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of advice),
+`validation`, `incident`, `alert`,
 `snapshot` (as the history knows it), `step_run`, `views` (what the database's views show), `answers` (what its named
 queries answer), `shown` (what the command line shows and nobody stores).
 """
 
 from collections.abc import Mapping
 
-from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, MoveRow
+from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow
 from evenkeel.engine.records.alert import AlertRow, AlertState
 from evenkeel.engine.records.answers import ANSWERS, columns_of_query
 from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
+from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
 from evenkeel.engine.records.deriving import (
     arrow_schema,
     arrow_type,
@@ -55,6 +57,8 @@ TABLES: Mapping[str, type] = {
     "candidate": CandidateColumns,
     "advice": AdviceRow,
     "advice_move": MoveRow,
+    "advice_event": EventRow,
+    "advice_check": CheckRow,
     "incident": IncidentRow,
     "alert": AlertRow,
     "step_run": StepRun,
@@ -65,15 +69,20 @@ __all__ = [
     "ANSWERS",
     "TABLES",
     "VIEWS",
+    "AdviceCheck",
     "AdviceColumns",
+    "AdviceEvent",
     "AdviceRow",
     "AlertRow",
     "AlertState",
     "BrokerRow",
     "CandidateColumns",
     "CandidateRow",
+    "CheckRow",
     "ClusterRow",
     "CommitRow",
+    "Course",
+    "EventRow",
     "FrontierRow",
     "GroupMetrics",
     "GroupRow",

@@ -1,4 +1,4 @@
-"""What `advise` leaves of a group: what it was told, and the moves that this means."""
+"""What `advise` leaves of a group: what it was told, the moves that this means, and what became of earlier advice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from datetime import datetime
 
 from evenkeel.engine.columns import Int32, Unit, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Move, Verdict
+from evenkeel.engine.model import AdviceState, Move, Verdict
+from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
 from evenkeel.engine.records.keys import OfGroup
 
 
@@ -16,6 +17,20 @@ class MoveRow(Move):
     """A partition that changes hands when an advice is followed."""
 
     advice_id: int = field(metadata=column("Which advice."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRow(AdviceEvent):
+    """From a snapshot on an advice was in another state."""
+
+    advice_id: int = field(metadata=column("With which advice that was stored."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRow(AdviceCheck):
+    """What came of a promise."""
+
+    advice_id: int = field(metadata=column("With which advice that was stored."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +75,43 @@ class AdviceColumns(OfGroup):
         default=None,
         metadata=column("What the yardstick would gain, as values of the same form.", added=True),
     )
+    state: AdviceState | None = field(
+        default=None,
+        metadata=column(
+            "How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.",
+            added=True,
+            none=True,
+        ),
+    )
+    state_since: datetime | None = field(
+        default=None, metadata=column("Since when it is in that state.", added=True)
+    )
+    course: Course | None = field(
+        default=None,
+        metadata=column(
+            "What the next snapshot has to know of it, as JSON; null where that is nothing.",
+            added=True,
+            none=True,
+        ),
+    )
     created_at: datetime = field(metadata=column("When it was decided."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceRow(AdviceColumns):
     """What a group was told after a snapshot, "stay" included."""
+
+    events: tuple[AdviceEvent, ...] = field(
+        default=(),
+        metadata=column(
+            "The state that an advice of the group reached with this snapshot.",
+            table="advice_event",
+        ),
+    )
+    checks: tuple[AdviceCheck, ...] = field(
+        default=(),
+        metadata=column("The promises that this snapshot checked.", table="advice_check"),
+    )
 
     moves: tuple[Move, ...] = field(
         default=(),

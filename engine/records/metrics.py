@@ -166,6 +166,13 @@ class GroupMetrics(OfGroup):
             added=True,
         ),
     )
+    assignment: str | None = field(
+        default=None,
+        metadata=column(
+            "Fingerprint of who owns what, by the identities of members; null while that is in motion.",
+            added=True,
+        ),
+    )
     live: Figures | None = None
 
 

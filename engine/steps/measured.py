@@ -22,7 +22,15 @@ from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_o
 from evenkeel.engine.errors import LakeError
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.figures import Figures
-from evenkeel.engine.model import Column, Diagnosis, Flags, Floats, GroupSnapshot, Ints
+from evenkeel.engine.model import (
+    CapacityBasis,
+    Column,
+    Diagnosis,
+    Flags,
+    Floats,
+    GroupSnapshot,
+    Ints,
+)
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
@@ -47,6 +55,8 @@ class Measured:
         production: (n) offsets/s, nan unknown.
         bytes_per_record: (n) nan unknown.
         capacity: (M) offsets/s of each member, nan unknown.
+        weights: (M) the same; unknown of all where no more is known of any than what it kept up with, which says how
+            the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         diagnosis: What is the matter with the group; None in metrics of before there was one.
     """
@@ -56,6 +66,7 @@ class Measured:
     production: Floats
     bytes_per_record: Floats
     capacity: Floats
+    weights: Floats
     live: Figures | None
     diagnosis: Diagnosis | None
 
@@ -121,7 +132,7 @@ def measured_of(
     partitions, start = rows_by_group(metrics["partition_metrics"], names)
     numbers = _Arrays(partitions)
     records = of_group.to_pylist()
-    capacities = _capacities(batch, metrics["member_metrics"])
+    capacities, firm = _capacities(batch, metrics["member_metrics"])
     fits = _fits(batch, partitions, start)
     measured_groups = []
     for number, header in enumerate(batch.headers):
@@ -142,8 +153,8 @@ def measured_of(
                 fix="Run compute_metrics on that snapshot again.",
             )
         rows = slice(int(start[number]), int(start[number + 1]))
-        capacity = capacities[batch.members_of(number)]
-        measured = numbers.of(rows, capacity, row)
+        own = batch.members_of(number)
+        measured = numbers.of(rows, capacities[own], bool(firm[own].any()), row)
         measured_groups.append(
             MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
         )
@@ -163,27 +174,31 @@ class _Arrays:
         self.production = floats_of(partitions["production_per_second"])
         self.bytes_per_record = floats_of(partitions["bytes_per_record"])
 
-    def of(self, rows: slice, capacity: Floats, group: GroupMetrics) -> Measured:
+    def of(self, rows: slice, capacity: Floats, firm: bool, group: GroupMetrics) -> Measured:
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
             production=self.production[rows],
             bytes_per_record=self.bytes_per_record[rows],
             capacity=capacity,
+            weights=capacity if firm else np.full(len(capacity), np.nan),
             live=group.live,
             diagnosis=group.diagnosis,
         )
 
 
-def _capacities(batch: GroupBatch, members: pa.Table) -> Floats:
-    """(M) offsets/s of each member of the batch, nan unknown."""
+def _capacities(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags]:
+    """(M) offsets/s of each member of the batch, nan unknown; and whether more is known than what it kept up with."""
     columns = (members["group_id"], members["member_id"])
     keys = zip(*(column.to_pylist() for column in columns), strict=True)
-    capacity = dict(zip(keys, floats_of(members["capacity_per_second"]).tolist(), strict=True))
+    capacity = floats_of(members["capacity_per_second"])
+    loose = pc.fill_null(pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value), False)
+    firm = ~np.isnan(capacity) & ~loose.to_numpy()
+    known = dict(zip(keys, zip(capacity.tolist(), firm.tolist(), strict=True), strict=True))
     names = [header.group for header in batch.headers]
     of_members = zip(batch.members.group.tolist(), batch.members.ids, strict=True)
-    found = (capacity.get((names[group], member), np.nan) for group, member in of_members)
-    return np.fromiter(found, np.float64, len(batch.members))
+    found = [known.get((names[group], member), (np.nan, False)) for group, member in of_members]
+    return np.array([c for c, _ in found], np.float64), np.array([f for _, f in found], np.bool_)
 
 
 def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:

@@ -23,6 +23,7 @@ from evenkeel.engine.datasets.arrays import (
 from evenkeel.engine.figures import Figures
 from evenkeel.engine.metrics.balance import member_counts, member_sums
 from evenkeel.engine.metrics.observe import Observation
+from evenkeel.engine.metrics.ownership import fingerprint
 from evenkeel.engine.metrics.racks import Crossing, leader_crossing, replica_crossing
 from evenkeel.engine.metrics.status import worst_by
 from evenkeel.engine.model import (
@@ -110,6 +111,7 @@ class MetricRows:
             diagnosis_reason=because(diagnosed.facts) or None,
             commit_interval_seconds=numbers.commit_interval[group],
             delay_seconds=numbers.delay[group],
+            assignment=fingerprint(self.batch, group) if judged else None,
             subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
             live=_figures(self.settings, seen, group) if judged and some else None,
             error=None,

@@ -145,7 +145,14 @@ def propose_group(
         return list(task_rows(settings, group, measured))
     rule = settings.rule(group.cluster, group.group)
     config = [settings_of(rule, member) for member in group.members]
-    spec = spec_of(group, measured.lag, measured.production, config=config)
+    spec = spec_of(
+        group,
+        measured.lag,
+        measured.production,
+        config=config,
+        bytes_per_record=measured.bytes_per_record,
+        capacity=measured.weights,
+    )
     judged = replace(
         spec,
         lag=measured.lag_for_strategies.take(group.partitions.assignable),

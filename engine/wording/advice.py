@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.text import several
+from evenkeel.engine.wording.course import last_snapshots
 from evenkeel.engine.wording.facts import joined, strategies, words
 
 
@@ -17,7 +18,7 @@ def because(facts: Sequence[Fact]) -> str:
     >>> because([gain])
     'partition spread 5 -> 1'
     >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
-    'range would pay (partition spread 5 -> 1), seen 1 of 2 snapshots in a row'
+    'range would pay (partition spread 5 -> 1), to be confirmed: won in 1 of the last 2 snapshots'
     """
     reasons = of_kind(facts, FactKind.REASON)
     found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
@@ -27,7 +28,7 @@ def because(facts: Sequence[Fact]) -> str:
 
 
 _AFTER = {"racks_play_no_part": ": "}
-_BEFORE = {"shipping_class": " "}
+_BEFORE = {"shipping_class": " ", "first_won": ", ", "taken_up_at": ", ", "missed_at": ", "}
 """What stands between a reason of this measure and the next one, or the one before."""
 
 
@@ -81,12 +82,16 @@ _ALWAYS_THE_SAME: Mapping[str, str] = {
 
 
 def _reason(fact: Fact, gains: str, losses: str) -> str:
-    names = strategies(fact)
+    names, why = strategies(fact), f" ({gains})" if gains else ""
     match fact.measure:
         case "gain_with_loss":
             return f"{names} would gain ({gains}) but lose ({losses})"
         case "to_be_confirmed":
-            return f"{names} would pay ({gains}), seen {fact.after:.0f} of {fact.bound:.0f} snapshots in a row"
+            return f"{names} would pay{why}, to be confirmed: won in {last_snapshots(fact)}"
+        case "has_won":
+            return f"{names} won in {last_snapshots(fact)}{why}"
+        case "still_advised":
+            return f"{names} would pay by what was seen before{why}: won in {last_snapshots(fact)}"
         case "nothing_to_gain":
             verb = "is" if len(fact.subjects) == 1 else "are"
             return f"nothing to gain: {names} {verb} no better by as much as the policy asks"

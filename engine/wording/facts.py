@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from evenkeel.engine.facts import PROOF, Fact, FactKind, of_kind
 from evenkeel.engine.text import and_more, does, listed, plural, several
-from evenkeel.engine.wording import deploying, diagnosing, electing, reading, streams
+from evenkeel.engine.wording import course, deploying, diagnosing, electing, reading, streams
 from evenkeel.engine.wording.clauses import Clause, known, partitions, subjects, whole
 from evenkeel.engine.wording.numbers import change, duration, money, offsets, percent
 
@@ -179,6 +179,7 @@ _WEIGHED: Mapping[str, Clause] = {
 
 CLAUSES: Mapping[str, Clause] = {
     **_WEIGHED,
+    **course.CLAUSES,
     **deploying.CLAUSES,
     **electing.CLAUSES,
     **reading.CLAUSES,

@@ -15,7 +15,8 @@ WITH before AS (
 SELECT
     advice.group_id,
     advice.strategy,
-    advice.seen
+    advice.seen,
+    advice.course
 FROM before
 INNER JOIN advice ON advice.snapshot_id = before.snapshot_id
 ORDER BY advice.group_id;

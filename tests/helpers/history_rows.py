@@ -162,6 +162,8 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
         "config_version": "c0ffee",
         "created_at": taken_at,
         "moves": [{"topic": "orders", "partition": 0, "from_member": None, "to_member": "m-1"}],
+        "events": [],
+        "checks": [],
         **columns,
     }
     return record_of(AdviceRow, row)

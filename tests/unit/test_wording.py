@@ -130,7 +130,7 @@ def test_every_measure_that_is_made_has_words():
         *("assignment_not_to_blame", "could_be_more_even", "restarting_no_help"),
         "diagnosis_unknown",
     }
-    of_a_verdict |= {"gain_with_loss", "to_be_confirmed"}
+    of_a_verdict |= {"gain_with_loss", "to_be_confirmed", "has_won", "still_advised"}
     made = {name for name in _made() if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name)}
 
     assert len(made) > 80

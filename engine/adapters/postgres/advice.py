@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -20,9 +20,11 @@ from evenkeel.engine.records import (
     AdviceCheck,
     AdviceColumns,
     AdviceRow,
+    CheckRow,
+    Course,
+    EventRow,
     GroupMetrics,
     MoveRow,
-    arrow_schema,
     record_of,
     table_of,
 )
@@ -44,17 +46,21 @@ class AdviceTables(Database):
         with self._writing(snapshot_id) as (connection, advised):
             if advised:
                 return False
-            load(connection, table_of(AdviceColumns, map(_without_moves, rows)), "advice")
+            load(connection, table_of(AdviceColumns, rows), "advice")
             stored = execute(connection, "note_advice", snapshot_id=snapshot_id)
             ids = {row["group_id"]: row["advice_id"] for row in stored}
-            load(connection, _moves(rows, ids), "advice_move")
+            for table, (record, of) in LISTED.items():
+                load(connection, _listed(rows, ids, record, of), table)
             return True
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """The advice of the cluster's newest advised snapshot before this one."""
         cluster, _ = split_snapshot_id(snapshot_id)
         rows = self._execute("previous_advice", cluster=cluster, snapshot_id=snapshot_id)
-        return [PreviousAdvice(**row) for row in rows]
+        return [
+            PreviousAdvice(**row | {"course": row["course"] and record_of(Course, row["course"])})
+            for row in rows
+        ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
         """One snapshot beside the newest of its cluster."""
@@ -75,20 +81,28 @@ class AdviceTables(Database):
         return moves
 
 
-def _without_moves(row: AdviceRow) -> AdviceRow:
-    return replace(row, moves=())
+LISTED: Mapping[str, tuple[type, Callable[[AdviceRow], Sequence[Any]]]] = {
+    "advice_move": (MoveRow, lambda row: row.moves),
+    "advice_event": (EventRow, lambda row: row.events),
+    "advice_check": (CheckRow, lambda row: row.checks),
+}
+"""What an advice lists in tables of their own: a row there, and the list."""
 
 
-def _moves(rows: Sequence[AdviceRow], ids: Mapping[str, int]) -> pa.Table:
-    """The moves of all advice, with the number of each."""
-    schema = arrow_schema(MoveRow)
-    every = [(ids[row.group_id], move) for row in rows for move in row.moves]
-    columns = {
-        name: [getattr(move, name) for _, move in every]
-        for name in schema.names
-        if name != "advice_id"
-    }
-    return pa.table(columns | {"advice_id": [number for number, _ in every]}, schema=schema)
+def _listed(
+    rows: Sequence[AdviceRow],
+    ids: Mapping[str, int],
+    record: type,
+    of: Callable[[AdviceRow], Sequence[Any]],
+) -> pa.Table:
+    """What all advice lists, each with the number of its advice."""
+    own = [spec.name for spec in columns_of(record) if spec.name != "advice_id"]
+    every = [
+        record(advice_id=ids[row.group_id], **{name: getattr(each, name) for name in own})
+        for row in rows
+        for each in of(row)
+    ]
+    return table_of(record, every)
 
 
 def _scored(row: dict[str, Any]) -> ScoredAdvice:

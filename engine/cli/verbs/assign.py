@@ -25,11 +25,11 @@ EPILOG = epilog(
     "its answer is {id, assignment: {member: [[topic, partition], ...]}}, exactly what Kafka's class would send. What "
     "must be given up first stands in transferring, what is wrong with it in findings. A line that is no case gets "
     "{id, error} in its place and the rest is answered: that is an answer too, so the exit code stays 0.",
-    "A topic may also have lags, rates, leaders and id; instead of lags begin, end and committed offsets, with which "
-    "auto_offset_reset beside topics says what no commit means (without it: latest, lagging by 0). A member may have "
-    "instance_id, rack, owned, generation, user_data and config; a case costs: {traffic, non_overlap} for min_traffic "
-    "and balance_subtopology. Lists of a topic have one entry per partition, null where unknown. A case with tasks and "
-    "clients is one of Kafka Streams.",
+    "A topic may also have lags, rates, bytes_per_record, leaders and id; instead of lags begin, end and committed "
+    "offsets, with which auto_offset_reset beside topics says what no commit means (without it: latest, lagging by 0). "
+    "A member may have instance_id, rack, capacity (offsets/s), owned, generation, user_data and config; a case costs: "
+    "{traffic, non_overlap} for min_traffic and balance_subtopology. Lists of a topic have one entry per partition, "
+    "null where unknown. A case with tasks and clients is one of Kafka Streams.",
 )
 
 

@@ -204,7 +204,9 @@ class MemoryAdvice(Memory):
             if one.advised and one.manifest.snapshot_id < snapshot_id
         ]
         return [
-            PreviousAdvice(group_id=row.group_id, strategy=row.strategy, seen=row.seen)
+            PreviousAdvice(
+                group_id=row.group_id, strategy=row.strategy, seen=row.seen, course=row.course
+            )
             for row in (self._advice_of(before[-1]) if before else [])
         ]
 

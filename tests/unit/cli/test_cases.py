@@ -69,12 +69,13 @@ def test_a_case_without_id_is_answered_under_null():
 
 
 def test_all_fields_reach_the_strategy():
-    """Racks, claims, generations, blobs, lags, rates, leaders and config stand in the group."""
+    """Racks, claims, generations, blobs, lags, rates, sizes, leaders, capacities and config stand in the group."""
     topic = {
         "partitions": [["a"], ["b", None]],
         "id": "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
         "lags": [120, None],
         "rates": [3, None],
+        "bytes_per_record": [None, 200],
         "leaders": ["b", None],
     }
     member = {
@@ -82,6 +83,7 @@ def test_all_fields_reach_the_strategy():
         "topics": ["t", "gone"],
         "instance_id": "i-1",
         "rack": "a",
+        "capacity": 40,
         "owned": [["t", 1], ["dropped", 3]],
         "generation": 4,
         "user_data": {"generation": 3},
@@ -100,6 +102,8 @@ def test_all_fields_reach_the_strategy():
     assert [group.racks[r] if r != NONE else None for r in group.leader_rack] == ["b", None]
     assert group.lag.tolist() == [120, None]
     assert str(group.rate.tolist()) == "[3.0, nan]"
+    assert str(group.bytes_per_record.tolist()) == "[nan, 200.0]"
+    assert group.capacity.tolist() == [40.0]
     assert (group.instance_ids, group.racks[group.member_rack[0]]) == (("i-1",), "a")
     assert group.owner.tolist() == [NONE, 0]
     assert (group.owned_topic.tolist(), group.owned_partition.tolist()) == ([0, 2], [1, 3])

@@ -19,6 +19,7 @@ from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast
 from evenkeel.engine.wording import how, reasons
 from tests.helpers.measuring import proposed
+from tests.helpers.series import members_of, series, steadily
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
 
@@ -53,6 +54,28 @@ def _rows(monkeypatch, *strategies, settings=None, **header):
     )
     rows = proposed(settings or Settings(), groups(snapshot)[0], [])
     return {row["strategy"]: row for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("rule", "capacity"),
+    [
+        ({}, "[nan, nan]"),
+        ({"capacity_per_second": 50.0}, "[50.0, 50.0]"),
+    ],
+)
+def test_strategies_are_told_rates_sizes_and_capacities(monkeypatch, rule, capacity):
+    """What members merely kept up with is how the group is dealt out, not what they can do; a rule says that."""
+    seen = Seen("range")
+    monkeypatch.setattr(propose, "every", lambda: {"range": seen})
+    ends = steadily([10, 2], 3)
+    taken = series(members_of([0], [1]), ends, ends, assignor="range")
+    settings = Settings(rules=(Rule(bytes_per_record=200, commit_interval_seconds=10.0, **rule),))
+
+    proposed(settings, taken[-1], list(taken[-2::-1]))
+
+    assert seen.asked[0].rate.tolist() == [10.0, 2.0]
+    assert seen.asked[0].bytes_per_record.tolist() == [200.0, 200.0]
+    assert str(seen.asked[0].capacity.tolist()) == capacity
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from datetime import datetime
 from typing import Any
 
@@ -41,6 +42,8 @@ def type_of(spec: ColumnSpec) -> str:
         return "text[]" if spec.item is str else "jsonb"
     if spec.kind is int:
         return "integer" if spec.bits == 32 else "bigint"
+    if is_dataclass(spec.kind):
+        return "jsonb"
     return TYPES[str if issubclass(spec.kind, enum.Enum) else spec.kind]
 
 

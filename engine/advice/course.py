@@ -1,0 +1,336 @@
+"""
+The course of one group's advice: from snapshot to snapshot, steady, and held to account afterwards.
+
+What pays in one snapshot (`decide`) need not pay in the next. So a group is told to switch only while an advice is
+*confirmed*, and what became of it is written down. Each snapshot leads to at most one other state:
+
+                     wins in 3 of 4 and for 30 min            runs it, and its assignment is another
+        (nothing) ──> PROPOSED ──────────────> CONFIRMED ──────────────> TAKEN UP
+            first win    │  ^                   │  │  ^                    │
+                         │  │ the next win      │  │  │ another strategy   │ an hour later, lag and racks
+          not in 3 of 4  │  │ of whatever       │  └──┘ is confirmed       ├─> VERIFIED  as promised or better
+                         v  │ state is over     │                         ├─> MISSED    worse
+                      WITHDRAWN <───────────────┘                         └─> EXPIRED   nobody knows
+                              not in 3 of 4 and for 30 min
+        PROPOSED, CONFIRMED ──> EXPIRED   nobody took it up in 7 days, or the group cannot run it any more, or is gone
+
+* A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
+* While an advice is taken up and not held against its promise yet, nothing else is proposed.
+* The reverse of what was taken up (a strategy or the assignment that the group came from) does not win for 7 days,
+  unless something else is the matter by now than when it was proposed; that it is well now is no such reason.
+* A strategy that was missed twice in a row is muted: proposed, never confirmed. What is taken up all the same is
+  checked as well, and when it is verified it is not muted any more.
+
+The numbers are those of `Policy`. What is promised and how it is checked: `afterwards`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from evenkeel.engine.advice.advising import Situation, advised, won
+from evenkeel.engine.advice.afterwards import (
+    Live,
+    checked,
+    muted,
+    promises_of,
+    refused,
+    remembered,
+)
+from evenkeel.engine.advice.wins import (
+    claim_of,
+    counted,
+    has_lost,
+    has_won,
+    losses,
+    lost_since,
+)
+from evenkeel.engine.config import Policy
+from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.model import (
+    Advice,
+    AdviceState,
+    Candidate,
+    Deployment,
+    Diagnosis,
+    Feasibility,
+    Verdict,
+)
+from evenkeel.engine.records.course import (
+    AdviceCheck,
+    AdviceEvent,
+    Course,
+    Proposal,
+    Uptake,
+)
+
+ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """
+    What a snapshot shows of a group.
+
+    Attributes:
+        at: When it was taken.
+        decided: What pays in it, as `decide` says.
+        diagnosis: What is the matter; None where that is not known.
+        candidates: Its candidates by strategy, the live one among them.
+        live: Its figures as they are.
+        assignment: Fingerprint of who owns what; None where that is in motion or unknown.
+        would_be: Fingerprint of what the winner would give it; None where that is not known.
+    """
+
+    at: datetime
+    decided: Advice
+    diagnosis: Diagnosis | None
+    candidates: Mapping[str, Candidate]
+    live: Live
+    assignment: str | None
+    would_be: str | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether it counts."""
+        unsure = self.diagnosis is Diagnosis.REBALANCING
+        return self.decided.verdict is not Verdict.NOT_JUDGED and not unsure
+
+    @property
+    def winner(self) -> str | None:
+        """The strategy that pays, if one does."""
+        return self.decided.strategy if self.decided.verdict is Verdict.SWITCH else None
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The strategies that the group runs."""
+        own = (c for c in self.candidates.values() if c.deployment is not Deployment.LIVE)
+        return tuple(c.strategy for c in own if c.is_running)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """What a group is told, how its course goes on, what happened to its advice, and what came of promises."""
+
+    advice: Advice
+    course: Course | None
+    events: tuple[AdviceEvent, ...] = ()
+    checks: tuple[AdviceCheck, ...] = ()
+
+
+def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:
+    """
+    Go on by one snapshot; snapshots come oldest first.
+
+    Args:
+        course: What the snapshot before left; None at first.
+        sight: What this one shows.
+        policy: The numbers.
+    """
+    known = remembered(course or Course(at=sight.at), sight.at, policy)
+    held = checked(
+        known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.running
+    )
+    walk = _Walk(held.course, sight, policy)
+    if held.outcome is not None:
+        walk.becomes(held.outcome.state, held.outcome.strategy, *held.outcome.facts)
+    if sight.judged:
+        walk.look()
+    if not walk.events:
+        walk.move()
+    return Followed(
+        advice=walk.advice(), course=walk.kept(), events=tuple(walk.events), checks=held.checks
+    )
+
+
+def gone(course: Course, group: str, at: datetime) -> Followed | None:
+    """The end of the course of a group that is not there any more; None where nothing was open."""
+    open_to = course.proposal or next((u for u in course.uptakes if u.outcome is None), None)
+    if open_to is None:
+        return None
+    over = AdviceState.EXPIRED
+    why = (reason("group_gone", [open_to.strategy]),)
+    uptakes = tuple(
+        replace(u, outcome=u.outcome or over, outcome_at=u.outcome_at or at, promises=())
+        for u in course.uptakes
+    )
+    ended = replace(
+        course, at=at, state=over, since=at, looks=(), claims=(), proposal=None, uptakes=uptakes
+    )
+    return Followed(
+        advice=Advice(
+            group=group,
+            verdict=Verdict.NOT_JUDGED,
+            strategy=None,
+            facts=why,
+            state=over,
+            state_since=at,
+        ),
+        course=ended,
+        events=(
+            AdviceEvent(at=at, strategy=open_to.strategy, state=over, facts=why, diagnosis=None),
+        ),
+    )
+
+
+class _Walk:
+    """One step of a course: `look`, then `move`, then what the group is told."""
+
+    def __init__(self, course: Course, sight: Sight, policy: Policy) -> None:
+        self.course, self.sight, self.policy = course, sight, policy
+        self.events: list[AdviceEvent] = []
+        self.mutes = {mute.strategy: mute for mute in muted(course, sight.at, policy)}
+        self.refused = self._refused()
+        self.winner = None if self.refused or not sight.judged else sight.winner
+
+    def _refused(self) -> Uptake | None:
+        sight = self.sight
+        if sight.winner is None:
+            return None
+        return refused(
+            self.course, sight.winner, sight.would_be, sight.diagnosis, sight.at, self.policy
+        )
+
+    def look(self) -> None:
+        """Count this snapshot, and renew what is proposed by it."""
+        at, winner, policy = self.sight.at, self.winner, self.policy
+        self.course = counted(self.course, at, winner, policy)
+        if (proposal := self.course.proposal) is None:
+            return
+        promises = promises_of(self.sight.candidates.get(proposal.strategy))
+        proposal = replace(
+            proposal,
+            lost_since=lost_since(self.course, at, winner, policy),
+            facts=self.sight.decided.facts if winner == proposal.strategy else proposal.facts,
+            assignment=proposal.assignment or self.sight.assignment,
+            promises=promises or proposal.promises,
+        )
+        self.course = replace(self.course, proposal=proposal)
+
+    def move(self) -> None:
+        """Go to the next state, if there is one."""
+        course, at, policy = self.course, self.sight.at, self.policy
+        proposal, state, winner = course.proposal, course.state, self.winner
+        if proposal is None:
+            if winner is not None and state is not AdviceState.TAKEN_UP:
+                self._proposed(winner)
+        elif self._is_taken_up(proposal):
+            self._taken_up(proposal)
+        elif course.since and (at - course.since).total_seconds() >= policy.expires_seconds:
+            self._over(AdviceState.EXPIRED, reason("not_taken_up", after=policy.expires_seconds))
+        elif self.sight.judged:
+            self._judged(proposal)
+
+    def _judged(self, proposal: Proposal) -> None:
+        """Confirm who has won; withdraw what has lost, or what is not confirmed and does not win any more."""
+        course, at, policy, winner = self.course, self.sight.at, self.policy, self.winner
+        is_confirmed = course.state is AdviceState.CONFIRMED
+        if winner is not None and winner not in self.mutes and has_won(course, at, winner, policy):
+            if winner != proposal.strategy or not is_confirmed:
+                self._confirmed(winner)
+        elif is_confirmed:
+            if winner != proposal.strategy and has_lost(course, at, policy):
+                self._withdrawn(proposal)
+        elif claim_of(course, proposal.strategy) is None:
+            if winner is not None:
+                self._proposed(winner)
+            else:
+                self._withdrawn(proposal)
+
+    def _is_taken_up(self, proposal: Proposal) -> bool:
+        """Whether the group runs what it was told to, or what is muted, with another assignment than it had."""
+        counts = self.course.state is AdviceState.CONFIRMED or proposal.strategy in self.mutes
+        before, now = proposal.assignment, self.sight.assignment
+        changed = before is not None and now is not None and before != now
+        return counts and changed and self.sight.judged and proposal.strategy in self.sight.running
+
+    def _proposed(self, strategy: str) -> None:
+        proposal = self._proposal(strategy)
+        self.course = replace(self.course, proposal=proposal)
+        self.becomes(AdviceState.PROPOSED, strategy, *proposal.facts)
+
+    def _proposal(self, strategy: str) -> Proposal:
+        sight, claim = self.sight, claim_of(self.course, strategy)
+        return Proposal(
+            strategy=strategy,
+            first_won_at=claim.since if claim else sight.at,
+            diagnosis=sight.diagnosis,
+            facts=sight.decided.facts,
+            ran=sight.running,
+            assignment=sight.assignment,
+            promises=promises_of(sight.candidates.get(strategy)),
+        )
+
+    def _confirmed(self, strategy: str) -> None:
+        before, proposal = self.course.proposal, self._proposal(strategy)
+        if before is not None and before.strategy == strategy:
+            proposal = replace(proposal, diagnosis=before.diagnosis)
+        self.course = replace(self.course, proposal=proposal)
+        since = won(self.course, strategy)
+        self.becomes(AdviceState.CONFIRMED, strategy, *since, *proposal.facts)
+
+    def _taken_up(self, proposal: Proposal) -> None:
+        at, assignment = self.sight.at, self.sight.assignment
+        assert assignment is not None
+        uptake = Uptake(
+            strategy=proposal.strategy,
+            first_at=at,
+            at=at,
+            assignment=assignment,
+            diagnosis=proposal.diagnosis,
+            ran=proposal.ran,
+            came_from=proposal.assignment,
+            promises=proposal.promises,
+        )
+        self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
+        self._over(AdviceState.TAKEN_UP, reason("runs_it_now", [proposal.strategy]))
+
+    def _withdrawn(self, proposal: Proposal) -> None:
+        candidate = self.sight.candidates.get(proposal.strategy)
+        if candidate is None or candidate.feasibility not in ABLE:
+            why = reason("can_no_longer_run_it", [proposal.strategy])
+            self._over(AdviceState.EXPIRED, why, *(candidate.reason if candidate else ()))
+            return
+        since = proposal.lost_since or proposal.first_won_at
+        lost = losses(self.course, proposal.strategy, since)
+        why = reason(
+            "no_longer_wins", [proposal.strategy], after=lost, bound=len(self.course.looks)
+        )
+        self._over(AdviceState.WITHDRAWN, why, *self.sight.decided.facts)
+
+    def _over(self, state: AdviceState, *facts: Fact) -> None:
+        """Let what is proposed go; but for one that was withdrawn, all is counted anew."""
+        assert self.course.proposal is not None
+        strategy = self.course.proposal.strategy
+        self.course = replace(self.course, proposal=None)
+        if state is not AdviceState.WITHDRAWN:
+            self.course = replace(self.course, looks=(), claims=())
+        self.becomes(state, strategy, *facts)
+
+    def becomes(self, state: AdviceState, strategy: str, *facts: Fact) -> None:
+        """Note another state."""
+        at, diagnosis = self.sight.at, self.sight.diagnosis
+        self.course = replace(self.course, state=state, since=at)
+        self.events.append(
+            AdviceEvent(at=at, strategy=strategy, state=state, facts=facts, diagnosis=diagnosis)
+        )
+
+    def advice(self) -> Advice:
+        """What the group is told."""
+        situation = Situation(
+            course=self.course,
+            decided=self.sight.decided,
+            winner=self.winner,
+            refused=self.refused,
+            mutes=self.mutes,
+        )
+        return advised(situation, self.policy)
+
+    def kept(self) -> Course | None:
+        """What the next snapshot has to know; None where that is nothing."""
+        course = replace(self.course, at=self.sight.at, mutes=tuple(self.mutes.values()))
+        if course.proposal is None and not course.claims:
+            course = replace(course, looks=())
+        return course if course.state or course.looks or course.uptakes else None

@@ -1,0 +1,483 @@
+"""The course of a group's advice: each state, why it is reached, and what is never done."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.engine.advice.afterwards import Live
+from evenkeel.engine.advice.course import Followed, Sight, follow, gone
+from evenkeel.engine.config import Policy
+from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.figures import Forecast, Score
+from evenkeel.engine.model import (
+    Advice,
+    AdviceState,
+    Candidate,
+    Deployment,
+    Diagnosis,
+    Feasibility,
+    Verdict,
+)
+from evenkeel.engine.records import Course, blank, record_of, to_json
+from evenkeel.engine.wording import because
+from tests.helpers import strategies as _profile  # noqa: F401 the tests' Hypothesis profile
+
+FIRST = datetime(2026, 3, 1, 10, tzinfo=UTC)
+DAY = 1440
+GAIN = Fact(kind=FactKind.GAIN, measure="partition_spread", before=5, after=1)
+NAMES = {"s": "sticky", "u": "uniform", "r": "range", ".": None, "?": None}
+FORECAST = Forecast(
+    **{
+        one.name: {"low": 50.0, "expected": 100.0, "high": 200.0}[one.name.rpartition("_")[2]]
+        for one in fields(Forecast)
+        if one.name.startswith("forecast_")
+    }
+)
+CAME = Live(lag=120, delay_seconds=3.0, utilisation=0.5, cross_rack_share=None)
+
+
+@dataclass
+class Story:
+    """A group from snapshot to snapshot, five minutes apart; what it shows can be changed in between."""
+
+    policy: Policy = field(default_factory=Policy)
+    every: float = 5
+    minute: float = 0
+    running: str = "range"
+    assignment: str | None = "before"
+    diagnosis: Diagnosis = Diagnosis.SKEWED_LOAD
+    live: Live = CAME
+    would_be: str | None = None
+    able: tuple[str, ...] = ("range", "sticky", "uniform")
+    forecast: Forecast | None = FORECAST
+    racks: float | None = None
+    course: Course | None = None
+    last: Followed | None = None
+    told: list[tuple[float, str, str]] = field(default_factory=list)
+    checks: list = field(default_factory=list)
+
+    def goes_on(self, winners: str, **changes) -> Story:
+        """One snapshot per letter: who wins (s, u, r), nobody (.), or that it cannot be judged (?)."""
+        for name, value in changes.items():
+            setattr(self, name, value)
+        for winner in winners:
+            self.last = follow(self.course, self.sight(winner), self.policy)
+            self.course = self.last.course
+            self.told += [(self.minute, e.strategy, e.state.value) for e in self.last.events]
+            self.checks += self.last.checks
+            self.minute += self.every
+        return self
+
+    def sight(self, winner: str) -> Sight:
+        """What the next snapshot shows."""
+        verdict = {".": Verdict.STAY, "?": Verdict.NOT_JUDGED}.get(winner, Verdict.SWITCH)
+        facts = (GAIN,) if verdict is Verdict.SWITCH else (reason("nothing_to_gain", ["sticky"]),)
+        return Sight(
+            at=FIRST + timedelta(minutes=self.minute),
+            decided=Advice(group="g", verdict=verdict, strategy=NAMES[winner], facts=facts),
+            diagnosis=self.diagnosis,
+            candidates={name: self.candidate(name) for name in ("range", "sticky", "uniform")},
+            live=self.live,
+            assignment=self.assignment,
+            would_be=self.would_be,
+        )
+
+    def candidate(self, name: str) -> Candidate:
+        """A strategy of this group."""
+        able = name in self.able
+        return Candidate(
+            strategy=name,
+            deployment=Deployment.SETTING,
+            feasibility=Feasibility.COULD_RUN if able else Feasibility.INFEASIBLE,
+            reason=(),
+            is_running=name == self.running,
+            forecast=self.forecast,
+            score=None if self.racks is None else _score(self.racks),
+        )
+
+    @property
+    def said(self) -> str:
+        """The verdict of the last snapshot and why."""
+        assert self.last is not None
+        advice = self.last.advice
+        return f"{advice.verdict} {advice.strategy}: {because(advice.facts)}"
+
+    @property
+    def cause(self) -> str:
+        """Why the last snapshot led to another state."""
+        assert self.last is not None
+        (event,) = self.last.events
+        return because(event.facts)
+
+
+def _score(share: float) -> Score:
+    counts = {"racks_left_out": 0, "moves": 0, "newly_owned": 0, "unowned": 0}
+    return blank(Score, cross_rack_share=share, most_partitions=2, fewest_partitions=2, **counts)
+
+
+def confirmed(**more) -> Story:
+    """A group that has been told to switch to sticky."""
+    story = Story(**more).goes_on("sssssss")
+    assert story.told[-1][2] == "confirmed"
+    return story
+
+
+def taken_up(**more) -> Story:
+    """A group that follows: minute 35."""
+    return confirmed(**more).goes_on(".", running="sticky", assignment="after")
+
+
+P, C, T, V, M, W, E = (state.value for state in AdviceState)
+
+
+@pytest.mark.parametrize(
+    ("winners", "expected"),
+    [
+        ("......", []),
+        ("s", [(0, P)]),
+        ("ssssss", [(0, P)]),
+        ("sssssss", [(0, P), (30, C)]),
+        ("ss.ssss", [(0, P), (30, C)]),
+        ("sssss.s", [(0, P), (30, C)]),
+        ("ssss..s", [(0, P)]),
+        ("sssssss.....", [(0, P), (30, C)]),
+        ("sssssss.......", [(0, P), (30, C), (65, W)]),
+        ("sssssss...s...", [(0, P), (30, C), (65, W)]),
+        ("sssssss..sss....", [(0, P), (30, C)]),
+        ("s??ss??s", [(0, P), (35, C)]),
+        ("sssssss????????.......", [(0, P), (30, C), (105, W)]),
+        ("s...", [(0, P), (15, W)]),
+        ("s...s", [(0, P), (15, W), (20, P)]),
+        ("s.s.s.s.s.s.s.s.s.s.", [(0, P)]),
+    ],
+)
+def test_wins_make_states(winners, expected):
+    """Confirmed by 3 of 4 and 30 minutes, withdrawn as slowly; what is undecided counts for nothing."""
+    told = Story().goes_on(winners).told
+
+    assert [(minute, state) for minute, _, state in told] == expected
+
+
+def test_it_says_what_is_waited_for():
+    """How often it won, since when, and when it will be told."""
+    story = Story().goes_on("ss.s")
+
+    assert story.said == (
+        "stay sticky: sticky would pay (partition spread 5 -> 1), to be confirmed: won in 3 of the last 4 snapshots,"
+        " since 2026-03-01 10:00:00 UTC; told after 30 min and 3 of 4"
+    )
+    assert story.goes_on("sss").said == "switch sticky: partition spread 5 -> 1"
+    assert story.last.advice.seen == 4
+    assert story.last.advice.state is AdviceState.CONFIRMED
+    assert story.last.advice.state_since == FIRST + timedelta(minutes=30)
+
+
+def test_what_is_confirmed_is_told_though_it_did_not_win_once():
+    """With the gains it had, until it is withdrawn; then it is told no more, with the cause."""
+    story = confirmed().goes_on(".")
+
+    assert story.said == (
+        "switch sticky: sticky would pay by what was seen before (partition spread 5 -> 1): won in 3 of the last 4"
+        " snapshots"
+    )
+    assert story.goes_on("......").said.startswith("stay None: nothing to gain")
+    assert story.cause.startswith("sticky did not win in 4 of the last 4 snapshots; nothing to")
+
+
+def test_what_cannot_be_judged_keeps_its_state():
+    """A group that is not read is not told to switch, and is told again once it is."""
+    story = confirmed().goes_on("?")
+
+    assert (story.last.advice.verdict, story.course.state) == (Verdict.NOT_JUDGED, C)
+    assert story.goes_on("s").last.advice.verdict is Verdict.SWITCH
+    moving = story.goes_on("s", diagnosis=Diagnosis.REBALANCING)
+    assert moving.course.looks == story.course.looks
+
+
+def test_a_strategy_that_wins_every_second_snapshot_is_never_told():
+    """A day of flapping makes one proposal and no message."""
+    story = Story()
+    for _ in range(12 * 24 // 2):
+        story.goes_on("s.")
+        assert story.last.advice.verdict is Verdict.STAY
+    assert [state for *_, state in story.told] == [P]
+
+
+def test_another_strategy_replaces_what_is_confirmed_once_it_is_confirmed_itself():
+    """Till then the first is told; then one event for the other, and none for the first."""
+    story = confirmed().goes_on("uuuuuu")
+    assert story.said.startswith("switch sticky")
+    story.goes_on("u")
+
+    assert story.said.startswith("switch uniform")
+    assert story.told[2:] == [(65, "uniform", C)]
+
+
+def test_another_strategy_is_proposed_where_the_first_is_not_confirmed():
+    """When that has lost three of four, what wins by then takes its place, with the time since its own first win."""
+    story = Story().goes_on("ssuuuuuuuu")
+
+    assert story.told == [(0, "sticky", P), (20, "uniform", P), (40, "uniform", C)]
+
+
+def test_it_is_taken_up_when_it_runs_with_another_assignment():
+    """The strategy alone or another assignment alone is not enough; then nothing is to be done any more."""
+    only_strategy = confirmed().goes_on("s", running="sticky")
+    only_assignment = confirmed().goes_on("s", assignment="after")
+    unknown = confirmed().goes_on("s", running="sticky", assignment=None)
+    for story in (only_strategy, only_assignment, unknown):
+        assert story.told[-1][2] == C
+
+    story = taken_up()
+    assert story.told[-1] == (35, "sticky", T)
+    assert story.cause == "the group runs sticky now, with another assignment"
+    assert story.last.advice.verdict is Verdict.STAY
+
+
+def test_what_was_only_proposed_cannot_be_taken_up():
+    """Whoever switches unasked has followed no advice."""
+    story = Story().goes_on("ss....", running="sticky").goes_on("..", assignment="after")
+
+    assert T not in [state for *_, state in story.told]
+
+
+def test_while_it_is_open_whether_a_promise_is_kept_nothing_else_is_proposed():
+    """What pays meanwhile waits, and it says for what."""
+    story = taken_up().goes_on("uuuuuuuuuu")
+
+    assert story.told[-1][2] == T
+    assert "sticky was taken up: whether it keeps what was promised shows by" in story.said
+
+
+def test_a_promise_that_is_kept_is_verified():
+    """Checked after 15 minutes, an hour and a day; an hour decides."""
+    story = taken_up().goes_on("." * 12)
+
+    assert story.told[-1] == (95, "sticky", V)
+    assert story.cause == "lag an hour later 120 offsets, promised 100 offsets, at most 200 offsets"
+    assert [(c.after_seconds, c.measure) for c in story.checks] == [
+        (900, "lag"),
+        (3600, "lag"),
+        (3600, "delay_seconds"),
+        (3600, "utilisation"),
+    ]
+    assert [c.realised for c in story.checks] == [120, 120, 3.0, 0.5]
+    story.goes_on("." * (12 * 24))
+    assert {c.after_seconds for c in story.checks[4:]} == {86_400}
+    assert len(story.checks) == 7
+    assert story.told[-1][2] == V
+
+
+@pytest.mark.parametrize(
+    ("racks", "live", "state", "cause"),
+    [
+        (None, replace(CAME, lag=201), M, "lag an hour later 201 offsets"),
+        (None, replace(CAME, lag=3), V, "lag an hour later 3 offsets"),
+        (0.2, replace(CAME, cross_rack_share=0.25), V, "cross-rack share an hour later 25%"),
+        (0.2, replace(CAME, cross_rack_share=0.26), M, "cross-rack share an hour later 26%"),
+        (0.2, replace(CAME, lag=999, cross_rack_share=None), E, "is not known"),
+        (None, replace(CAME, lag=None), E, "is not known"),
+    ],
+)
+def test_lag_and_racks_decide_what_came_of_it(racks, live, state, cause):
+    """Worse than the band in one of them is missed; unknown in one of them is nothing that anybody could say."""
+    story = taken_up(racks=racks).goes_on("." * 12, live=live)
+
+    assert story.told[-1] == (95, "sticky", state)
+    assert cause in story.cause
+
+
+def test_without_a_forecast_nobody_knows():
+    """It is not waited for what nothing was promised of."""
+    story = taken_up(forecast=None).goes_on(".")
+
+    assert (story.told[-1][2], story.cause) == (E, "no forecast of sticky to hold it against")
+
+
+def test_a_snapshot_too_far_from_the_moment_tells_nothing():
+    """Unknown stays unknown."""
+    story = taken_up()
+    story.minute += 20
+    story.goes_on(".")
+    assert [(c.after_seconds, c.realised) for c in story.checks] == [(900, None)]
+    story.minute += 60
+    story.goes_on(".")
+
+    assert [c.realised for c in story.checks] == [None] * 4
+    assert story.told[-1][2] == E
+
+
+def test_an_assignment_that_changes_again_shows_nothing():
+    """What was not due yet is unknown, and so is what came of it."""
+    story = taken_up().goes_on("....").goes_on(".", assignment="another")
+
+    assert [c.realised for c in story.checks] == [120, *[None] * 6]
+    assert "the assignment changed again" in story.cause
+
+
+def test_members_that_restart_one_by_one_are_waited_for():
+    """While the assignment goes on changing at once, promises count from the last change."""
+    story = taken_up().goes_on(".", assignment="settled")
+    assert story.told[-1][2] == T
+    story.goes_on("." * 12)
+
+    assert story.told[-1] == (100, "sticky", V)
+    assert {c.taken_up_at for c in story.checks} == {FIRST + timedelta(minutes=40)}
+
+
+def test_nobody_follows():
+    """After a week it is over, and may begin anew."""
+    story = confirmed(every=60 * 12, policy=Policy(confirm_wins=1, confirm_of=1, confirm_seconds=0))
+    story.goes_on("s" * 9)
+
+    assert [state for *_, state in story.told] == [P, C, E]
+    assert story.cause == "nobody took it up in 7 d"
+    assert story.said.startswith("stay sticky: sticky would pay")
+    assert [state for *_, state in story.goes_on("ss").told[3:]] == [P, C]
+
+
+def test_a_group_that_can_no_longer_run_it():
+    """It is not withdrawn, for it might pay; as slowly, for it may be over soon."""
+    story = confirmed().goes_on("......", able=("range",))
+    assert story.told[-1][2] == C
+    story.goes_on(".")
+
+    assert (story.told[-1][2], story.cause) == (E, "the group cannot run sticky any more")
+
+
+def test_a_group_that_is_gone():
+    """Whatever was open has expired; where nothing was, nothing is said."""
+    at = FIRST + timedelta(days=1)
+    ended = gone(confirmed().course, "g", at)
+
+    assert ended is not None
+    assert [(e.strategy, e.state, because(e.facts)) for e in ended.events] == [
+        ("sticky", AdviceState.EXPIRED, "the group is gone")
+    ]
+    assert (ended.advice.verdict, ended.course.proposal) == (Verdict.NOT_JUDGED, None)
+    assert gone(ended.course, "g", at) is None
+    assert gone(taken_up().course, "g", at) is not None
+
+
+def verified(**more) -> Story:
+    """A group that followed and is glad of it."""
+    return taken_up(**more).goes_on("." * 12)
+
+
+def test_the_way_back_is_closed_for_a_week():
+    """Neither the strategy nor the assignment that it came from wins; after that they may."""
+    story = verified().goes_on("r" * 20)
+    assert story.told[-1][2] == V
+    assert "range would be the way back from sticky: not advised for 7 d" in story.said
+    other = verified().goes_on("u" * 20, would_be="before")
+    assert other.told[-1][2] == V
+    story.minute += 7 * DAY
+
+    assert story.goes_on("r").told[-1][1:] == ("range", P)
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "opens"),
+    [
+        (Diagnosis.SKEWED_LOAD, False),
+        (Diagnosis.KEEPS_UP, False),
+        (Diagnosis.TOO_FEW_MEMBERS, True),
+    ],
+)
+def test_another_diagnosis_opens_the_way_back(diagnosis, opens):
+    """What is the matter now must be something else, and not that it is well."""
+    story = verified().goes_on("r", diagnosis=diagnosis)
+
+    assert (story.told[-1][2] == P) is opens
+
+
+def missed_twice() -> Story:
+    """A group that followed twice in vain."""
+    story = Story(policy=Policy(no_reverse_seconds=0))
+    for number in range(2):
+        story.goes_on("sssssss", running="range", assignment=f"before {number}", live=CAME)
+        story.goes_on(".", running="sticky", assignment=f"after {number}")
+        story.goes_on("." * 12, live=replace(CAME, lag=999))
+        assert story.told[-1][2] == M
+    return story
+
+
+def test_what_was_missed_twice_is_muted():
+    """It is proposed and never told, with the dates; after 30 days it may be again."""
+    story = missed_twice().goes_on("s" * 20, running="range", assignment="x")
+
+    assert story.told[-1][1:] == ("sticky", P)
+    assert story.said == (
+        "stay sticky: muted until 2026-03-31 13:15:00 UTC: sticky did not keep what was promised, missed 2026-03-01"
+        " 11:35:00 UTC, missed 2026-03-01 13:15:00 UTC"
+    )
+    assert [mute.strategy for mute in story.course.mutes] == ["sticky"]
+    story.minute += 30 * DAY
+    story.goes_on("sssssssss")
+    assert story.told[-1][1:] == ("sticky", C)
+
+
+def test_only_that_strategy_is_muted_and_only_twice_in_a_row():
+    """Another is told; one miss mutes nothing, nor do two with a success in between."""
+    assert missed_twice().goes_on("u" * 7).told[-1][1:] == ("uniform", C)
+    story = Story(policy=Policy(no_reverse_seconds=0))
+    for number, lag in enumerate((999, 100, 999)):
+        story.goes_on("sssssss", running="range", assignment=f"before {number}", live=CAME)
+        story.goes_on(".", running="sticky", assignment=f"after {number}")
+        story.goes_on("." * 12, live=replace(CAME, lag=lag))
+    assert [state for *_, state in story.told if state in (M, V)] == [M, V, M]
+    assert story.course.mutes == ()
+
+
+def test_what_is_muted_and_taken_up_all_the_same_may_prove_itself():
+    """Verified, it is muted no more."""
+    story = missed_twice().goes_on("ss", running="range", assignment="x", live=CAME)
+    story.goes_on("." + "." * 12, running="sticky", assignment="y")
+
+    assert story.told[-1][1:] == ("sticky", V)
+    assert story.course.mutes == ()
+
+
+def test_nothing_is_remembered_of_a_group_that_nothing_pays_for():
+    """No row of it carries anything."""
+    assert Story().goes_on("....").course is None
+
+
+looks = st.lists(
+    st.tuples(
+        st.sampled_from("ssssu.?"),
+        st.sampled_from([1, 5, 10, 60]),
+        st.sampled_from(["range", "range", "sticky", "uniform"]),
+        st.sampled_from(["a", "a", "a", "b", None]),
+        st.sampled_from([10, 10, 999, None]),
+    ),
+    max_size=80,
+)
+
+
+@given(looks)
+def test_whatever_comes_it_is_steady(story_of):
+    """No switch before it is confirmed by time, one state per snapshot at most, and all of it survives JSON."""
+    story = Story()
+    first_won: dict[str, float] = {}
+    for winner, minutes, running, assignment, lag in story_of:
+        story.minute += minutes - story.every
+        if (name := NAMES[winner]) is not None:
+            first_won.setdefault(name, story.minute)
+        story.goes_on(winner, running=running, assignment=assignment, live=replace(CAME, lag=lag))
+        assert story.last is not None
+        assert len(story.last.events) <= 1
+        advice = story.last.advice
+        if advice.verdict is Verdict.SWITCH:
+            assert advice.state is AdviceState.CONFIRMED
+            assert story.minute - story.every - first_won[str(advice.strategy)] >= 30
+        if story.course is not None:
+            assert advice.state is story.course.state
+            text = json.dumps(to_json(story.course))
+            assert record_of(Course, json.loads(text)) == story.course
