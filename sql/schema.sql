@@ -181,6 +181,7 @@ CREATE TABLE group_metrics (
     diagnosis_reason text,
     commit_interval_seconds double precision,
     delay_seconds double precision,
+    commit_ages_seconds double precision[],
     assignment text,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
@@ -254,6 +255,8 @@ COMMENT ON COLUMN group_metrics.commit_interval_seconds IS
     'Seconds from one of its commits to the next, learned or configured; null while none was seen.';
 COMMENT ON COLUMN group_metrics.delay_seconds IS
     'How far it is behind beyond its commit interval, by its worst partition.';
+COMMENT ON COLUMN group_metrics.commit_ages_seconds IS
+    'Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS
     'Fingerprint of who owns what, by the identities of members; null while that is in motion.';
 
@@ -277,6 +280,7 @@ CREATE TABLE member_metrics (
     capacity_basis text,
     cross_rack_partitions integer,
     utilisation double precision,
+    silent boolean,
     CONSTRAINT member_metrics_pkey PRIMARY KEY (snapshot_id, group_id, member_id),
     CONSTRAINT member_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -303,6 +307,8 @@ COMMENT ON COLUMN member_metrics.capacity_basis IS
 COMMENT ON COLUMN member_metrics.cross_rack_partitions IS 'Number of its partitions that have no replica in its rack.';
 COMMENT ON COLUMN member_metrics.utilisation IS
     'What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.';
+COMMENT ON COLUMN member_metrics.silent IS
+    'Whether nothing it owns is committed any more though some of it is behind; null before there was this.';
 
 CREATE TABLE partition_latest (
     snapshot_id text NOT NULL,
@@ -499,6 +505,27 @@ CREATE TABLE candidate (
     join_moves integer,
     restart_moves bigint,
     members_tried integer,
+    forecast_soon_lag_low double precision,
+    forecast_soon_lag_expected double precision,
+    forecast_soon_lag_high double precision,
+    forecast_lag_low double precision,
+    forecast_lag_expected double precision,
+    forecast_lag_high double precision,
+    forecast_delay_seconds_low double precision,
+    forecast_delay_seconds_expected double precision,
+    forecast_delay_seconds_high double precision,
+    forecast_drained_seconds_low double precision,
+    forecast_drained_seconds_expected double precision,
+    forecast_drained_seconds_high double precision,
+    forecast_utilisation_low double precision,
+    forecast_utilisation_expected double precision,
+    forecast_utilisation_high double precision,
+    forecast_lag_integral_low double precision,
+    forecast_lag_integral_expected double precision,
+    forecast_lag_integral_high double precision,
+    price_restarts integer,
+    price_held_up_offsets double precision,
+    price_offset_seconds double precision,
     CONSTRAINT candidate_pkey PRIMARY KEY (snapshot_id, group_id, strategy),
     CONSTRAINT candidate_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
@@ -565,6 +592,48 @@ COMMENT ON COLUMN candidate.restart_moves IS
     'Partitions that change owner in all while one after another restarts; scaled up from those tried.';
 COMMENT ON COLUMN candidate.members_tried IS
     'How many of its members were let leave: three at most, fewer where there are many partitions.';
+COMMENT ON COLUMN candidate.forecast_soon_lag_low IS
+    'Forecast, low (one case in ten lies below): lag 15 minutes ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_soon_lag_expected IS
+    'Forecast, expected (half lie below): lag 15 minutes ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_soon_lag_high IS
+    'Forecast, high (one in ten above): lag 15 minutes ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_lag_low IS
+    'Forecast, low (one case in ten lies below): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_lag_expected IS
+    'Forecast, expected (half lie below): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_lag_high IS
+    'Forecast, high (one in ten above): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN candidate.forecast_delay_seconds_low IS
+    'Forecast, low (one case in ten lies below): how far behind the last member is an hour ahead, beyond its commits.';
+COMMENT ON COLUMN candidate.forecast_delay_seconds_expected IS
+    'Forecast, expected (half lie below): how far behind the last member is an hour ahead, beyond its commits.';
+COMMENT ON COLUMN candidate.forecast_delay_seconds_high IS
+    'Forecast, high (one in ten above): how far behind the last member is an hour ahead, beyond its commits.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_low IS
+    'Forecast, low (one case in ten lies below): time until nobody has a backlog; Infinity: not within the hour.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_expected IS
+    'Forecast, expected (half lie below): time until nobody has a backlog; Infinity: not within the hour.';
+COMMENT ON COLUMN candidate.forecast_drained_seconds_high IS
+    'Forecast, high (one in ten above): time until nobody has a backlog; Infinity: not within the hour.';
+COMMENT ON COLUMN candidate.forecast_utilisation_low IS
+    'Forecast, low (one case in ten lies below): what arrives in the coming hour over what the busiest member can do.';
+COMMENT ON COLUMN candidate.forecast_utilisation_expected IS
+    'Forecast, expected (half lie below): what arrives in the coming hour over what the busiest member can do.';
+COMMENT ON COLUMN candidate.forecast_utilisation_high IS
+    'Forecast, high (one in ten above): what arrives in the coming hour over what the busiest member can do.';
+COMMENT ON COLUMN candidate.forecast_lag_integral_low IS
+    'Forecast, low (one case in ten lies below): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN candidate.forecast_lag_integral_expected IS
+    'Forecast, expected (half lie below): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN candidate.forecast_lag_integral_high IS
+    'Forecast, high (one in ten above): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN candidate.price_restarts IS
+    'How many members have to be restarted for it, one counted as often as it is; null without a need.';
+COMMENT ON COLUMN candidate.price_held_up_offsets IS
+    'Offsets that arrive while their partitions are held up by that; null without a need.';
+COMMENT ON COLUMN candidate.price_offset_seconds IS
+    'What these add to the expected lag integral of the coming hour; null without a need.';
 
 
 -- What was said

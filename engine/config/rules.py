@@ -38,6 +38,8 @@ class Policy(Strict):
         confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
         message_seconds: From one message about the advice of a group to the next, unless its diagnosis changed.
+        rebalance_seconds: How long partitions stand still in a rebalance in which they are given up.
+        restart_seconds: How long those of a static member do while it restarts.
         confirm_wins: In so many of the last `confirm_of` judged snapshots the same strategy must win to be advised, and
             must not win to be withdrawn.
         confirm_of: How many judged snapshots are looked at for that.
@@ -60,6 +62,8 @@ class Policy(Strict):
     confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05
     message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
+    rebalance_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
+    restart_seconds: float = Field(default=30.0, ge=0, allow_inf_nan=False)
     confirm_wins: int = Field(default=3, ge=1)
     confirm_of: int = Field(default=4, ge=1)
     confirm_seconds: float = Field(default=1800, ge=0, allow_inf_nan=False)

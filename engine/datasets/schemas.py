@@ -16,7 +16,7 @@ from evenkeel.engine.records import (
     GroupRow,
     MemberMetrics,
     MemberRow,
-    PartitionMetrics,
+    PartitionMetricsRow,
     PartitionRow,
     ValidationRow,
     arrow_schema,
@@ -40,7 +40,7 @@ RECORDS: Mapping[str, Mapping[str, type]] = {
     "metrics": {
         "group_metrics": GroupMetrics,
         "member_metrics": MemberMetrics,
-        "partition_metrics": PartitionMetrics,
+        "partition_metrics": PartitionMetricsRow,
     },
     "candidates": {"candidates": CandidateRow},
 }

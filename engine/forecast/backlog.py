@@ -19,6 +19,8 @@ import numpy as np
 from evenkeel.engine.forecast.drawn import HORIZON_SECONDS, STEPS, Futures
 from evenkeel.engine.model import NONE, Flags, Floats, Indices
 
+STEP_SECONDS = HORIZON_SECONDS / STEPS
+
 TAIL = 0.1
 """What comes lies below the low end of a band in one case of ten, and above its high end in another."""
 
@@ -67,57 +69,93 @@ class Outlooks:
     lag_integral: Floats
 
 
-def outlooks(load: Load, owners: Sequence[Indices], futures: Futures) -> Outlooks:
+def outlooks(
+    load: Load, owners: Sequence[Indices], futures: Futures, held_up: Sequence[Floats] | None = None
+) -> Outlooks:
     """
     Args:
         load: What the group has to do, and can.
         owners: K assignments: (n) a member, or NONE; what nobody owns is not consumed.
         futures: What may come.
+        held_up: K times (n) offsets of backlog beyond that of the load: what getting there held up; None: nothing.
     """
-    members = len(load.capacity)
+    members, count = len(load.capacity), len(owners)
     # one more member, who has what nobody owns and does nothing
     placed = [np.where((owner == NONE) | load.stuck, members, owner) for owner in owners]
     capacity = np.append(np.where(np.isnan(load.capacity), np.inf, load.capacity), 0.0)
     factor = np.exp(futures.spread[:, None] * np.append(load.uncertainty, 0.0))
     can = np.where(np.isinf(capacity), np.inf, capacity * factor)  # (R, M + 1)
-    arrivals = np.array([[_sums(row, o, members + 1) for row in load.arrivals] for o in placed])
-    backlog = np.repeat(
-        np.array([_sums(load.backlog, o, members + 1) for o in placed])[:, None],
-        len(futures.scale),
-        axis=1,
-    )
-    waits = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]  # (R, T)
-    seconds = HORIZON_SECONDS / STEPS
-    lags, total = [], np.zeros(backlog.shape[:2])
-    drained = np.full(backlog.shape[:2], np.where(backlog.sum(axis=2) > 0, np.inf, 0.0))
-    arrived = np.zeros_like(backlog)
-    for step in range(STEPS):
-        interval, scale = futures.interval[:, step], futures.scale[:, step, None]
-        comes = arrivals[:, interval] * scale  # (K, R, M + 1)
-        before = backlog.sum(axis=2)
-        backlog = np.maximum(backlog + (comes - can) * seconds, 0.0)
-        after = backlog.sum(axis=2)
-        total += (before + after) / 2 * seconds
-        drained = np.where(after > 0, np.inf, np.minimum(drained, (step + 1) * seconds))
-        lags.append(after + comes.sum(axis=2) * waits[:, step])
-        arrived += comes
-    mean = arrived / STEPS
+    arrivals = np.array([_sums(load.arrivals, o, members + 1) for o in placed])  # (K, I, M + 1)
+    more = np.zeros((count, len(load.backlog))) if held_up is None else np.array(held_up)
+    behind = (load.backlog + more)[:, None]
+    waiting = np.array([_sums(own, o, members + 1) for own, o in zip(behind, placed, strict=True)])
+    backlog, totals = _filled(waiting, arrivals, can, futures)
+    comes = load.arrivals.sum(axis=1)[futures.interval] * futures.scale
+    waits = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
+    mean = _shares(futures, len(load.arrivals)) @ arrivals
     with np.errstate(invalid="ignore", divide="ignore"):
         late = np.where(backlog > 0, backlog / mean, 0.0).max(axis=2)
         used = np.where(np.isinf(can[:, :-1]), np.nan, mean[..., :-1] / can[:, :-1])
-    busiest = np.fmax.reduce(used, axis=2, initial=np.nan)
     share = tail(len(load.arrivals))
+    lag = totals[1:] + (comes * waits).T[:, None]  # (T, K, R)
     return Outlooks(
-        lag=np.stack([_band(each, share) for each in lags], axis=1),
-        delay_seconds=_band(np.nan_to_num(late, nan=0.0, posinf=np.inf), share),
-        drained_seconds=_band(drained, share),
-        utilisation=_band(busiest, share),
-        lag_integral=_band(total, share),
+        lag=np.stack([_band(each, share) for each in lag], axis=1),
+        delay_seconds=_band(late, share),
+        drained_seconds=_band(_drained(totals), share),
+        utilisation=_band(np.fmax.reduce(used, axis=2, initial=np.nan), share),
+        lag_integral=_band((totals[:-1] + totals[1:]).sum(axis=0) / 2 * STEP_SECONDS, share),
     )
 
 
+def _filled(
+    waiting: Floats, arrivals: Floats, can: Floats, futures: Futures
+) -> tuple[Floats, Floats]:
+    """
+    The queues of K assignments over all steps of R futures.
+
+    Args:
+        waiting: (K, 1, M) offsets at the beginning.
+        arrivals: (K, I, M) offsets/s in past intervals.
+        can: (R, M) offsets/s that are done at most.
+        futures: Which intervals come.
+
+    Returns:
+        (K, R, M) offsets at the end, and (T + 1, K, R) of all members at the beginning and after each step.
+    """
+    backlog = np.repeat(waiting, len(can), axis=1)
+    comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
+    totals = [backlog.sum(axis=2)]
+    for step in range(STEPS):
+        np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
+        comes *= futures.scale[:, step, None]
+        comes -= done
+        backlog += comes
+        np.maximum(backlog, 0.0, out=backlog)
+        totals.append(backlog.sum(axis=2))
+    return backlog, np.array(totals)
+
+
+def _shares(futures: Futures, intervals: int) -> Floats:
+    """(R, I) how much of each past interval is in the mean of a future."""
+    own = np.arange(len(futures.scale))[:, None] * intervals + futures.interval
+    sums = np.bincount(own.ravel(), futures.scale.ravel(), minlength=len(own) * intervals)
+    return sums.reshape(len(own), intervals) / STEPS
+
+
+def _drained(totals: Floats) -> Floats:
+    """(K, R) seconds until nothing is left and nothing comes again; infinity beyond the horizon."""
+    left = totals > 0
+    steps = len(totals) - np.argmax(left[::-1], axis=0)  # after the last step with a backlog
+    found = np.where(left.any(axis=0), steps * STEP_SECONDS, 0.0)
+    return np.where(left[-1], np.inf, found)
+
+
 def _sums(values: Floats, owner: Indices, members: int) -> Floats:
-    return np.bincount(owner, values, minlength=members).astype(np.float64)
+    """(I, members) the sum of each owner's (I, n) values, row by row."""
+    rows = len(values)
+    place = owner + members * np.arange(rows)[:, None]
+    sums = np.bincount(place.ravel(), values.ravel(), minlength=rows * members)
+    return sums.astype(np.float64).reshape(rows, members)
 
 
 def _band(values: Floats, share: float) -> Floats:

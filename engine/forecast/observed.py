@@ -6,8 +6,7 @@ import numpy as np
 
 from evenkeel.engine.forecast.backlog import Load
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.metrics.samples import silent_members
-from evenkeel.engine.model import CapacityBasis, Floats, Indices
+from evenkeel.engine.model import CapacityBasis, Flags, Floats, Indices
 
 UNCERTAIN = 0.05
 """By which share of itself a capacity may be off."""
@@ -29,20 +28,30 @@ def load_of(seen: Observation, group: int) -> Load | None:
         return None
     ages, behind = _ages(seen, chosen, arrivals), np.nan_to_num(seen.delays[0][chosen]) > 0
     backlog = np.maximum(lag.values - arrivals[0] * ages.mean(), 0)
-    firm = ~seen.capacity.basis.take(own).equal(CapacityBasis.AT_LEAST)
-    capacity = np.where(firm, seen.capacity.per_second[own], np.nan)
     owner = seen.batch.owners_of(group)[seen.counted[rows]]
-    still = behind & seen.samples.stood[0][chosen]
-    silent = silent_members(still, seen.samples.moved[0][chosen], owner, len(capacity))
+    at_least = seen.capacity.basis.take(own).equal(CapacityBasis.AT_LEAST)
+    capacity = capacity_of(seen.capacity.per_second[own], at_least, seen.silent[own])
     return Load(
         arrivals=arrivals,
         backlog=np.where(behind, backlog, 0.0),
-        capacity=np.where(silent, 0.0, capacity),
-        stuck=still & ~np.append(silent, False)[owner],
-        uncertainty=np.full(own.stop - own.start, UNCERTAIN),
+        capacity=capacity,
+        stuck=seen.still[chosen] & ~np.append(seen.silent[own], False)[owner],
+        uncertainty=np.full(len(capacity), UNCERTAIN),
         ages=ages,
         owner=owner,
     )
+
+
+def capacity_of(per_second: Floats, at_least: Flags, silent: Flags) -> Floats:
+    """
+    (M) offsets/s that members can do at most, nan unknown.
+
+    Args:
+        per_second: (M) offsets/s, nan unknown.
+        at_least: (M) whose that is only known to be so much at least.
+        silent: (M) who does nothing any more.
+    """
+    return np.where(silent, 0.0, np.where(at_least, np.nan, per_second))
 
 
 def _arrivals(seen: Observation, chosen: Indices) -> Floats:

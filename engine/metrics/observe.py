@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from evenkeel.engine.metrics.history import (
 from evenkeel.engine.metrics.lag import Lag, OffsetReset, measure_lag
 from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.past import Past
-from evenkeel.engine.metrics.samples import Samples
+from evenkeel.engine.metrics.samples import Samples, silent_members
 from evenkeel.engine.metrics.status import WINDOW, statuses
 from evenkeel.engine.model import NONE, Flags, Floats, GroupHeader, LagBasis, Status
 
@@ -119,6 +120,21 @@ class Observation:
         """(n) seconds by which each partition is behind now, beyond the commit interval; nan unknown."""
         newest: Floats = self.delays[0]
         return newest
+
+    @cached_property
+    def still(self) -> Flags:
+        """(n) partitions that are behind, while their commit stood still for all of the newest interval."""
+        if len(self.samples) < 2:
+            return np.zeros(len(self.counted), np.bool_)
+        still: Flags = self.counted & (np.nan_to_num(self.delay) > 0) & self.samples.stood[0]
+        return still
+
+    @cached_property
+    def silent(self) -> Flags:
+        """(M) members of whom one of these stands still, and none they own moves."""
+        owner = np.where(self.counted, self.batch.partitions.owner, NONE).astype(np.int32)
+        moved = self.samples.moved[0] if len(self.samples) > 1 else self.still
+        return silent_members(self.still, moved, owner, len(self.batch.members))
 
 
 def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> Observation:

@@ -31,7 +31,12 @@ from evenkeel.engine.records.deriving import (
 )
 from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
-from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
+from evenkeel.engine.records.metrics import (
+    GroupMetrics,
+    MemberMetrics,
+    PartitionMetrics,
+    PartitionMetricsRow,
+)
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from evenkeel.engine.records.shown import FrontierRow, PlacementRow, RecordedSnapshot
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
@@ -97,6 +102,7 @@ __all__ = [
     "OfSnapshot",
     "Outcome",
     "PartitionMetrics",
+    "PartitionMetricsRow",
     "PartitionRow",
     "PlacementRow",
     "RecordedSnapshot",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from evenkeel.engine.columns import Int32, column, missing_where
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.figures import NextChange, Score
+from evenkeel.engine.figures import Forecast, NextChange, Score
 from evenkeel.engine.model import Deployment, Feasibility, Move
 from evenkeel.engine.records.keys import OfGroup
 
@@ -80,6 +80,7 @@ class CandidateColumns(OfGroup):
         ),
     )
     next_change: NextChange | None = field(default=None, metadata=missing_where("members_tried"))
+    forecast: Forecast | None = field(default=None, metadata=missing_where("forecast_lag_expected"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

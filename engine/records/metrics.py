@@ -166,6 +166,15 @@ class GroupMetrics(OfGroup):
             added=True,
         ),
     )
+    commit_ages_seconds: tuple[float, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.",
+            unit=Unit.SECONDS,
+            added=True,
+            none=True,
+        ),
+    )
     assignment: str | None = field(
         default=None,
         metadata=column(
@@ -241,6 +250,13 @@ class MemberMetrics(OfGroup):
             "What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.",
             unit=Unit.RATIO,
             at_least=0,
+            added=True,
+        ),
+    )
+    silent: bool | None = field(
+        default=None,
+        metadata=column(
+            "Whether nothing it owns is committed any more though some of it is behind; null before there was this.",
             added=True,
         ),
     )
@@ -383,4 +399,37 @@ class PartitionMetrics(OfGroup):
             "How that is known: log directory, other partitions of the topic, configured, unknown.",
             added=True,
         )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMetricsRow(PartitionMetrics):
+    """The same with what a forecast needs of the past: for groups that get one, and for the lake alone."""
+
+    past_arrivals_per_second: tuple[float, ...] | None = field(
+        default=None,
+        metadata=column(
+            "Offsets per second that arrived in each interval between snapshots, newest first.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            added=True,
+            none=True,
+        ),
+    )
+    backlog: float | None = field(
+        default=None,
+        metadata=column(
+            "Offsets it is behind beyond what waits for the next commit.",
+            unit=Unit.OFFSETS,
+            at_least=0,
+            added=True,
+            none=True,
+        ),
+    )
+    stuck: bool | None = field(
+        default=None,
+        metadata=column(
+            "Whether it is behind and its owner gets on with others, but not with it.",
+            added=True,
+            none=True,
+        ),
     )

@@ -137,7 +137,7 @@ def _only_header(settings: Settings, groups: pa.Table, why: Fact) -> Tables:
     return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
 
 
-def measure_batch(settings: Settings, groups: BatchWithPast) -> Tables:
+def measure_batch(settings: Settings, groups: BatchWithPast, *, every: bool = False) -> Tables:
     """
     The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
 
@@ -146,11 +146,12 @@ def measure_batch(settings: Settings, groups: BatchWithPast) -> Tables:
     Args:
         settings: The configuration.
         groups: The groups and their past.
+        every: Whether also groups that need no forecast keep what one takes.
     """
     observed = observe(
         groups.batch, groups.earlier, known_of(settings, groups.batch, groups.learned)
     )
-    rows = MetricRows(settings, observed, groups.withheld)
+    rows = MetricRows(settings, observed, groups.withheld, every=every)
     return {
         "group_metrics": rows.of_groups(),
         "member_metrics": rows.of_members(),

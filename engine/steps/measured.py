@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,9 @@ from evenkeel.engine.datasets.arrays import floats_of, ints_of, named, numbers_o
 from evenkeel.engine.errors import LakeError
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.figures import Figures
+from evenkeel.engine.forecast import Load, capacity_of
 from evenkeel.engine.model import (
+    NONE,
     CapacityBasis,
     Column,
     Diagnosis,
@@ -36,6 +39,7 @@ from evenkeel.engine.records import GroupMetrics, record_of
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.kept_past import PastColumns
 from evenkeel.engine.steps.measure import measure_batch
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.validation import withheld_groups
@@ -59,6 +63,7 @@ class Measured:
             the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         diagnosis: What is the matter with the group; None in metrics of before there was one.
+        load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
     """
 
     lag: Column
@@ -69,6 +74,7 @@ class Measured:
     weights: Floats
     live: Figures | None
     diagnosis: Diagnosis | None
+    load: Load | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,7 +138,8 @@ def measured_of(
     partitions, start = rows_by_group(metrics["partition_metrics"], names)
     numbers = _Arrays(partitions)
     records = of_group.to_pylist()
-    capacities, firm = _capacities(batch, metrics["member_metrics"])
+    capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
+    firm = ~np.isnan(capacity) & ~at_least
     fits = _fits(batch, partitions, start)
     measured_groups = []
     for number, header in enumerate(batch.headers):
@@ -154,7 +161,13 @@ def measured_of(
             )
         rows = slice(int(start[number]), int(start[number + 1]))
         own = batch.members_of(number)
-        measured = numbers.of(rows, capacities[own], bool(firm[own].any()), row)
+        load = numbers.past.load_of(
+            rows,
+            batch.owners_of(number),
+            capacity_of(capacity[own], at_least[own], silent[own]),
+            np.array(row.commit_ages_seconds or (0.0,), np.float64),
+        )
+        measured = numbers.of(rows, capacity[own], bool(firm[own].any()), row, load)
         measured_groups.append(
             MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
         )
@@ -173,8 +186,11 @@ class _Arrays:
         self.lag_for_strategies = numbers_of(partitions["lag_for_strategies"])
         self.production = floats_of(partitions["production_per_second"])
         self.bytes_per_record = floats_of(partitions["bytes_per_record"])
+        self.past = PastColumns(partitions)
 
-    def of(self, rows: slice, capacity: Floats, firm: bool, group: GroupMetrics) -> Measured:
+    def of(
+        self, rows: slice, capacity: Floats, firm: bool, group: GroupMetrics, load: Load | None
+    ) -> Measured:
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
@@ -184,21 +200,31 @@ class _Arrays:
             weights=capacity if firm else np.full(len(capacity), np.nan),
             live=group.live,
             diagnosis=group.diagnosis,
+            load=load,
         )
 
 
-def _capacities(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags]:
-    """(M) offsets/s of each member of the batch, nan unknown; and whether more is known than what it kept up with."""
+def _of_members(batch: GroupBatch, members: pa.Table) -> tuple[Floats, Flags, Flags]:
+    """(M) offsets/s of each member of the batch, nan unknown; whose are at least so many; who is silent."""
     columns = (members["group_id"], members["member_id"])
     keys = zip(*(column.to_pylist() for column in columns), strict=True)
-    capacity = floats_of(members["capacity_per_second"])
-    loose = pc.fill_null(pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value), False)
-    firm = ~np.isnan(capacity) & ~loose.to_numpy()
-    known = dict(zip(keys, zip(capacity.tolist(), firm.tolist(), strict=True), strict=True))
+    row_of = {key: row for row, key in enumerate(keys)}
     names = [header.group for header in batch.headers]
     of_members = zip(batch.members.group.tolist(), batch.members.ids, strict=True)
-    found = [known.get((names[group], member), (np.nan, False)) for group, member in of_members]
-    return np.array([c for c, _ in found], np.float64), np.array([f for _, f in found], np.bool_)
+    found = (row_of.get((names[group], member), NONE) for group, member in of_members)
+    rows = np.fromiter(found, np.int64, len(batch.members))
+    at_least = pc.equal(members["capacity_basis"], CapacityBasis.AT_LEAST.value)
+    return (
+        np.append(floats_of(members["capacity_per_second"]), np.nan)[rows],
+        np.append(_truths(at_least), False)[rows],
+        np.append(_truths(members["silent"]), False)[rows],
+    )
+
+
+def _truths(column: Any) -> Flags:
+    """Truths of a column, null as false."""
+    truths: Flags = pc.fill_null(column, False).to_numpy()
+    return truths
 
 
 def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
@@ -215,7 +241,7 @@ def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
 
 
 def measured_at_once(
-    settings: Settings, groups: BatchWithPast
+    settings: Settings, groups: BatchWithPast, *, every: bool = True
 ) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
     """
     The metrics of some groups, and the groups beside them, for whoever has no lake in between.
@@ -223,8 +249,9 @@ def measured_at_once(
     Args:
         settings: The configuration.
         groups: The groups and their past.
+        every: Whether also groups that need no forecast can have one.
     """
-    tables = measure_batch(settings, groups)
+    tables = measure_batch(settings, groups, every=every)
     return tables, measured_of(groups.batch, tables, groups.withheld)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from evenkeel.engine.datasets.arrays import (
     numbers_to,
 )
 from evenkeel.engine.figures import Figures
+from evenkeel.engine.forecast import Load, load_of
 from evenkeel.engine.metrics.balance import member_counts, member_sums
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.metrics.ownership import fingerprint
@@ -37,6 +40,7 @@ from evenkeel.engine.model import (
 )
 from evenkeel.engine.records import GroupMetrics, keys_of, table_of
 from evenkeel.engine.steps.judging import judge_of
+from evenkeel.engine.steps.kept_past import needs_forecast, past_columns
 from evenkeel.engine.steps.silent_rows import silent_row
 from evenkeel.engine.wording import because, words
 
@@ -49,10 +53,18 @@ class MetricRows:
         settings: The configuration.
         seen: What the numbers say of the groups.
         withheld: Why the data of a group cannot be trusted, by group id.
+        every: Whether also groups that need no forecast keep what one takes.
     """
 
-    def __init__(self, settings: Settings, seen: Observation, withheld: Mapping[str, str]) -> None:
-        self.settings, self.seen, self.batch = settings, seen, seen.batch
+    def __init__(
+        self,
+        settings: Settings,
+        seen: Observation,
+        withheld: Mapping[str, str],
+        *,
+        every: bool = False,
+    ) -> None:
+        self.settings, self.seen, self.batch, self.every = settings, seen, seen.batch, every
         self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
         """(G) why a group has no numbers."""
         self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
@@ -61,14 +73,35 @@ class MetricRows:
 
     def of_groups(self) -> pa.Table:
         """One row per group."""
-        numbers = _Numbers(self.seen)
         return table_of(
             GroupMetrics,
             (
-                self._silent(group, error) if error else self._measured(group, numbers)
-                for group, error in enumerate(self.errors)
+                replace(row, commit_ages_seconds=tuple(self.loads[group].ages.tolist()))
+                if group in self.loads
+                else row
+                for group, row in enumerate(self.rows)
             ),
         )
+
+    @cached_property
+    def rows(self) -> list[GroupMetrics]:
+        """(G) what is said of each group, but for what only forecasts need."""
+        numbers = _Numbers(self.seen)
+        return [
+            self._silent(group, error) if error else self._measured(group, numbers)
+            for group, error in enumerate(self.errors)
+        ]
+
+    @cached_property
+    def loads(self) -> Mapping[int, Load]:
+        """What a forecast is made from, by the number of each group that needs one and has a past."""
+        needy = (
+            group
+            for group, row in enumerate(self.rows)
+            if row.live is not None and (self.every or needs_forecast(row))
+        )
+        found = ((group, load_of(self.seen, group)) for group in needy)
+        return {group: load for group, load in found if load is not None}
 
     def _keys(self, header: GroupHeader) -> dict[str, Any]:
         return keys_of(header, self.settings.version) | {
@@ -139,6 +172,7 @@ class MetricRows:
             "capacity_per_second": floats_to(seen.capacity.per_second),
             "capacity_basis": labels_to(seen.capacity.basis),
             "utilisation": floats_to(_utilisation(load, seen.capacity.per_second)),
+            "silent": pa.array(seen.silent),
             "cross_rack_partitions": numbers_to(Column(crossed, placed), pa.int32()),
         }
         kept = self.sound & ~self.rebalancing
@@ -178,6 +212,7 @@ class MetricRows:
             "consumption_deviation_per_second": floats_to(seen.consumption_deviation),
             "bytes_per_record": floats_to(seen.sizes.bytes),
             "bytes_per_record_basis": labels_to(seen.sizes.basis),
+            **past_columns(seen, self.loads),
         }
         return self._table("partition_metrics", columns, batch.group, self.sound)
 

@@ -48,6 +48,7 @@ from evenkeel.engine.steps.measured import (
     measured_chunk,
 )
 from evenkeel.engine.steps.member_data import settings_of, takes_user_data, with_user_data
+from evenkeel.engine.steps.propose_forecasts import with_forecasts
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
 from evenkeel.engine.steps.validation import withheld_groups
@@ -166,20 +167,25 @@ def propose_group(
     feasibilities = Feasibilities(group, rule.assignors)
     asked = ask_next_change or measured.diagnosis is not Diagnosis.KEEPS_UP
     changes = Changes(judged) if asked else None
-    replayed: list[tuple[Candidate, Moves | None]] = []
+    candidates: list[Candidate] = []
     for strategy in every().values():
         judgement = feasibilities.of(strategy.name, strategy.deployment)
         candidate = _replay(strategy, group, rule, joining, judge, judgement)
         next_change = _next_change(strategy, candidate, changes, judgement)
-        candidate = replace(candidate, next_change=next_change)
-        changed = moves(spec, candidate.assignment) if candidate.assignment else None
-        replayed.append((candidate, changed))
-    answers = {candidate.strategy: candidate.assignment for candidate, _ in replayed}
+        candidates.append(replace(candidate, next_change=next_change))
+    answers = {candidate.strategy: candidate.assignment for candidate in candidates}
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
+    policy = settings.policy(group.cluster, group.group)
+    candidates = with_forecasts(group, spec, measured.load, policy, candidates)
     return [
-        proposal(keys, position, _with_findings(candidate, racks), changed)
-        for position, (candidate, changed) in enumerate(replayed)
+        proposal(keys, position, _with_findings(candidate, racks), _changed(spec, candidate))
+        for position, candidate in enumerate(candidates)
     ]
+
+
+def _changed(spec: GroupSpec, candidate: Candidate) -> Moves | None:
+    """What changes hands; None without an answer."""
+    return moves(spec, candidate.assignment) if candidate.assignment else None
 
 
 def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:

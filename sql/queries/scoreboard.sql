@@ -4,6 +4,9 @@
 -- leave_, join_ and restart_moves: what would change owner later, under what the group runs or a setting could make it run,
 -- when one member leaves (mean and worst over members_tried), when one joins, and in all while every member restarts; null
 -- for all others.
+-- forecast_: what becomes of the group in the coming hour under each, low and high with one case in ten beyond either; null
+-- where it keeps up and little crosses racks. price_: what it takes to get there; price_offset_seconds is to be set against
+-- the fall of forecast_lag_integral.
 -- proof says what is proven of an assignment, findings what is wrong with it, notes what was taken for what is not known
 -- and what else is to be said; they are null or empty for most.
 --
@@ -34,6 +37,23 @@ SELECT
     restart_moves,
     members_tried,
     drain_seconds,
+    forecast_soon_lag_low,
+    forecast_soon_lag_expected,
+    forecast_soon_lag_high,
+    forecast_lag_low,
+    forecast_lag_expected,
+    forecast_lag_high,
+    forecast_delay_seconds_expected,
+    forecast_drained_seconds_low,
+    forecast_drained_seconds_expected,
+    forecast_drained_seconds_high,
+    forecast_utilisation_expected,
+    forecast_lag_integral_low,
+    forecast_lag_integral_expected,
+    forecast_lag_integral_high,
+    price_restarts,
+    price_held_up_offsets,
+    price_offset_seconds,
     replay,
     proof,
     findings,

@@ -15,6 +15,7 @@ from evenkeel.engine.adapters.postgres.worst import worst
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.ports import LeftBehind, Manifest, WaitingSnapshot
+from evenkeel.engine.records import PartitionMetrics, arrow_schema
 
 
 class SnapshotTables(Database):
@@ -103,7 +104,7 @@ class ResultTables(Database):
 
     def store_metrics(self, snapshot_id: str, tables: Mapping[str, pa.Table]) -> None:
         """Replace groups and members; partitions by rank, and all while no newer snapshot has been measured."""
-        partitions = tables["partition_metrics"]
+        partitions = tables["partition_metrics"].select(arrow_schema(PartitionMetrics).names)
         first, last = _extent(partitions["committed_at"], partitions["end_at"])
         with self._writing(snapshot_id) as (connection, _):
             (cleared,) = execute(

@@ -136,10 +136,13 @@ def test_following_back_says_what_going_through_all_snapshots_says(lake, lookbac
 
 
 def test_the_metrics_are_those_of_the_step(lake):
-    """The command line measures as `compute_metrics` does, row by row."""
+    """The command line measures as `compute_metrics` does, row by row; only forecasts are made of more groups."""
     source = sources.from_lake(wiring.settings(), FileLake(lake), "prod", "lake")
     told = compute_metrics(source.lake, source.settings, source.newest)["group_metrics"].to_pylist()
-    assert [one.metrics for one in judge(source)] == sorted(told, key=lambda row: row["group_id"])
+    of_forecasts = {"commit_ages_seconds": None}
+    assert [{**one.metrics, **of_forecasts} for one in judge(source)] == [
+        {**row, **of_forecasts} for row in sorted(told, key=lambda row: row["group_id"])
+    ]
 
 
 def test_changes_of_members_are_told_with_what_they_would_have_moved(run, tmp_path):

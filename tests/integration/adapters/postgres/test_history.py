@@ -129,16 +129,23 @@ def test_sql_finds_groups_by_a_fact(history: PostgresHistory, database_url: str)
         assert ask(database_url, finds.format(table, '[{"measure": "other"}]')) == [], table
 
 
-def test_values_come_back_as_they_went_in(history: PostgresHistory) -> None:
+def test_values_come_back_as_they_went_in(history: PostgresHistory, database_url: str) -> None:
     """Null, infinity, lists and moments survive the way through COPY."""
     taken = manifest(problems=["group 'x': not authorised"], bytes_received=5_000_000_000)
     snapshot_id = taken.snapshot_id
     history.store_snapshot(taken)
     history.store_metrics(
         snapshot_id,
-        metrics(snapshot_id, {'é, "g"': [None]}, drain_seconds=float("inf"), rates_since=FIRST),
+        metrics(
+            snapshot_id,
+            {'é, "g"': [None]},
+            drain_seconds=float("inf"),
+            rates_since=FIRST,
+            commit_ages_seconds=[1.5, 60.0],
+        ),
     )
-    history.store_candidates(snapshot_id, candidates(snapshot_id, 'é, "g"'))
+    never = {"forecast_drained_seconds_high": float("inf"), "forecast_utilisation_expected": None}
+    history.store_candidates(snapshot_id, candidates(snapshot_id, 'é, "g"', **never))
     (group,) = history.query("groups")
     assert (group["group_id"], group["total_lag"], group["taken_at"]) == ('é, "g"', None, FIRST)
     assert group["findings"] == ['one, "two"']
@@ -146,6 +153,9 @@ def test_values_come_back_as_they_went_in(history: PostgresHistory) -> None:
     assert (live["strategy"], live["is_live"], live["is_running"]) == ("live", True, False)
     assert (proposed["strategy"], proposed["is_running"]) == ("range", True)
     assert proposed["drain_seconds"] == float("inf")
+    assert {name: proposed[name] for name in never} == never
+    (row,) = ask(database_url, "SELECT commit_ages_seconds FROM group_metrics")
+    assert row == {"commit_ages_seconds": [1.5, 60.0]}
     (health,) = history.query("snapshot_health")
     assert (health["partial"], health["problems"]) == (True, ["group 'x': not authorised"])
     assert (health["duration_seconds"], health["reading_seconds"]) == (3.0, 1.0)

@@ -39,7 +39,7 @@ TYPES = {
 def type_of(spec: ColumnSpec) -> str:
     """The type of a column in Postgres."""
     if spec.kind is tuple:
-        return "text[]" if spec.item is str else "jsonb"
+        return f"{TYPES[spec.item]}[]" if spec.item in TYPES else "jsonb"
     if spec.kind is int:
         return "integer" if spec.bits == 32 else "bigint"
     if is_dataclass(spec.kind):

@@ -1,0 +1,143 @@
+"""
+What a switch costs: for how long each partition stands still until the group has the other assignment.
+
+A strategy is got by restarting members (`bounce`), and each restart holds up consumption:
+
+* A dynamic member leaves and joins again: two rebalances. Under an eager protocol everybody gives up everything at
+  each, so all partitions stand still for both. Under a cooperative one, and where the broker reconciles (KIP-848), only
+  what the member has stands still: once when others take it over, once when it gets it back.
+* A static member is waited for: what it has stands still while it restarts, nothing else does. It lists something
+  new when it is back, which takes one rebalance of all in a rolling restart.
+* What changes hands in the end stands still once more where nobody else does.
+
+Three dynamic members that list an eager strategy, one rolling restart: six rebalances of 5 s for every partition. The
+same under a cooperative one: 10 s each, and 5 s more for the third, which moves.
+
+>>> import numpy as np
+>>> from evenkeel.engine.advice.bounce_facts import step
+>>> now, then, dynamic = np.array([0, 1, 2]), np.array([0, 1, 1]), np.zeros(3, bool)
+>>> way = [step("put_first", ["roundrobin"])]
+>>> paid = price(way, dynamic, now, then, eager=True, pauses=Pauses())
+>>> paid.restarts, paid.held_up_seconds.tolist()
+(3, [30.0, 30.0, 30.0])
+>>> price(way, dynamic, now, then, eager=False, pauses=Pauses()).held_up_seconds.tolist()
+[10.0, 10.0, 15.0]
+
+It errs on the dear side: every member is restarted where a majority would do, and while one list holds an eager
+strategy all are taken to give up everything. What arrives meanwhile is worked off later: `forecast.forecasts` says
+what that adds to the lag of the coming hour.
+
+Source: KIP-429 (cooperative rebalancing), KIP-345 (static members), KIP-848.
+
+What it does not do: a rebalance takes as long in a group of ten as in one of a thousand, unless the policy says
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.kit.protocol_names import cooperative, wire_name
+from evenkeel.engine.model import NONE, Flags, Floats, GroupSnapshot, GroupType, Indices
+
+_ROLLS = {
+    "already_running": 0,
+    "list_alone": 1,
+    "put_first": 1,
+    "one_restart": 1,
+    "ask_broker": 1,
+    "two_restarts": 2,
+}
+"""How often every member is restarted, by what is to be done."""
+
+_RESTART_ONE = "restart_one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pauses:
+    """
+    How long partitions stand still.
+
+    Attributes:
+        rebalance_seconds: In a rebalance, those that are given up in it.
+        restart_seconds: While a static member restarts, those that it has.
+    """
+
+    rebalance_seconds: float = 5.0
+    restart_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Price:
+    """
+    What a switch costs.
+
+    Attributes:
+        restarts: How many members are restarted, one counted as often as it is.
+        held_up_seconds: (P) for how long each partition stands still in all.
+    """
+
+    restarts: int
+    held_up_seconds: Floats
+
+
+def price(
+    how: Sequence[Fact],
+    static: Flags,
+    owner: Indices,
+    new_owner: Indices,
+    *,
+    eager: bool,
+    pauses: Pauses,
+) -> Price | None:
+    """
+    The price of a switch; None where it is not known what has to be done for it.
+
+    Args:
+        how: What has to be done, as `feasibility` says it.
+        static: (M) which members have an instance id.
+        owner: (P) who has each partition now, NONE for nobody.
+        new_owner: (P) who gets it.
+        eager: Whether members give up everything at a rebalance on the way.
+        pauses: How long what takes.
+    """
+    measures = [fact.measure for fact in how]
+    members = len(static)
+    if _RESTART_ONE in measures:
+        rolls, times = 1, 1 / members  # which one it will be is not known
+    else:
+        known = [_ROLLS[measure] for measure in measures if measure in _ROLLS]
+        if not known:
+            return None
+        rolls, times = known[0], float(known[0])
+    rebalance, restart = pauses.rebalance_seconds, pauses.restart_seconds
+    waited_for = np.append(static, False)[owner]
+    if eager:
+        dynamic = members - int(static.sum())
+        rebalances = 2 * times * dynamic + (rolls if bool(static.any()) else 0)
+        held_up = rebalances * rebalance + times * restart * waited_for
+    else:
+        own = np.where(owner == NONE, 0.0, np.where(waited_for, restart, 2 * rebalance))
+        held_up = times * own + rebalance * ((owner != new_owner) & (owner != NONE))
+    return Price(restarts=round(times * members), held_up_seconds=held_up.astype(np.float64))
+
+
+def gives_up_everything(group: GroupSnapshot, strategy: str, how: Sequence[Fact]) -> bool:
+    """
+    Whether members give up all they have at rebalances on the way to a strategy: what a class of somebody's own does is
+    not known, and an eager one is the rule.
+
+    Args:
+        group: The group.
+        strategy: Our name of the strategy.
+        how: What has to be done for it.
+    """
+    if group.type is GroupType.CONSUMER:
+        return False
+    if any(fact.measure == "list_alone" for fact in how):
+        return True  # somebody lists an eager one beside it
+    return cooperative([group.assignor or "", wire_name(strategy)]) is not True
