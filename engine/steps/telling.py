@@ -87,12 +87,21 @@ class Telling:
             name: self._proposed(group, metrics[name]) for name, group in groups.items()
         }
         candidates = candidate_table([one for own in proposed.values() for one in own])
-        advised = advise_groups(
-            candidates,
-            tables["group_metrics"],
-            self.settings,
-            self.cluster,
-            self.previous,
-            withheld,
-        )
-        ...
+        advised = self._advised(candidates, tables["group_metrics"], withheld)
+        given = []
+        for row in advised:
+            self._remember(row, seen)
+            if row.state is not None:
+                given.append(self._scored(row, groups, proposed, metrics))
+        news = news_of(self.settings, self.cluster, given, self.announced, ended_at)
+        owners = owners_of(self.settings, self.cluster, news)
+        moves = {row.group_id: row.moves for row in advised}
+        self.announced |= {one.group_id: one.announcement for one in news}
+        return [
+            Told(
+                at=groups[one.group_id].group.taken_at,
+                news=one,
+                section=section(one, _first(moves[one.group_id]), owners),
+            )
+            for one in news
+        ]
