@@ -1,7 +1,8 @@
 """
 Scores, history and policy -> `Advice`, or "stay", always with its reason.
 
-`feasibility` (could this group run that strategy), `worth` (does it pay), `decide` (what the group is told).
+`feasibility` (could this group run that strategy), `weighing` (does it pay: `by_forecast`, `by_racks`), `staying` (why
+not, and what is a remark), `decide` (what the group is told).
 """
 
 from evenkeel.engine.advice.decide import decide

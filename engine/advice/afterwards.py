@@ -220,13 +220,13 @@ def _unknown(uptake: Uptake, why: Fact) -> Outcome:
 
 
 def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
-    """What the checks of an hour say: worse than promised in what decides, or not; lag must be known for that."""
+    """What the checks of an hour say: worse than promised in what decides, or not; all of that must be known."""
     decisive = [
         check
         for check in checks
         if check.after_seconds == VERDICT_SECONDS and check.measure in DECISIVE
     ]
-    if all(check.measure != "lag" for check in decisive):
+    if not decisive:
         return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
     if any(check.realised is None for check in decisive):
         return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))

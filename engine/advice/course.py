@@ -145,6 +145,22 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:
     )
 
 
+def kept_strategy(course: Course | None) -> str | None:
+    """The strategy that the group is told to switch to; None where it is told none."""
+    is_confirmed = course is not None and course.state is AdviceState.CONFIRMED
+    return course.proposal.strategy if course and course.proposal and is_confirmed else None
+
+
+def barred(course: Course | None, sight: Sight, policy: Policy) -> str | None:
+    """The strategy that pays most, if it may not be advised: muted, or the way back. What else pays may be, then."""
+    winner = sight.winner
+    if course is None or winner is None:
+        return None
+    is_muted = any(mute.strategy == winner for mute in muted(course, sight.at, policy))
+    back = refused(course, winner, sight.would_be, sight.diagnosis, sight.at, policy)
+    return winner if is_muted or back else None
+
+
 def gone(course: Course, group: str, at: datetime) -> Followed | None:
     """The end of the course of a group that is not there any more; None where nothing was open."""
     open_to = course.proposal or next((u for u in course.uptakes if u.outcome is None), None)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, FactKind, finding
+from evenkeel.engine.advice.by_forecast import less_lag, price, worse
+from evenkeel.engine.advice.by_racks import less_across, more_across
+from evenkeel.engine.advice.standing import Argument, Standing
+from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.figures import Score
-
-CENT = 0.01
-"""What is below this, in any currency, is not spoken of."""
+from evenkeel.engine.model import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,171 +18,95 @@ class Weighing:
     What a switch would bring and cost.
 
     Attributes:
-        gains: What gets better by at least the policy's threshold.
+        gains: What gets better by at least what the policy asks.
         losses: What forbids the switch. In both, remarks stand behind the fact they belong to.
-        remarks: What gets better and is no reason to switch by itself.
-        value: Relative fall of the largest member lag, plus points of cross-rack share (relative fall of its cost
-            where `cost_gain` decides), plus relative fall of the spread: the order among candidates that pay.
+        lag_won: By how much the expected lag integral of the coming hour falls beyond the price of the switch, in
+            offset-seconds; 0 where lag is no gain.
+        racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
     """
 
     gains: tuple[Fact, ...]
     losses: tuple[Fact, ...]
-    remarks: tuple[Fact, ...]
-    value: float
+    lag_won: float
+    racks_won: float
 
     @property
     def pays(self) -> bool:
         """A switch needs a gain and no loss."""
         return bool(self.gains) and not self.losses
 
+    @property
+    def value(self) -> tuple[float, float]:
+        """The order among what pays: lag first, then what crosses racks."""
+        return round(self.lag_won, 3), round(self.racks_won, 6)
+
 
 def weigh(
-    live: Score,
-    other: Score,
-    partitions: int,
-    policy: Policy,
-    flaws: Sequence[Fact] = (),
-    *,
-    lag_counts: bool = True,
+    standing: Standing, candidate: Candidate, score: Score, *, kept: bool = False
 ) -> Weighing:
     """
     Compare a candidate with the live assignment.
 
     Args:
-        live: The live assignment's score.
-        other: The candidate's.
-        partitions: How many partitions the group has.
-        policy: What counts as a gain, a loss, and too many moves.
-        flaws: What is wrong with the candidate's assignment; then it cannot pay.
-        lag_counts: Whether the assignment has a part in how far behind the group is; else neither lag nor counts
-            that could be more even are a gain.
+        standing: What it is held against.
+        candidate: The candidate; what is wrong with its assignment is a loss.
+        score: Its score.
+        kept: Whether the switch to it is confirmed already: then less has to be won, by the policy's dead band.
     """
-    facts: list[Fact] = [replace(flaw, kind=FactKind.LOSS) for flaw in flaws]
-    value = 0.0
-    remarks: list[Fact] = []
-    for compare in (_lag, _racks, _spread) if lag_counts else (_racks,):
-        judged, fall = compare(live, other, policy)
-        facts += judged
-        value += fall
-    # counts that could be more even are no reason to restart anybody who keeps up
-    if not lag_counts:
-        judged, _ = _spread(live, other, policy)
-        remarks = [fact for fact in judged if fact.kind is FactKind.GAIN]
-        facts += [fact for fact in judged if fact.kind is not FactKind.GAIN]
-    facts += _moves(other, partitions, policy) + _unowned(live, other)
+    ease = standing.policy.dead_band if kept else 1.0
+    lag = less_lag(standing, candidate.forecast, ease)
+    racks = less_across(standing, score, ease)
+    owned = _unowned(standing.score, score, FactKind.GAIN)
+    if lag.loss and (racks.gain or owned):
+        # too dear for the lag alone; something else speaks for it all the same
+        lag = Argument()
+    only_racks = racks.gain and not lag.gain
+    gains = (
+        *lag.gain,
+        *racks.gain,
+        *(price(candidate.forecast) if only_racks else ()),
+        *owned,
+    )
+    flaws = [replace(flaw, kind=FactKind.LOSS) for flaw in candidate.findings]
     return Weighing(
-        gains=_group(facts, FactKind.GAIN),
-        losses=_group(facts, FactKind.LOSS),
-        remarks=tuple(remarks),
-        value=value,
+        gains=(*gains, *more_across(standing, score)) if gains and not racks.loss else gains,
+        losses=(
+            *flaws,
+            *lag.loss,
+            *worse(standing, candidate.forecast, strict=bool(only_racks)),
+            *racks.loss,
+            *_spread(standing, candidate, score),
+            *_moves(standing, score),
+            *_unowned(standing.score, score, FactKind.LOSS),
+        ),
+        lag_won=lag.won,
+        racks_won=racks.won,
     )
 
 
-def _group(facts: Sequence[Fact], kind: FactKind) -> tuple[Fact, ...]:
-    """The facts of a kind with the remarks behind each."""
-    kept, last = [], None
-    for fact in facts:
-        last = last if fact.kind is FactKind.REMARK else fact.kind
-        if last is kind:
-            kept.append(fact)
-    return tuple(kept)
-
-
-_Judged = tuple[list[Fact], float]
-"""Gain or loss with its remark, or nothing; and how much is won."""
-
-
-def _lag(live: Score, other: Score, policy: Policy) -> _Judged:
-    before, after = live.largest_member_lag, other.largest_member_lag
-    if before is None or after is None or max(before, after) < policy.least_lag:
-        return [], 0.0
-    fall = (before - after) / before if before else 0.0
-    fact = Fact(
-        kind=FactKind.GAIN,
-        measure="largest_member_lag",
-        before=before,
-        after=after,
-        unit="offsets",
-    )
-    if fall > 0 and fall >= policy.lag_gain:
-        return [fact], fall
-    # lag on partitions that nobody owns now is on no member yet: who takes it is not to blame
-    owned = other.unowned >= live.unowned
-    worse = owned and after > before and (not before or -fall >= policy.lag_gain / 2)
-    return [replace(fact, kind=FactKind.LOSS)] if worse else [], fall
-
-
-def _racks(live: Score, other: Score, policy: Policy) -> _Judged:
-    before, after = live.cross_rack_share, other.cross_rack_share
-    if before is None or after is None:
-        return [], 0.0
-    fall = round(before - after, 9)  # 0.3 - 0.2 is less than 0.1 in binary
-    costs = live.cross_rack_cost_per_month, other.cross_rack_cost_per_month
-    saved = None if costs[0] is None or costs[1] is None else costs[0] - costs[1]
-    if other.racks_left_out > live.racks_left_out:
-        # what goes to members of unknown racks is not known to be near
-        fall, saved = min(fall, 0.0), None
-    share = _compared("cross_rack_share", before, after, "share")
-    money = [_compared("cross_rack_cost_per_month", *costs, live.currency)] if saved else []
-    if policy.cost_gain is not None and saved is not None:
-        kind = _kind(saved, policy.cost_gain)
-        value = saved / costs[0] if costs[0] else 0.0
-        facts = [*money, share]
-    else:
-        kind, value = _kind(fall, policy.rack_gain), fall
-        facts = [share, *(money if saved and abs(saved) >= CENT else ())]
-    return [replace(facts[0], kind=kind), *facts[1:]] if kind else [], value
-
-
-def _kind(better: float, least: float) -> FactKind | None:
-    """A gain when better by the least that counts, a loss when worse by half of that."""
-    if better > 0 and better >= least:
-        return FactKind.GAIN
-    return FactKind.LOSS if better < 0 and -better >= least / 2 else None
-
-
-def _compared(measure: str, before: float | None, after: float | None, unit: str | None) -> Fact:
-    return Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after, unit=unit)
-
-
-def _spread(live: Score, other: Score, policy: Policy) -> _Judged:
-    before, after = live.partition_spread, other.partition_spread
-    if before is None or after is None:
-        return [], 0.0
-    fact = _compared("partition_spread", before, after, "partitions")
-    value = (before - after) / max(before, after, 1)
-    if before - after >= policy.spread_gain:
-        return [replace(fact, kind=FactKind.GAIN)], value
-    return [replace(fact, kind=FactKind.LOSS)] if after > max(before, 1) else [], value
-
-
-def _moves(other: Score, partitions: int, policy: Policy) -> list[Fact]:
-    allowed = int(partitions * policy.moves_per_gain)
-    if other.moves <= allowed:
+def _spread(standing: Standing, candidate: Candidate, score: Score) -> list[Fact]:
+    """Counts that get less even are a loss only where no forecast tells what they do."""
+    before, after = standing.score.partition_spread, score.partition_spread
+    if before is None or after is None or after <= max(before, 1):
         return []
-    return [
-        Fact(
-            kind=FactKind.LOSS,
-            measure="moves",
-            after=other.moves,
-            bound=allowed,
-            unit="partitions",
-        )
-    ]
-
-
-def _unowned(live: Score, other: Score) -> list[Fact]:
-    if other.unowned == live.unowned:
+    if standing.forecast is not None and candidate.forecast is not None:
         return []
-    kind = FactKind.GAIN if other.unowned < live.unowned else FactKind.LOSS
-    return [replace(_compared("unowned", live.unowned, other.unowned, "partitions"), kind=kind)]
+    return [_loss("partition_spread", before, after)]
 
 
-def near_floor(score: Score, policy: Policy) -> Fact | None:
-    """That no assignment could bring the largest member lag down much; None where one could."""
-    lag, floor = score.largest_member_lag, score.lag_floor
-    if lag is None or floor is None or score.unowned or lag < max(policy.least_lag, 1):
-        return None
-    if lag > floor * (1 + policy.near_floor):
-        return None
-    return finding("largest_member_lag", after=lag, bound=floor, unit="offsets")
+def _moves(standing: Standing, score: Score) -> list[Fact]:
+    allowed = int(standing.partitions * standing.policy.moves_per_gain)
+    if score.moves <= allowed:
+        return []
+    return [replace(_loss("moves", None, score.moves), bound=allowed)]
+
+
+def _unowned(live: Score, other: Score, kind: FactKind) -> list[Fact]:
+    fewer = other.unowned < live.unowned
+    if other.unowned == live.unowned or fewer is not (kind is FactKind.GAIN):
+        return []
+    return [replace(_loss("unowned", live.unowned, other.unowned), kind=kind)]
+
+
+def _loss(measure: str, before: float | None, after: float) -> Fact:
+    return Fact(kind=FactKind.LOSS, measure=measure, before=before, after=after, unit="partitions")

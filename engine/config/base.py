@@ -18,14 +18,20 @@ class Strict(BaseModel):
     renamed: ClassVar[Mapping[str, str]] = {}
     """Keys of earlier versions, and what they are called now."""
 
+    gone: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions that no other key stands for, and what holds instead."""
+
     @model_validator(mode="before")
     @classmethod
     def _no_old_names(cls, given: Any) -> Any:
         """
         Raises:
-            ValueError: A key has another name now.
+            ValueError: A key has another name now, or means nothing any more.
         """
         for old, new in cls.renamed.items():
             if isinstance(given, Mapping) and old in given:
                 raise ValueError(f"{old} is called {new} now")
+        for old, instead in cls.gone.items():
+            if isinstance(given, Mapping) and old in given:
+                raise ValueError(f"{old} means nothing any more: {instead}")
         return given

@@ -29,13 +29,13 @@ class Policy(Strict):
 
     Attributes:
         deployment: Which strategies may be advised, by how a user gets them.
-        lag_gain: Least relative fall of the largest member lag.
-        rack_gain: Least fall of the cross-rack share, in points of 1.
-        cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for `rack_gain`.
-        spread_gain: Least fall of the partition spread, in partitions.
-        least_lag: A largest member lag below this many offsets is nobody's problem.
+        lag_gain: By how much of it the lag an hour ahead must fall, from the low end of staying to the high end of the
+            switch.
+        least_saving_bytes_per_day: Least saving across racks.
+        least_saving_records_per_day: Least saving across racks where bytes are not known.
+        cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for both.
         moves_per_gain: Moves allowed, as a share of the group's partitions.
-        confirmations: Consecutive snapshots in which the same strategy must win.
+        dead_band: Once a switch is advised, this share of a threshold is enough for it to stay so.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
         message_seconds: From one message about the advice of a group to the next, unless its diagnosis changed.
         rebalance_seconds: How long partitions stand still in a rebalance in which they are given up.
@@ -50,16 +50,24 @@ class Policy(Strict):
         mute_seconds: Since the last of those, for so long; older ones do not count.
     """
 
-    renamed: ClassVar = {"lag_worth": "least_lag", "reach": "deployment"}
+    renamed: ClassVar = {"reach": "deployment", "confirmations": "confirm_wins"}
+    gone: ClassVar = {
+        "lag_worth": "how far behind a group may be is objective_seconds of the rule",
+        "least_lag": "how far behind a group may be is objective_seconds of the rule",
+        "rack_gain": (
+            "racks are judged by what crosses them, least_saving_bytes_per_day or"
+            " least_saving_records_per_day"
+        ),
+        "spread_gain": "counts that could be more even are a remark, no reason to switch",
+    }
 
     deployment: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
     lag_gain: Share = 0.2
-    rack_gain: Share = 0.1
-    cost_gain: float | None = Field(default=None, gt=0)
-    spread_gain: int = Field(default=2, ge=1)
-    least_lag: int = Field(default=100, ge=0)
+    least_saving_bytes_per_day: float = Field(default=1_000_000_000, ge=0, allow_inf_nan=False)
+    least_saving_records_per_day: float = Field(default=1_000_000, ge=0, allow_inf_nan=False)
+    cost_gain: float | None = Field(default=None, ge=0.01, allow_inf_nan=False)
     moves_per_gain: Share = 1.0
-    confirmations: int = Field(default=2, ge=1)
+    dead_band: Share = 0.5
     near_floor: Share = 0.05
     message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
     rebalance_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)

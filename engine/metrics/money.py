@@ -20,6 +20,9 @@ from evenkeel.engine.model import Flags, Floats, PartitionTable, SizeBasis
 SECONDS_PER_MONTH = 30 * 24 * 3600
 BYTES_PER_GB = 10**9
 
+CENT = 0.01
+"""What is below this, in any currency, is not spoken of."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordSize:

@@ -1,4 +1,4 @@
-"""The candidates of many groups as far as deciding needs them: scores and flaws of all, the rest of a few."""
+"""The candidates of many groups as far as deciding needs them: scores, forecasts, flaws of all, the rest of a few."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.figures import Score
+from evenkeel.engine.figures import Forecast, Score
 from evenkeel.engine.model import Candidate, Deployment, Feasibility
-from evenkeel.engine.records import CandidateColumns, arrow_schema, record_of
+from evenkeel.engine.records import CandidateColumns, arrow_schema, record_of, records_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
 
 _SCORE = tuple(spec.name for spec in columns_of(Score))
@@ -27,22 +27,22 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
     without a score, whose reason is the group's.
     """
     table = candidates.select(NEEDED).sort_by("position").combine_chunks()
-    flaws = _findings(table)
+    flaws, forecasts = _findings(table), _forecasts(table)
     whole = _in_full(table)
     found: dict[str, list[Candidate]] = {}
-    for row, (group, candidate) in enumerate(_plain(table, flaws)):
+    for row, (group, candidate) in enumerate(_plain(table, flaws, forecasts)):
         found.setdefault(group, []).append(whole.get(row, candidate))
     return found
 
 
 def _plain(
-    table: pa.Table, flaws: Mapping[int, tuple[Fact, ...]]
+    table: pa.Table, flaws: Mapping[int, tuple[Fact, ...]], forecasts: Mapping[int, Forecast]
 ) -> Iterator[tuple[str, Candidate]]:
-    names = ("group_id", "strategy", "deployment", "feasibility")
+    names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
     texts = zip(*(table[name].to_pylist() for name in names), strict=True)
     figures = zip(*(table[name].to_pylist() for name in _SCORE), strict=True)
     unowned = _SCORE.index("unowned")
-    for row, ((group, strategy, deployment, feasible), numbers) in enumerate(
+    for row, ((group, strategy, deployment, feasible, running), numbers) in enumerate(
         zip(texts, figures, strict=True)
     ):
         known = numbers[unowned] is not None
@@ -53,10 +53,19 @@ def _plain(
                 deployment=Deployment(deployment),
                 feasibility=Feasibility(feasible),
                 reason=(),
+                is_running=running,
                 score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
+                forecast=forecasts.get(row),
                 findings=flaws.get(row, ()),
             ),
         )
+
+
+def _forecasts(table: pa.Table) -> dict[int, Forecast]:
+    """The forecasts of those rows that have one: of a fleet few."""
+    rows = pc.indices_nonzero(table["forecast_lag_expected"].is_valid())
+    some = table.select([spec.name for spec in columns_of(Forecast)]).take(rows)
+    return dict(zip(rows.to_pylist(), records_of(Forecast, some), strict=True))
 
 
 def _findings(table: pa.Table) -> dict[int, tuple[Fact, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.text import several
@@ -14,16 +15,16 @@ def because(facts: Sequence[Fact]) -> str:
     """
     The facts behind a verdict as one clause: the reason with the gains and losses it speaks of, then what was found.
 
-    >>> gain = Fact(kind=FactKind.GAIN, measure="partition_spread", before=5, after=1)
+    >>> gain = Fact(kind=FactKind.GAIN, measure="unowned", before=5, after=0)
     >>> because([gain])
-    'partition spread 5 -> 1'
+    '5 unowned partitions get an owner'
     >>> because([Fact(kind=FactKind.REASON, measure="to_be_confirmed", subjects=("range",), after=1, bound=2), gain])
-    'range would pay (partition spread 5 -> 1), to be confirmed: won in 1 of the last 2 snapshots'
+    'range would pay (5 unowned partitions get an owner), to be confirmed: won in 1 of the last 2 snapshots'
     """
     reasons = of_kind(facts, FactKind.REASON)
     found = of_kind(facts, FactKind.FINDING, FactKind.DIAGNOSIS)
     gains, losses = (joined(_with_remarks(facts, kind)) for kind in (FactKind.GAIN, FactKind.LOSS))
-    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses)) or gains]
+    told = [_glued(reasons, lambda reason: _reason(reason, gains, losses, facts)) or gains]
     return "; ".join([part for part in (*told, *map(words, found)) if part])
 
 
@@ -74,15 +75,34 @@ def _with_remarks(facts: Sequence[Fact], kind: FactKind) -> list[Fact]:
     return kept
 
 
+def _behind(facts: Sequence[Fact], reason: Fact) -> str:
+    """The remarks right behind a reason."""
+    after = facts[facts.index(reason) + 1 :]
+    return ", ".join(map(words, takewhile(lambda fact: fact.kind is FactKind.REMARK, after)))
+
+
 _ALWAYS_THE_SAME: Mapping[str, str] = {
     "nothing_deployable": "there is no strategy that it could deploy",
     "no_live_assignment": "there is no live assignment to compare with",
     "diagnosis_unknown": "too little is known yet to blame the assignment",
+    "no_forecast": "what a switch would bring is not known yet: a forecast needs two snapshots",
 }
 
 
-def _reason(fact: Fact, gains: str, losses: str) -> str:
+_OF_REMARKS: Mapping[str, str] = {
+    "could_be_more_even": "could be more even with {by} ({how}), by itself no reason to switch",
+    "saves_too_little": "what {by} would save is too little for a switch: {how}",
+    "could_be_nearer": (
+        "fewer partitions would cross racks with {by} ({how}); what these carry is not known yet"
+    ),
+}
+"""Reasons that speak of the remarks behind them."""
+
+
+def _reason(fact: Fact, gains: str, losses: str, facts: Sequence[Fact]) -> str:
     names, why = strategies(fact), f" ({gains})" if gains else ""
+    if fact.measure in _OF_REMARKS:
+        return _OF_REMARKS[fact.measure].format(by=names, how=_behind(facts, fact))
     match fact.measure:
         case "gain_with_loss":
             return f"{names} would gain ({gains}) but lose ({losses})"
@@ -104,9 +124,6 @@ def _reason(fact: Fact, gains: str, losses: str) -> str:
             return f"{whose} is unknown, and nothing else is to gain"
         case "assignment_not_to_blame":
             return f"{names}: no other assignment mends that"
-        case "could_be_more_even":
-            spread = f"partition spread {fact.before:.0f} -> {fact.after:.0f}"
-            return f"it keeps up; counts could be more even with {names} ({spread})"
         case "restarting_no_help":
             return f"{names}: over too soon, or too little known, to restart anybody"
         case _:

@@ -7,9 +7,17 @@ from math import ceil, floor
 
 from evenkeel.engine.facts import PROOF, Fact, FactKind, of_kind
 from evenkeel.engine.text import and_more, does, listed, plural, several
-from evenkeel.engine.wording import course, deploying, diagnosing, electing, reading, streams
+from evenkeel.engine.wording import (
+    course,
+    deploying,
+    diagnosing,
+    electing,
+    reading,
+    streams,
+    weighing,
+)
 from evenkeel.engine.wording.clauses import Clause, known, partitions, subjects, whole
-from evenkeel.engine.wording.numbers import change, duration, money, offsets, percent
+from evenkeel.engine.wording.numbers import change, duration, offsets, percent
 
 MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "largest_member_lag": ("largest member lag", lambda n: offsets(round(n))),
@@ -40,16 +48,14 @@ def _clause(fact: Fact) -> str:
 
 
 def joined(facts: Iterable[Fact]) -> str:
-    """Clauses one after the other; a fact and its remarks stand closer together, a share before what it costs."""
+    """Clauses one after the other; a fact and its remarks stand closer together."""
     groups: list[list[Fact]] = []
     for fact in facts:
         if fact.kind is FactKind.REMARK and groups:
             groups[-1].append(fact)
         else:
             groups.append([fact])
-    cost = "cross_rack_cost_per_month"
-    ordered = [sorted(group, key=lambda fact: fact.measure == cost) for group in groups]
-    return "; ".join(", ".join(map(words, group)) for group in ordered)
+    return "; ".join(", ".join(map(words, group)) for group in groups)
 
 
 def formatted(measure: str, value: float) -> str:
@@ -74,11 +80,6 @@ def _lag(fact: Fact) -> str:
     before, after = whole(fact.before), whole(fact.after)
     told = f"largest member lag {change(f'{before:,}', offsets(after))}"
     return f"{told} ({percent(after / before - 1)})" if fact.kind is FactKind.GAIN else told
-
-
-def _cost(fact: Fact) -> str:
-    saved = known(fact.before) - known(fact.after)
-    return f"{money(abs(saved), fact.unit or '')} a month {'saved' if saved > 0 else 'more'}"
 
 
 def _moves(fact: Fact) -> str:
@@ -171,7 +172,7 @@ def _given(what: str) -> Clause:
 _WEIGHED: Mapping[str, Clause] = {
     "largest_member_lag": _lag,
     "cross_rack_share": _plain,
-    "cross_rack_cost_per_month": _cost,
+    **weighing.CLAUSES,
     "partition_spread": _plain,
     "moves": _moves,
     "unowned": _unowned,

@@ -104,24 +104,34 @@ def sentence(text: str) -> str:
     return ended[0].upper() + ended[1:] if first.isalpha() and first.islower() else ended
 
 
+def size(amount: float) -> str:
+    """
+    Bytes in the decimal unit that reads best.
+
+    >>> size(0), size(950), size(1_234_000), size(5e12)
+    ('0 B', '950 B', '1.2 MB', '5,000.0 GB')
+    """
+    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if amount >= least:
+            return f"{amount / least:,.1f} {unit}"
+    return f"{amount:,.0f} B"
+
+
 def byte_rate(per_second: float) -> str:
     """
-    Bytes per second in the decimal unit that reads best.
+    Bytes per second, as `size`.
 
-    >>> byte_rate(0), byte_rate(950), byte_rate(1_234_000), byte_rate(5e12)
-    ('0 B/s', '950 B/s', '1.2 MB/s', '5,000.0 GB/s')
+    >>> byte_rate(1_234_000)
+    '1.2 MB/s'
     """
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if per_second >= size:
-            return f"{per_second / size:,.1f} {unit}/s"
-    return f"{per_second:,.0f} B/s"
+    return f"{size(per_second)}/s"
 
 
 def money(amount: float, currency: str) -> str:
     """
     An amount of money, its sign left to the sentence around it.
 
-    >>> money(1234.5, "EUR"), money(0.001, "USD"), money(0, "USD")
-    ('1,234.50 EUR', 'less than 0.01 USD', '0.00 USD')
+    >>> money(1234.5, "EUR"), money(0, "USD")
+    ('1,234.50 EUR', '0.00 USD')
     """
-    return f"less than 0.01 {currency}" if 0 < amount < 0.005 else f"{amount:,.2f} {currency}"
+    return f"{amount:,.2f} {currency}"

@@ -160,9 +160,12 @@ def _keys(model: type[BaseModel]) -> str:
 
 def _renamed() -> str:
     rows = [
-        (name, f"`{old}`", f"`{new}`")
+        (name, f"`{old}`", now)
         for name, model in MODELS.items()
-        for old, new in getattr(model, "renamed", {}).items()
+        for old, now in (
+            *((old, f"`{new}`") for old, new in getattr(model, "renamed", {}).items()),
+            *getattr(model, "gone", {}).items(),
+        )
     ]
     return grid(("of", "before", "now"), rows)
 

@@ -64,6 +64,8 @@ def test_a_connection_completes_a_cluster_of_the_file(write):
         ('[clusters."EU West"]\nbootstrap = "b:1"', "clusters.EU West"),
         ('[[rules]]\nauto_offset_reset = "newest"', "rules.0.auto_offset_reset: use latest"),
         ("[[rules]]\npolicy = {lag_gain = 2}", "rules.0.policy.lag_gain"),
+        ("[[rules]]\npolicy = {cost_gain = 0.009}", "rules.0.policy.cost_gain"),
+        ("[[rules]]\npolicy = {dead_band = 1.5}", "rules.0.policy.dead_band"),
         ("[[rules]]\nprice_per_gb = -1", "rules.0.price_per_gb"),
         ("[[rules]]\nbytes_per_record = 0", "rules.0.bytes_per_record"),
         ('[[rules]]\ncurrency = "euro"', "rules.0.currency: write three capital letters, like EUR"),
@@ -83,9 +85,26 @@ def test_a_bad_value_is_named(write, text, named):
 
 def test_a_key_of_an_earlier_version_is_told_by_its_new_name(write):
     """Nothing that was configured is passed over in silence."""
-    write('[[rules]]\ngroups = "*"\npolicy = {lag_worth = 5}')
+    write('[[rules]]\ngroups = "*"\npolicy = {reach = ["setting"]}')
 
-    with pytest.raises(ConfigError, match="lag_worth is called least_lag now"):
+    with pytest.raises(ConfigError, match="reach is called deployment now"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("key", "instead"),
+    [
+        ("lag_worth = 5", "objective_seconds of the rule"),
+        ("least_lag = 100", "objective_seconds of the rule"),
+        ("rack_gain = 0.1", "least_saving_bytes_per_day"),
+        ("spread_gain = 2", "are a remark"),
+    ],
+)
+def test_a_key_that_means_nothing_any_more_says_what_holds_instead(write, key, instead):
+    """Nobody goes on believing in a threshold that nothing reads."""
+    write(f'[[rules]]\ngroups = "*"\npolicy = {{{key}}}')
+
+    with pytest.raises(ConfigError, match=f"means nothing any more: .*{instead}"):
         load()
 
 

@@ -59,14 +59,56 @@ def test_many_subjects_are_counted_not_lost():
     assert words(fact).endswith(": t00, t01, t02 and 22 more")
 
 
-def test_a_cost_stands_beside_its_share_whichever_decides():
-    """The share comes first, what it costs behind it, and the next gain apart."""
-    share = Fact(kind=REMARK, measure="cross_rack_share", before=0.1, after=0.2)
+def test_what_belongs_to_a_gain_stands_closer_than_the_next_gain():
+    """What decides comes first, its remarks behind it, and the next gain apart."""
     cost = Fact(kind=GAIN, measure="cross_rack_cost_per_month", before=90.0, after=30.0, unit="EUR")
-    spread = Fact(kind=GAIN, measure="partition_spread", before=4, after=0)
+    share = Fact(kind=REMARK, measure="cross_rack_share", before=0.1, after=0.2)
+    owned = Fact(kind=GAIN, measure="unowned", before=4, after=0)
 
-    told = "cross-rack share 10% -> 20%, 60.00 EUR a month saved; partition spread 4 -> 0"
-    assert because([cost, share, spread]) == told
+    told = "60.00 EUR a month saved, cross-rack share 10% -> 20%; 4 unowned partitions get an owner"
+    assert because([cost, share, owned]) == told
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        (
+            Fact(kind=REMARK, measure="price_held_up_offsets", after=0.2, bound=1),
+            "1 restart holds up next to nothing",
+        ),
+        (
+            Fact(kind=REMARK, measure="price_held_up_offsets", after=1.0, bound=0),
+            "handing over holds up about 1 record",
+        ),
+        (
+            Fact(kind=REMARK, measure="forecast_drained_seconds_expected", before=60.0, after=0.0),
+            "drained in 1 min -> already",
+        ),
+        (
+            Fact(
+                kind=REMARK, measure="forecast_lag_integral_expected", before=3600.0, after=10_800.0
+            ),
+            "over the hour 2 offsets more behind on average (7,200 offset-seconds)",
+        ),
+        (
+            Fact(kind=REMARK, measure="cross_rack_records_per_second", before=0.0, after=0.5),
+            "43,200 records a day more across racks",
+        ),
+    ],
+)
+def test_forecasts_and_prices_read_as_clauses(fact, told):
+    """One and many, nothing and something, less and more."""
+    assert words(fact) == told
+
+
+def test_a_fact_of_what_never_ends_survives_its_json():
+    """A group that is not drained within the hour has a fact that says so."""
+    never = Fact(
+        kind=REMARK, measure="forecast_drained_seconds_expected", before=float("inf"), after=9.0
+    )
+
+    assert record_of(Fact, to_json(never)) == never
+    assert record_of(Fact, row_of(never)) == never
 
 
 @pytest.mark.parametrize(
@@ -128,7 +170,7 @@ def test_every_measure_that_is_made_has_words():
     of_a_verdict = {
         *("nothing_deployable", "no_live_assignment", "nothing_to_gain", "unknown_lag"),
         *("assignment_not_to_blame", "could_be_more_even", "restarting_no_help"),
-        "diagnosis_unknown",
+        *("diagnosis_unknown", "no_forecast", "could_be_nearer", "saves_too_little"),
     }
     of_a_verdict |= {"gain_with_loss", "to_be_confirmed", "has_won", "still_advised"}
     made = {name for name in _made() if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name)}

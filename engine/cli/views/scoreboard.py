@@ -11,6 +11,7 @@ from evenkeel.engine.cli.views.columns import cell, cells, heads, pick
 from evenkeel.engine.cli.views.tables import Table, show, tell, text
 from evenkeel.engine.columns import Unit
 from evenkeel.engine.facts import Fact, FactKind, of_kind
+from evenkeel.engine.metrics.money import CENT
 from evenkeel.engine.model import Advice, Deployment, places_tasks
 from evenkeel.engine.records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from evenkeel.engine.wording import (
@@ -91,7 +92,11 @@ def cost_lines(metrics: Mapping[str, Any]) -> list[str]:
     carried, cost = metrics["cross_rack_bytes_per_second"], metrics["cross_rack_cost_per_month"]
     if carried is None:
         return []
-    priced = "" if cost is None else f", {money(cost, metrics['currency'])} in 30 days"
+    priced = (
+        ""
+        if cost is None or 0 < cost < CENT
+        else f", {money(cost, metrics['currency'])} in 30 days"
+    )
     return [f"Read across racks: {byte_rate(carried)}{priced}"]
 
 

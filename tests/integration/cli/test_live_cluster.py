@@ -60,10 +60,12 @@ def test_lag_of_a_group_that_never_committed_is_unknown(run, workload):
     assert text.splitlines()[-1] == "? unknown   - none"
 
 
-def test_advice_for_one_sick_group_now(run, workload):
-    """A switch that avoids cross-rack reads is found, confirmed by the samples, with its moves."""
+def test_advice_for_one_sick_group_now(run, workload, tmp_path):
+    """Less across racks is found, confirmed by the samples, with its moves; the first of them knows no rates."""
     group = named(workload, "racks-avoidable")
-    sampled = ("--samples", "2", "--every", "1")
+    least = "{least_saving_bytes_per_day = 1000, least_saving_records_per_day = 1000}"
+    (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\npolicy = {least}\n")
+    sampled = ("--samples", "3", "--every", "2")
     result = run("advise", "--bootstrap", workload.bootstrap, "--group", group, *sampled, "--json")
     [row] = objects(result)
     assert (row["verdict"], row["strategy"], row["seen"]) == ("switch", "sticky", 2)

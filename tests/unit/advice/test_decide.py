@@ -1,4 +1,4 @@
-"""When a switch pays, when to stay, and in which words."""
+"""What a group is told: who wins, what forbids a switch, what cannot be judged."""
 
 from __future__ import annotations
 
@@ -6,258 +6,212 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.engine.advice import decide
 from evenkeel.engine.config import Policy
-from evenkeel.engine.facts import Fact, FactKind, fact, finding, reason
-from evenkeel.engine.figures import Score
-from evenkeel.engine.model import Candidate, Deployment, Diagnosis, Feasibility, Verdict
+from evenkeel.engine.facts import finding, reason
+from evenkeel.engine.model import Deployment, Verdict
 from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.wording import because
-
-EVEN = Score(
-    partition_spread=0,
-    balanced=True,
-    most_partitions=2,
-    fewest_partitions=2,
-    largest_member_lag=0,
-    lag_skew=None,
-    lag_floor=0,
-    lag_floor_equal_counts=0,
-    cross_rack_share=None,
-    cross_rack_rate_share=None,
-    cross_rack_in_sync_share=None,
-    cross_leader_share=None,
-    racks_left_out=0,
-    moves=0,
-    newly_owned=0,
-    unowned=0,
-    drain_seconds=None,
+from tests.helpers.weighed import (
+    GB,
+    SKEWED,
+    candidate,
+    decided,
+    forecast,
+    live,
+    yardstick,
 )
-ONCE = Policy(confirmations=1)
-RESTART = Fact(kind=FactKind.HOW, measure="restart_one")
+
+BEHIND = forecast(40_000)
 
 
-def _candidate(strategy="roundrobin", feasibility=Feasibility.COULD_RUN, **score):
-    return Candidate(
-        strategy=strategy,
-        deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
-        feasibility=feasibility,
-        reason=(reason("runs_it"),),
-        score=replace(EVEN, **score),
-    )
-
-
-def _decide(*candidates, policy=ONCE, **more):
-    return decide(group="g", candidates=candidates, partitions=10, policy=policy, **more)
-
-
-def _before(strategy, seen):
-    return PreviousAdvice(group_id="g", strategy=strategy, seen=seen)
-
-
-def _live(**score):
-    return _candidate("live", Feasibility.CAN_RUN, **score)
+def _carries(gb_a_day):
+    return {"cross_rack_bytes_per_second": gb_a_day * GB}
 
 
 @pytest.mark.parametrize(
-    ("gain", "live", "other", "words"),
+    ("gain", "now", "then", "words"),
     [
-        (
-            "lag",
-            {"largest_member_lag": 1000},
-            {"largest_member_lag": 400},
-            "1,000 -> 400 offsets (-60%)",
-        ),
-        (
-            "racks",
-            {"cross_rack_share": 0.5},
-            {"cross_rack_share": 0.0},
-            "cross-rack share 50% -> 0%",
-        ),
-        ("spread", {"partition_spread": 5}, {"partition_spread": 1}, "partition spread 5 -> 1"),
+        ("lag", {"ahead": BEHIND}, {"ahead": forecast(400)}, "lag in an hour 40,000 -> 400"),
+        ("racks", _carries(5.0), _carries(1.5), "3.5 GB a day less across racks"),
         ("unowned", {"unowned": 2}, {"unowned": 0}, "2 unowned partitions get an owner"),
     ],
 )
-def test_one_gain_without_loss_is_a_switch(gain, live, other, words):
+def test_one_gain_without_loss_is_a_switch(gain, now, then, words):
     """Each kind of gain is enough alone, and is told in numbers."""
-    advice = _decide(_live(**live), _candidate(**other))
+    advice = decided(live(**now), candidate(**then), **SKEWED)
 
     assert (Verdict.SWITCH, "roundrobin") == (advice.verdict, advice.strategy), gain
     assert words in because(advice.facts)
 
 
 @pytest.mark.parametrize(
-    ("loss", "live", "other"),
+    ("loss", "now", "then"),
     [
-        (
-            "lag",
-            {"largest_member_lag": 1000, "cross_rack_share": 0.5},
-            {"largest_member_lag": 2000, "cross_rack_share": 0.0},
-        ),
-        (
-            "racks",
-            {"largest_member_lag": 1000, "cross_rack_share": 0.0},
-            {"largest_member_lag": 100, "cross_rack_share": 0.3},
-        ),
-        (
-            "spread",
-            {"cross_rack_share": 0.5, "partition_spread": 1},
-            {"cross_rack_share": 0.0, "partition_spread": 4},
-        ),
-        ("unowned", {"cross_rack_share": 0.5}, {"cross_rack_share": 0.0, "unowned": 1}),
+        ("forecast", {"ahead": forecast(10)}, {"ahead": forecast(900)}),
+        ("spread", {"partition_spread": 1}, {"partition_spread": 4}),
+        ("unowned", {}, {"unowned": 1}),
     ],
 )
-def test_a_gain_with_a_loss_is_no_switch(loss, live, other):
+def test_a_gain_with_a_loss_is_no_switch(loss, now, then):
     """What gets better may not be paid for by something else getting worse."""
-    advice = _decide(_live(**live), _candidate(**other))
+    advice = decided(live(**_carries(5.0), **now), candidate(**_carries(0.0), **then))
 
     assert advice.verdict is Verdict.STAY, loss
     assert "would gain" in because(advice.facts)
     assert "but lose" in because(advice.facts)
 
 
+def test_counts_that_get_less_even_are_no_loss_where_forecasts_tell_what_they_do():
+    """Who takes a hot partition for itself has fewer than the others, and that is the point."""
+    advice = decided(
+        live(ahead=BEHIND, partition_spread=1),
+        candidate(ahead=forecast(400), partition_spread=4),
+        **SKEWED,
+    )
+
+    assert advice.verdict is Verdict.SWITCH
+
+
 def test_a_flawed_assignment_is_never_advised():
     """However much it gains: an answer that gives a partition to two members is shown, not recommended."""
-    better = _candidate(largest_member_lag=100)
+    better = candidate(unowned=0)
     flawed = replace(better, findings=(finding("given_twice", ["t-0"], partitions=1),))
 
-    advice = _decide(_live(largest_member_lag=1000), flawed)
+    advice = decided(live(unowned=2), flawed)
 
     assert advice.verdict is Verdict.STAY
     assert "flawed: 1 partition is given to more than one member, t-0" in because(advice.facts)
-    assert _decide(_live(largest_member_lag=1000), better).verdict is Verdict.SWITCH
+    assert decided(live(unowned=2), better).verdict is Verdict.SWITCH
 
 
 def test_what_is_never_advised_is_no_yardstick_either():
     """A random assignment can be lucky; nobody should aim for it."""
-    lucky = _candidate("random", Feasibility.YARDSTICK, largest_member_lag=100)
+    lucky = yardstick("random", **_carries(0.0))
 
-    advice = _decide(_live(largest_member_lag=1000), replace(lucky, deployment=Deployment.NEVER))
+    advice = decided(live(**_carries(5.0)), replace(lucky, deployment=Deployment.NEVER))
 
     assert advice.yardstick is None
-    assert _decide(_live(largest_member_lag=1000), lucky).yardstick == "random"
+    assert decided(live(**_carries(5.0)), lucky).yardstick == "random"
 
 
 def test_too_many_moves_are_a_loss():
     """The policy bounds the share of partitions that may change hands."""
     policy = Policy(confirmations=1, moves_per_gain=0.3)
-    advice = _decide(
-        _live(cross_rack_share=0.5), _candidate(cross_rack_share=0.0, moves=4), policy=policy
-    )
+    advice = decided(live(unowned=2), candidate(unowned=0, moves=4), policy=policy)
 
     assert advice.verdict is Verdict.STAY
     assert "4 partitions would move, the policy allows 3" in because(advice.facts)
 
 
-def test_a_threshold_of_zero_still_asks_for_a_gain():
-    """Whoever wants every gain, however small, is not told to switch to what is no better."""
-    eager = Policy(confirmations=1, lag_gain=0, rack_gain=0)
-    same = {"largest_member_lag": 1000, "cross_rack_share": 0.5}
-
-    assert _decide(_live(**same), _candidate(**same), policy=eager).verdict is Verdict.STAY
-
-
-def test_no_rack_gained_is_no_loss_at_a_threshold_of_zero():
-    """What stays as it is does not stand against another gain."""
-    eager = Policy(confirmations=1, rack_gain=0)
-    live = _live(largest_member_lag=1000, cross_rack_share=0.5)
-    other = _candidate(largest_member_lag=400, cross_rack_share=0.5)
-
-    assert _decide(live, other, policy=eager).verdict is Verdict.SWITCH
-
-
-def test_a_fall_of_exactly_the_threshold_is_a_gain():
-    """30 % to 20 % are 10 points, whatever binary fractions make of them."""
-    live, other = _live(cross_rack_share=0.3), _candidate(cross_rack_share=0.2)
-
-    assert _decide(live, other).verdict is Verdict.SWITCH
-
-
 def test_lag_that_nobody_owns_is_not_held_against_who_takes_it():
     """What members have is less while partitions lie unowned: that is neither a loss nor a floor reached."""
-    live = _live(unowned=2, largest_member_lag=900, lag_floor=1000)
-    taken = _decide(live, _candidate(unowned=0, largest_member_lag=3000, lag_floor=1000))
-    alone = _decide(live)
+    now = live(unowned=2, largest_member_lag=900, lag_floor=1000)
+    taken = decided(now, candidate(unowned=0, largest_member_lag=3000, lag_floor=1000))
+    alone = decided(now)
 
     assert (taken.verdict, taken.strategy) == (Verdict.SWITCH, "roundrobin")
     assert "floor" not in because(alone.facts)
 
 
-def test_small_lag_is_nobodys_problem():
-    """Below the policy's worth, a relative gain means nothing."""
-    advice = _decide(_live(largest_member_lag=90), _candidate(largest_member_lag=1))
-
-    assert advice.verdict is Verdict.STAY
-    assert "nothing to gain" in because(advice.facts)
-
-
-def test_lag_at_its_floor_is_told_so():
-    """No assignment can help: say where to look instead."""
-    advice = _decide(
-        _live(largest_member_lag=1000, lag_floor=990), _candidate(largest_member_lag=1000)
-    )
-
-    assert advice.verdict is Verdict.STAY
-    assert "at its floor (990)" in because(advice.facts)
-
-
 def test_a_switch_needs_confirmation():
     """One snapshot is a hint; the second in a row is advice; another strategy starts over."""
-    candidates = _live(cross_rack_share=0.5), _candidate(cross_rack_share=0.0)
     policy = Policy(confirmations=2)
-    first = _decide(*candidates, policy=policy)
-    second = _decide(*candidates, policy=policy, previous=_before("roundrobin", 1))
-    other = _decide(*candidates, policy=policy, previous=_before("range", 5))
+
+    def told(strategy=None, seen=0):
+        before = PreviousAdvice(group_id="g", strategy=strategy, seen=seen) if strategy else None
+        return decided(live(unowned=2), candidate(), policy=policy, previous=before)
+
+    first, second, other = told(), told("roundrobin", 1), told("range", 5)
 
     assert [(Verdict.STAY, 1), (Verdict.SWITCH, 2), (Verdict.STAY, 1)] == [
         (a.verdict, a.seen) for a in (first, second, other)
     ]
-    assert "seen 1 of 2" in because(first.facts)
+    assert "won in 1 of the last 2" in because(first.facts)
 
 
-def test_the_best_is_chosen_then_the_fewest_moves():
-    """More worth first; at equal worth, less disruption."""
-    live = _live(cross_rack_share=0.6)
-    less = _candidate("range", cross_rack_share=0.2, moves=1)
-    more = _candidate("roundrobin", cross_rack_share=0.0, moves=9)
-    cheap = _candidate("sticky", cross_rack_share=0.0, moves=3)
+def _mended(strategy, integral, price=0.0, moves=0, **more):
+    ahead = forecast(400, integral=integral, restarts=3, offset_seconds=price)
+    return candidate(strategy, ahead=ahead, moves=moves, **more)
 
-    assert _decide(live, less, more, cheap).strategy == "sticky"
+
+@pytest.mark.parametrize(
+    ("candidates", "best"),
+    [
+        ([_mended("range", 9e6), _mended("sticky", 8e6)], "sticky"),
+        ([_mended("range", 9e6), _mended("sticky", 8e6, price=2e6)], "range"),
+        (
+            [_mended("range", 9e6, **_carries(3.0)), _mended("sticky", 9e6, **_carries(1.0))],
+            "sticky",
+        ),
+        ([_mended("range", 9e6, moves=5), _mended("sticky", 9e6, moves=3)], "sticky"),
+        ([_mended("range", 9e6, moves=3), _mended("sticky", 9e6, moves=3)], "range"),
+        ([_mended("range", 9e6), candidate("sticky", ahead=BEHIND, **_carries(0.0))], "range"),
+    ],
+)
+def test_the_most_valuable_is_chosen(candidates, best):
+    """Least lag after its price, then most saved across racks, then fewest moves, then the order of the table."""
+    told = decided(live(ahead=BEHIND, **_carries(9.0)), *candidates, **SKEWED)
+
+    assert (told.verdict, told.strategy) == (Verdict.SWITCH, best)
+
+
+def test_among_those_that_save_across_racks_the_bytes_decide_before_the_price():
+    """One restart less is not worth a GB a day."""
+    dear = forecast(100, restarts=6, offset_seconds=9000.0)
+    cheap = forecast(100, restarts=3, offset_seconds=4000.0)
+
+    told = decided(
+        live(ahead=forecast(100), **_carries(9.0)),
+        candidate("range", ahead=cheap, **_carries(5.0)),
+        candidate("sticky", ahead=dear, **_carries(1.0)),
+    )
+
+    assert told.strategy == "sticky"
 
 
 def test_what_cannot_be_deployed_is_a_yardstick_beside_it():
     """The better one that this group cannot run is named, never advised."""
-    yardstick = _candidate("uniform", Feasibility.YARDSTICK, cross_rack_share=0.0)
-    advice = _decide(_live(cross_rack_share=0.5), _candidate(cross_rack_share=0.3), yardstick)
+    ideal = yardstick("uniform", **_carries(0.0))
+    advice = decided(live(**_carries(5.0)), candidate(**_carries(3.0)), ideal)
 
     assert ("roundrobin", "uniform") == (advice.strategy, advice.yardstick)
-    assert because(advice.yardstick_facts) == "cross-rack share 50% -> 0%"
+    assert because(advice.yardstick_facts) == "5.0 GB a day less across racks"
+
+
+def test_a_yardstick_is_held_to_the_same_rule():
+    """Without diagnosis or forecast it gains no lag either, and a worse forecast is its loss, too."""
+    ideal = yardstick("uniform", ahead=forecast(400))
+
+    assert decided(live(ahead=BEHIND), ideal, **SKEWED).yardstick == "uniform"
+    assert decided(live(ahead=BEHIND), ideal).yardstick is None
+    worse = yardstick("uniform", ahead=forecast(90_000), **_carries(0.0))
+    assert decided(live(ahead=BEHIND, **_carries(5.0)), worse).yardstick is None
 
 
 def test_a_yardstick_that_is_no_better_is_not_mentioned():
     """Only what beats the deployable best is worth a word."""
-    yardstick = _candidate("uniform", Feasibility.YARDSTICK, cross_rack_share=0.3)
-    advice = _decide(_live(cross_rack_share=0.5), _candidate(cross_rack_share=0.3), yardstick)
+    ideal = yardstick("uniform", **_carries(3.0))
+    advice = decided(live(**_carries(5.0)), candidate(**_carries(3.0)), ideal)
 
     assert advice.yardstick is None
 
 
 def test_policy_says_which_kinds_of_strategy_may_be_advised():
     """A class to ship is advised only where the policy allows it."""
-    own = replace(_candidate("lag-aware", cross_rack_share=0.0), deployment=Deployment.CLASS)
-    live = _live(cross_rack_share=0.5)
+    own = replace(candidate("lag-aware", **_carries(0.0)), deployment=Deployment.CLASS)
+    now = live(**_carries(5.0))
 
-    assert _decide(live, own).verdict is Verdict.STAY
+    assert decided(now, own).verdict is Verdict.STAY
     allowed = Policy(confirmations=1, deployment=("setting", "class"))
-    assert _decide(live, own, policy=allowed).verdict is Verdict.SWITCH
+    assert decided(now, own, policy=allowed).verdict is Verdict.SWITCH
 
 
 @pytest.mark.parametrize(
     ("candidates", "withheld", "why"),
     [
-        ([_live()], "offsets are missing", "offsets are missing"),
+        ([live()], "offsets are missing", "offsets are missing"),
         (
-            [replace(_live(), score=None, reason=(reason("in_rebalance", ["Reconciling"]),))],
+            [replace(live(), score=None, reason=(reason("in_rebalance", ["Reconciling"]),))],
             None,
             "rebalancing (Reconciling)",
         ),
@@ -266,154 +220,16 @@ def test_policy_says_which_kinds_of_strategy_may_be_advised():
 )
 def test_what_cannot_be_judged_says_why(candidates, withheld, why):
     """Withheld data and infeasible groups are not told to stay."""
-    advice = _decide(*candidates, withheld=withheld)
+    advice = decided(*candidates, withheld=withheld)
 
     assert (Verdict.NOT_JUDGED, why) == (advice.verdict, because(advice.facts))
 
 
 def test_unknown_scores_are_neither_gain_nor_loss():
-    """An unknown lag on either side says nothing."""
-    advice = _decide(_live(largest_member_lag=None), _candidate(largest_member_lag=500))
+    """What is unknown on either side says nothing."""
+    advice = decided(
+        live(cross_rack_bytes_per_second=None, partition_spread=None),
+        candidate(partition_spread=5, **_carries(0.0)),
+    )
 
     assert advice.verdict is Verdict.STAY
-
-
-PRICED = {"currency": "EUR", "cross_rack_bytes_per_second": 1.0}
-
-
-def _priced(share, cost):
-    return {"cross_rack_share": share, "cross_rack_cost_per_month": cost, **PRICED}
-
-
-@pytest.mark.parametrize(
-    ("cost", "words"),
-    [
-        (20.0, "cross-rack share 80% -> 10%, 100.50 EUR a month saved"),
-        (120.501, "cross-rack share 80% -> 10%"),  # less than a cent
-        (None, "cross-rack share 80% -> 10%"),
-    ],
-)
-def test_what_a_switch_saves_is_said_where_it_is_known(cost, words):
-    """Money stands beside the share; without both costs nothing is said of it."""
-    told = _decide(_live(**_priced(0.8, 120.5)), _candidate(**_priced(0.1, cost)))
-
-    assert (told.verdict, because(told.facts)) == (Verdict.SWITCH, words)
-
-
-@pytest.mark.parametrize(
-    ("live", "other", "verdict"),
-    [
-        ((0.8, 120.0), (0.1, 60.0), Verdict.SWITCH),
-        ((0.8, 120.0), (0.1, 100.0), Verdict.STAY),
-        ((0.8, 120.0), (0.79, 60.0), Verdict.SWITCH),
-        ((0.8, None), (0.1, None), Verdict.SWITCH),
-    ],
-)
-def test_with_cost_gain_money_decides_where_it_is_known(live, other, verdict):
-    """50 a month must be saved, whatever the share; unknown costs leave it to the share."""
-    policy = Policy(confirmations=1, cost_gain=50)
-
-    assert _decide(
-        _live(**_priced(*live)), _candidate(**_priced(*other)), policy=policy
-    ).verdict is (verdict)
-
-
-def test_what_costs_more_by_half_of_cost_gain_forbids_a_switch():
-    """A better spread does not pay for it."""
-    live = _live(partition_spread=6, **_priced(0.1, 20.0))
-    other = _candidate(partition_spread=0, **_priced(0.12, 50.0))
-    told = _decide(live, other, policy=Policy(confirmations=1, cost_gain=50))
-
-    assert told.verdict is Verdict.STAY
-    assert "10% -> 12%, 30.00 EUR a month more" in because(told.facts)
-
-
-def test_what_goes_to_members_of_unknown_racks_is_no_gain():
-    """Two partitions that crossed now go where nobody knows: neither nearer nor cheaper."""
-    live = _live(racks_left_out=1, **_priced(0.67, 103.68))
-    other = _candidate(racks_left_out=3, **_priced(0.0, 0.0))
-
-    told = _decide(live, other)
-
-    assert told.verdict is Verdict.STAY
-    assert "saved" not in because(told.facts)
-
-
-def test_unknown_lag_is_not_called_nothing_to_gain():
-    """A group that never committed learns that its lag is unknown, of how much, and what to configure."""
-    unset = finding("no_offset_reset", partitions=3)
-    live, other = _live(largest_member_lag=None), _candidate(largest_member_lag=None)
-
-    advice = _decide(live, other, unknown_lag=3, findings=[finding("rebalancing"), unset])
-
-    assert advice.verdict is Verdict.STAY
-    assert because(advice.facts) == (
-        "the lag of 3 partitions is unknown, and nothing else is to gain; nothing is committed on 3 partitions, and"
-        " where the group would begin is not known: set auto_offset_reset in a rule of evenkeel.toml"
-    )
-
-
-LESS_LAG = {"largest_member_lag": 3000, "lag_floor": 100}
-
-
-def _diagnosed(diagnosis, *facts, live=None, other=None):
-    """Advice on a group of a diagnosis, that a strategy would give half of its largest member lag."""
-    return _decide(
-        _live(**(live or {"largest_member_lag": 6000})),
-        _candidate(**(other or LESS_LAG)),
-        policy=Policy(confirmations=1),
-        diagnosis=diagnosis,
-        findings=facts,
-    )
-
-
-def _drains(seconds):
-    return fact(FactKind.DIAGNOSIS, "catching_up", before=4000.0, after=seconds, partitions=3)
-
-
-@pytest.mark.parametrize(
-    ("diagnosis", "facts", "verdict"),
-    [
-        (Diagnosis.SKEWED_LOAD, (), Verdict.SWITCH),
-        (Diagnosis.CATCHING_UP, (_drains(2 * 3600.0),), Verdict.SWITCH),
-        (Diagnosis.CATCHING_UP, (_drains(600.0),), Verdict.STAY),
-        (Diagnosis.CATCHING_UP, (_drains(None),), Verdict.STAY),
-        (Diagnosis.KEEPS_UP, (), Verdict.STAY),
-        (Diagnosis.SLOW_MEMBER, (), Verdict.STAY),
-        (Diagnosis.UNKNOWN, (), Verdict.STAY),
-        (None, (), Verdict.SWITCH),
-    ],
-)
-def test_lag_speaks_for_a_switch_only_where_the_assignment_is_to_blame(diagnosis, facts, verdict):
-    """What another assignment cannot mend, and what is over soon, restarts nobody."""
-    assert _diagnosed(diagnosis, *facts).verdict is verdict
-
-
-def test_what_no_assignment_mends_is_said_with_its_names():
-    """Who reads it knows where to look."""
-    slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
-
-    assert because(_diagnosed(Diagnosis.SLOW_MEMBER, slow).facts) == (
-        "slow member: no other assignment mends that; m-3 does 0.6/s, its peers 2/s; 2/s arrives"
-    )
-
-
-def test_counts_that_could_be_more_even_are_a_remark():
-    """Of a group that keeps up it is said, and restarts nobody."""
-    told = _diagnosed(
-        Diagnosis.KEEPS_UP, live={"partition_spread": 12}, other={"partition_spread": 1}
-    )
-
-    assert told.verdict is Verdict.STAY
-    assert because(told.facts) == (
-        "it keeps up; counts could be more even with roundrobin (partition spread 12 -> 1)"
-    )
-
-
-def test_racks_speak_for_a_switch_whatever_the_diagnosis():
-    """What crosses racks costs, also while a group keeps up."""
-    told = _diagnosed(
-        Diagnosis.KEEPS_UP, live={"cross_rack_share": 0.8}, other={"cross_rack_share": 0.1}
-    )
-
-    assert told.verdict is Verdict.SWITCH

@@ -54,7 +54,7 @@ def snapshot(number: int) -> ClusterSnapshot:
     return make_snapshot(
         number=number,
         cluster="prod",
-        topics=[topic("orders", 6, end=1000 + 600 * number), topic("pay", 4, end=500)],
+        topics=[topic("orders", 6, end=1000 + 6000 * number), topic("pay", 4, end=500)],
         groups=[
             group(
                 "uneven",
@@ -62,7 +62,7 @@ def snapshot(number: int) -> ClusterSnapshot:
                     member("app-1", ["orders"], {"orders": range(5)}, rack="rack-a"),
                     member("app-2", ["orders"], {"orders": [5]}, rack="rack-b"),
                 ],
-                committed={"orders": [500 + 600 * number] * 6},
+                committed={"orders": [500 + 6000 * number] * 6},
             ),
             group("fine", members=2, lag={"pay": 0}),
             group("never", members=2, topics=["pay"]),

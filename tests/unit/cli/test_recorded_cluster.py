@@ -30,7 +30,7 @@ def told():
         ("slow-member", "stay", None, "slow member: no other assignment mends that"),
         ("hot-partition", "stay", None, "4/s arrives in sensors-0"),
         ("racks-ignored", "stay", None, "nothing to gain: uniform, range-server are no better"),
-        ("racks-avoidable", "switch", "sticky", "cross-rack share 83% -> 8%"),
+        ("racks-avoidable", "stay", None, "what sticky would save is too little for a switch"),
         ("idle-members", "stay", None, "nothing to gain"),
         ("empty-with-commits", "not judged", None, "no members (Empty)"),
         ("never-committed", "stay", None, "set auto_offset_reset in a rule"),
@@ -61,8 +61,10 @@ def test_no_group_is_missing(told):
 
 def test_a_group_that_lost_rack_awareness_is_shown_what_is_possible(told):
     """The broker's assignors look at no rack; what would be best is named all the same."""
-    assert told["racks-ignored"]["yardstick"] == "min_traffic"
-    assert "33% -> 0%" in told["racks-ignored"]["yardstick_reason"]
+    rows = {row["strategy"]: row for row in told["racks-ignored"]["strategies"]}
+
+    assert (rows["live"]["cross_rack_share"], rows["min_traffic"]["cross_rack_share"]) == (1 / 3, 0)
+    assert "lost rack awareness: 33% of its partitions" in "".join(rows["live"]["findings"])
 
 
 def test_a_streams_application_is_replayed_task_by_task(told):

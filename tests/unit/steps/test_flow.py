@@ -21,7 +21,10 @@ from evenkeel.engine.steps.advise import advise_groups
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
-SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))
+FEW = 10_000
+"""Records a day that count as a saving: little arrives at small groups."""
+
+SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1, least_saving_records_per_day=FEW)),))
 
 
 def _uneven(number: int):
@@ -231,6 +234,7 @@ def test_advice_for_every_group(lake):
 
     assert advice["crossing"]["verdict"] == "switch"
     assert advice["crossing"]["strategy"] == "range"
+    assert advice["crossing"]["reason"].startswith("57,600 records a day less across racks")
     assert "cross-rack share 50% -> 0%" in advice["crossing"]["reason"]
     assert len(advice["crossing"]["moves"]) == 2
     assert advice["empty"]["reason"] == "no members (Empty)"
@@ -357,7 +361,8 @@ def test_rejected_candidates_are_no_ground_for_advice(lake):
 
 def test_advice_remembers_what_came_before(lake):
     """With two confirmations asked for, the preceding snapshot's preference counts."""
-    settings = Settings(rules=(Rule(policy=Policy(confirmations=2)),))
+    policy = Policy(confirmations=2, least_saving_records_per_day=FEW)
+    settings = Settings(rules=(Rule(policy=policy),))
     metrics = steps.compute_metrics(lake, settings, snapshot_id(1))
     steps.record_metrics(lake, snapshot_id(1), metrics)
     tables = steps.propose_candidates(lake, settings, snapshot_id(1))

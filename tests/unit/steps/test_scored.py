@@ -8,9 +8,11 @@ import pytest
 
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.facts import FactKind, finding
+from evenkeel.engine.figures import Forecast
 from evenkeel.engine.model import Candidate, Verdict
 from evenkeel.engine.records import row_of
 from evenkeel.engine.steps.advise import advise_groups
@@ -18,7 +20,8 @@ from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.scored import scored
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
-SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1)),))
+POLICY = Policy(confirmations=1, least_saving_records_per_day=10_000)
+SETTINGS = Settings(rules=(Rule(policy=POLICY),))
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +31,24 @@ def tables() -> dict[str, Any]:
         member("a", ["orders"], {"orders": [0, 1]}, rack="rack-a"),
         member("b", ["orders"], {"orders": [2, 3]}, rack="rack-b"),
     ]
-    snapshot = make_snapshot(
-        topics=[topic("orders", 4, replicas=[[1], [0], [1], [0]]), topic("old", 1)],
-        groups=[
-            group("crossing", members=crossed, lag={"orders": 5}),
-            group("empty", lag={"old": 7}),
-            group("moving", members=1, topics=["orders"], state="PreparingRebalance"),
-        ],
-    )
+    replicas = [[1], [0], [1], [0]]
+    snapshots = [
+        make_snapshot(
+            number=number,
+            topics=[
+                topic("orders", 4, end=1000 + 100 * number, replicas=replicas),
+                topic("old", 1),
+            ],
+            groups=[
+                group("crossing", members=crossed, lag={"orders": 5}),
+                group("empty", lag={"old": 7}),
+                group("moving", members=1, topics=["orders"], state="PreparingRebalance"),
+            ],
+        )
+        for number in range(2)
+    ]
     lake = Recording()
-    [name] = store(lake, snapshot)
+    _, name = store(lake, *snapshots)
     metrics = steps.compute_metrics(lake, SETTINGS, name)
     steps.record_metrics(lake, name, metrics)
     return metrics | steps.propose_candidates(lake, SETTINGS, name)
@@ -47,15 +58,17 @@ def decided_by(candidate: Candidate) -> tuple[Any, ...]:
     """What deciding looks at."""
     reason = candidate.reason if candidate.score is None and candidate.strategy == "live" else ()
     known = (candidate.strategy, candidate.deployment, candidate.feasibility)
-    return (*known, reason, candidate.score, candidate.findings)
+    return (*known, reason, candidate.score, candidate.forecast, candidate.findings)
 
 
 def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
-    """Scores, flaws and the reason of a group without a score are those of each row read by itself."""
+    """Scores, forecasts, flaws and the reason of a group without a score are those of each row read by itself."""
     rows = tables["candidates"].sort_by("position").to_pylist()
     for row in rows[::2]:
         flaws = [row_of(finding("flaw", quote=quote)) for quote in (row["strategy"], "another")]
         row["facts"] = [flaws[0], *row["facts"], flaws[1]]
+    for number, row in enumerate(rows[::3]):
+        row |= {spec.name: number for spec in columns_of(Forecast)}
     found = scored(rows_to_table(rows, CANDIDATES["candidates"]))
     assert {*found} == {"crossing", "empty", "moving"}
     for name, candidates in found.items():
@@ -63,6 +76,7 @@ def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
         assert [decided_by(one) for one in candidates] == [decided_by(one) for one in own]
     assert any(one.reason for one in found["moving"])
     assert any(one.findings for one in found["crossing"])
+    assert len({one.forecast for one in found["crossing"]}) > 2
 
 
 def test_rows_from_before_there_were_facts_keep_their_flaws(tables: dict[str, Any]) -> None:

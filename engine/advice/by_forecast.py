@@ -1,0 +1,102 @@
+"""What forecasts say of a switch: how far behind a group will be with it and without, and what getting there costs."""
+
+from __future__ import annotations
+
+from evenkeel.engine.advice.standing import Argument, Standing
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.figures import Forecast
+
+
+def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argument:
+    """
+    Whether a group falls behind less with a switch, whatever comes, by more than the switch costs.
+
+    The high end of the candidate's lag in an hour must lie below the low end of the live one's by `lag_gain` of it, and
+    the expected lag integral of the hour must fall by more than the price. What it falls by beyond that is what is won,
+    in offset-seconds.
+
+    Args:
+        standing: What the candidate is held against.
+        other: What becomes of the group with it; None unknown.
+        ease: What the threshold is multiplied by.
+    """
+    live = standing.forecast
+    if not standing.lag_speaks or live is None or other is None:
+        return Argument()
+    least = standing.policy.lag_gain * ease
+    best, worst = live.forecast_lag_low, other.forecast_lag_high
+    if worst >= best or worst > best * (1 - least):
+        return Argument()
+    integral = "forecast_lag_integral_expected"
+    fall = live.forecast_lag_integral_expected - other.forecast_lag_integral_expected
+    costs = other.price_offset_seconds or 0.0
+    gain = (
+        _compared(FactKind.GAIN, "forecast_lag_expected", live, other, "offsets"),
+        _compared(FactKind.REMARK, "forecast_lag_low", live, other, "offsets"),
+        _compared(FactKind.REMARK, "forecast_lag_high", live, other, "offsets"),
+        _compared(FactKind.REMARK, "forecast_drained_seconds_expected", live, other, "s"),
+        _compared(FactKind.REMARK, integral, live, other, "offset-seconds"),
+        *price(other),
+    )
+    if fall > costs:
+        return Argument(gain=gain, won=fall - costs)
+    dear = Fact(
+        kind=FactKind.LOSS,
+        measure="price_offset_seconds",
+        after=costs,
+        bound=fall,
+        unit="offset-seconds",
+    )
+    return Argument(gain=gain, loss=(dear,))
+
+
+def worse(standing: Standing, other: Forecast | None, *, strict: bool) -> tuple[Fact, ...]:
+    """
+    Why a group fares worse with a candidate, as losses; none where it does not, or that is not known.
+
+    It does where the low end of its lag in an hour lies above the high end of the live one's, or its busiest member
+    gets more than it can do while that of the live assignment does not.
+
+    Args:
+        standing: What the candidate is held against.
+        other: What becomes of the group with it; None unknown.
+        strict: Whether the expected lag is held against the live high end instead: of who wants no less lag it is asked
+            that there be no more.
+    """
+    live = standing.forecast
+    if live is None or other is None:
+        return ()
+    lag, used = "forecast_lag_expected", "forecast_utilisation_expected"
+    held = other.forecast_lag_expected if strict else other.forecast_lag_low
+    before, after = live.forecast_utilisation_expected, other.forecast_utilisation_expected
+    losses = []
+    if held > live.forecast_lag_high:
+        losses.append(_compared(FactKind.LOSS, lag, live, other, "offsets"))
+    if after is not None and after > 1 and (before is None or before <= 1):
+        losses.append(_compared(FactKind.LOSS, used, live, other, "share"))
+    return tuple(losses)
+
+
+def price(forecast: Forecast | None) -> tuple[Fact, ...]:
+    """What a switch costs, as remarks; nothing where nothing has to be done, or that is not known."""
+    if forecast is None or forecast.price_offset_seconds is None:
+        return ()
+    held_up = Fact(
+        kind=FactKind.REMARK,
+        measure="price_held_up_offsets",
+        after=forecast.price_held_up_offsets or 0.0,
+        bound=forecast.price_restarts or 0,
+        unit="offsets",
+    )
+    costs = Fact(
+        kind=FactKind.REMARK,
+        measure="price_offset_seconds",
+        after=forecast.price_offset_seconds,
+        unit="offset-seconds",
+    )
+    return held_up, costs
+
+
+def _compared(kind: FactKind, measure: str, live: Forecast, other: Forecast, unit: str) -> Fact:
+    before, after = getattr(live, measure), getattr(other, measure)
+    return Fact(kind=kind, measure=measure, before=before, after=after, unit=unit)

@@ -1,0 +1,141 @@
+"""
+What a switch saves across racks: in bytes where these are known, else in records; or in money where that is asked for.
+
+Partitions are no measure of it: one that nobody writes to costs nothing wherever it is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from evenkeel.engine.advice.standing import Argument, Standing
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.figures import Score
+from evenkeel.engine.metrics.money import CENT
+
+SECONDS_PER_DAY = 24 * 3600
+
+LEAST_SHARE = 0.1
+"""A smaller fall of the share of partitions is not worth a remark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Saving:
+    """What is saved, negative where it is more, and the least that counts, in the same unit."""
+
+    fact: Fact
+    saved: float
+    least: float
+
+
+def less_across(standing: Standing, other: Score, ease: float) -> Argument:
+    """
+    Whether a switch saves enough across racks; what is won is told in multiples of the least that counts.
+
+    More across racks forbids a switch only where `cost_gain` says what it is worth, by half of that; else it is told
+    beside what is gained (`more_across`).
+
+    Args:
+        standing: What the candidate is held against.
+        other: The candidate's score.
+        ease: What the threshold is multiplied by.
+    """
+    live, asked = standing.score, standing.policy.cost_gain
+    money, traffic = _money(live, other, asked or 0.0), _traffic(standing, other)
+    decides = money if money and asked is not None else traffic
+    if decides is None:
+        return Argument()
+    also = [each.fact for each in (traffic, money) if each and each is not decides]
+    # a saving below a cent is no saving
+    also = [each for each in also if money is None or each is not money.fact or _speaks(money)]
+    behind = (*also, *_share(live, other))
+    if decides is money and decides.saved <= -decides.least / 2:
+        return Argument(loss=(replace(decides.fact, kind=FactKind.LOSS), *behind))
+    # what goes to members of unknown racks is not known to be near
+    if other.racks_left_out > live.racks_left_out or decides.saved <= 0:
+        return Argument()
+    if decides.saved < decides.least * ease or (decides is money and not _speaks(money)):
+        return Argument()
+    gain = (replace(decides.fact, kind=FactKind.GAIN), *behind)
+    return Argument(gain=gain, won=decides.saved / (decides.least or 1.0))
+
+
+def more_across(standing: Standing, other: Score) -> tuple[Fact, ...]:
+    """How much more would cross racks, as a remark; none where that is less than what counts."""
+    traffic = _traffic(standing, other)
+    grows = traffic is not None and traffic.saved < 0 and traffic.saved <= -traffic.least
+    return (traffic.fact,) if traffic is not None and grows else ()
+
+
+def nearer_by_too_little(standing: Standing, other: Score) -> tuple[Fact, ...]:
+    """
+    That fewer partitions would cross racks, as remarks of a switch for which nothing speaks: what that saves, below the
+    least that counts, where that is known; and their share.
+    """
+    before, after = standing.score.cross_rack_share, other.cross_rack_share
+    if before is None or after is None or before - after < LEAST_SHARE:
+        return ()
+    if other.racks_left_out > standing.score.racks_left_out:
+        return ()
+    traffic = _traffic(standing, other)
+    if traffic is None:
+        return _share(standing.score, other)
+    if traffic.saved <= 0:
+        return ()
+    return (replace(traffic.fact, bound=traffic.least), *_share(standing.score, other))
+
+
+def _speaks(money: _Saving) -> bool:
+    return abs(money.saved) >= CENT
+
+
+def _money(live: Score, other: Score, least: float) -> _Saving | None:
+    before, after = live.cross_rack_cost_per_month, other.cross_rack_cost_per_month
+    if before is None or after is None:
+        return None
+    fact = _compared("cross_rack_cost_per_month", before, after, live.currency)
+    return _Saving(fact=fact, saved=before - after, least=least)
+
+
+def _traffic(standing: Standing, other: Score) -> _Saving | None:
+    """Bytes, else records, per day; None where neither is known."""
+    live, policy = standing.score, standing.policy
+    pairs = (
+        (
+            "cross_rack_bytes_per_second",
+            (live.cross_rack_bytes_per_second, other.cross_rack_bytes_per_second),
+            "bytes/s",
+            policy.least_saving_bytes_per_day,
+        ),
+        (
+            "cross_rack_records_per_second",
+            (_records(standing, live), _records(standing, other)),
+            "offsets/s",
+            policy.least_saving_records_per_day,
+        ),
+    )
+    for measure, (before, after), unit, least in pairs:
+        if before is not None and after is not None:
+            saved = (before - after) * SECONDS_PER_DAY
+            fact = _compared(measure, before, after, unit)
+            return _Saving(fact=fact, saved=saved, least=least)
+    return None
+
+
+def _records(standing: Standing, score: Score) -> float | None:
+    """Offsets/s across racks; None unknown, as where a rack is not known, or a partition has no owner."""
+    share, arrives = score.cross_rack_rate_share, standing.arrives_per_second
+    if share is None or arrives is None or score.racks_left_out or score.unowned:
+        return None
+    return share * arrives
+
+
+def _share(live: Score, other: Score) -> tuple[Fact, ...]:
+    before, after = live.cross_rack_share, other.cross_rack_share
+    if before is None or after is None:
+        return ()
+    return (_compared("cross_rack_share", before, after, "share"),)
+
+
+def _compared(measure: str, before: float, after: float, unit: str | None) -> Fact:
+    return Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after, unit=unit)

@@ -1,0 +1,53 @@
+"""What could be more even: a remark about a group, and no reason by itself to restart anybody."""
+
+from __future__ import annotations
+
+from evenkeel.engine.advice.standing import Standing
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.model import Candidate
+
+BUSY = 0.5
+"""Load is worth a remark where the busiest member gets at least this share of what it can do."""
+
+
+def more_even(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
+    """
+    In what a candidate is more even than the live assignment, as remarks: counts, load, or both.
+
+    Counts could be more even only where KIP-54's predicate fails of the live assignment, and so also where
+    subscriptions differ: somebody could take over a partition of a member that has at least two more.
+    """
+    return (*_counts(standing, candidate), *_load(standing, candidate))
+
+
+def _counts(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
+    live, other = standing.score, candidate.score
+    if other is None or live.balanced is not False or other.balanced is None:
+        return ()
+    ranges = [score.most_partitions - score.fewest_partitions for score in (live, other)]
+    if not other.balanced and ranges[1] >= ranges[0]:
+        return ()
+    pairs = {
+        "most_partitions": (live.most_partitions, other.most_partitions),
+        "fewest_partitions": (live.fewest_partitions, other.fewest_partitions),
+    }
+    return tuple(
+        _compared(measure, before, after, "partitions")
+        for measure, (before, after) in pairs.items()
+    )
+
+
+def _load(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
+    live, other = standing.forecast, candidate.forecast
+    if live is None or other is None:
+        return ()
+    before, after = live.forecast_utilisation_expected, other.forecast_utilisation_expected
+    if before is None or after is None or before < BUSY:
+        return ()
+    if before - after < standing.policy.lag_gain * before:
+        return ()
+    return (_compared("forecast_utilisation_expected", before, after, "share"),)
+
+
+def _compared(measure: str, before: float, after: float, unit: str) -> Fact:
+    return Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after, unit=unit)

@@ -1,0 +1,120 @@
+"""Candidates of a group, made by hand, and what is decided of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from evenkeel.engine.advice import decide
+from evenkeel.engine.config import Policy
+from evenkeel.engine.facts import FactKind, fact, reason
+from evenkeel.engine.figures import Forecast, Score
+from evenkeel.engine.model import Advice, Candidate, Deployment, Diagnosis, Feasibility
+
+EVEN = Score(
+    partition_spread=0,
+    balanced=True,
+    most_partitions=2,
+    fewest_partitions=2,
+    largest_member_lag=0,
+    lag_skew=None,
+    lag_floor=0,
+    lag_floor_equal_counts=0,
+    cross_rack_share=None,
+    cross_rack_rate_share=None,
+    cross_rack_in_sync_share=None,
+    cross_leader_share=None,
+    racks_left_out=0,
+    moves=0,
+    newly_owned=0,
+    unowned=0,
+    drain_seconds=None,
+)
+"""A group that is as even as can be and has no lag."""
+
+ONCE = Policy(confirmations=1)
+"""Who is seen to win once is advised."""
+
+SKEWED: dict[str, Any] = {"diagnosis": Diagnosis.SKEWED_LOAD}
+"""Of a group whose lag speaks for a switch."""
+
+GB = 1e9 / 86_400
+"""Bytes/s that are a GB a day."""
+
+
+def forecast(
+    low: float,
+    expected: float | None = None,
+    high: float | None = None,
+    *,
+    integral: float | None = None,
+    drained: float = float("inf"),
+    used: float | None = None,
+    **price: float,
+) -> Forecast:
+    """
+    What becomes of a group: its lag in an hour, and on average half of that until then unless *integral* says more.
+
+    Args:
+        low, expected, high: Offsets in an hour; all *low* unless given.
+        integral: Offset-seconds, expected.
+        drained: Seconds, expected.
+        used: Share of what its busiest member can do, expected.
+        price: `restarts`, `held_up_offsets` and `offset_seconds`.
+    """
+    middle = low if expected is None else expected
+    of_lag = (low, middle, middle if high is None else high)
+    total = middle * 1800 if integral is None else integral
+    bands = {
+        "soon_lag": of_lag,
+        "lag": of_lag,
+        "delay_seconds": (0.0, 0.0, 0.0),
+        "drained_seconds": (drained, drained, drained),
+        "utilisation": (used, used, used),
+        "lag_integral": (total, total, total),
+    }
+    ends = ("low", "expected", "high")
+    columns: dict[str, Any] = {
+        f"forecast_{name}_{end}": value
+        for name, band in bands.items()
+        for end, value in zip(ends, band, strict=True)
+    }
+    return Forecast(**columns, **{f"price_{name}": value for name, value in price.items()})  # type: ignore[arg-type]
+
+
+def candidate(
+    strategy: str = "roundrobin",
+    feasibility: Feasibility = Feasibility.COULD_RUN,
+    *,
+    ahead: Forecast | None = None,
+    **score: Any,
+) -> Candidate:
+    """A strategy by its forecast and by what is not even about its score."""
+    return Candidate(
+        strategy=strategy,
+        deployment=Deployment.LIVE if strategy == "live" else Deployment.SETTING,
+        feasibility=feasibility,
+        reason=(reason("runs_it"),),
+        forecast=ahead,
+        score=replace(EVEN, **score),
+    )
+
+
+def live(**known: Any) -> Candidate:
+    """What the group has now."""
+    return candidate("live", Feasibility.CAN_RUN, **known)
+
+
+def yardstick(strategy: str, **known: Any) -> Candidate:
+    """A strategy that the group cannot deploy."""
+    return candidate(strategy, Feasibility.YARDSTICK, **known)
+
+
+def drains(seconds: float | None) -> Any:
+    """The fact of a diagnosis `catching up`: in so many seconds, None unknown."""
+    return fact(FactKind.DIAGNOSIS, "catching_up", before=4000.0, after=seconds, partitions=3)
+
+
+def decided(*candidates: Candidate, policy: Policy = ONCE, **more: Any) -> Advice:
+    """What a group of ten partitions is told."""
+    return decide(group="g", candidates=candidates, partitions=10, policy=policy, **more)

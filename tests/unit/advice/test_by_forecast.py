@@ -1,0 +1,201 @@
+"""When lag speaks for a switch: by forecasts, against the price, and only where the assignment is to blame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evenkeel.engine.config import Policy
+from evenkeel.engine.facts import FactKind, fact
+from evenkeel.engine.model import Diagnosis, Verdict
+from evenkeel.engine.wording import because
+from tests.helpers.weighed import GB, SKEWED, candidate, decided, drains, forecast, live
+
+STAYS = forecast(40_000, 45_000, 52_000)
+SWITCHES = forecast(
+    9_000,
+    12_000,
+    15_000,
+    integral=30_000_000,
+    drained=2400.0,
+    restarts=6,
+    held_up_offsets=3600.4,
+    offset_seconds=123_000.0,
+)
+
+
+def _told(stays=STAYS, switches=SWITCHES, **more):
+    return decided(live(ahead=stays), candidate(ahead=switches), **(SKEWED | more))
+
+
+def test_a_gain_tells_both_forecasts_and_the_price():
+    """Lag in an hour, both ends, when it is drained, what is gained over the hour, and what the restarts cost."""
+    told = _told()
+
+    assert (told.verdict, told.strategy) == (Verdict.SWITCH, "roundrobin")
+    assert because(told.facts) == (
+        "lag in an hour 45,000 -> 12,000 offsets (-73%), low 40,000 -> 9,000, high 52,000 -> 15,000, drained not"
+        " within the hour -> in 40 min, over the hour 14,167 offsets less behind on average (51,000,000"
+        " offset-seconds), 6 restarts hold up about 3,600 records, a price of 123,000 offset-seconds"
+    )
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "facts", "verdict"),
+    [
+        (Diagnosis.SKEWED_LOAD, (), Verdict.SWITCH),
+        (Diagnosis.CATCHING_UP, (drains(2 * 3600.0),), Verdict.SWITCH),
+        (Diagnosis.CATCHING_UP, (drains(3600.0),), Verdict.STAY),
+        (Diagnosis.CATCHING_UP, (drains(None),), Verdict.STAY),
+        (Diagnosis.KEEPS_UP, (), Verdict.STAY),
+        (Diagnosis.SLOW_MEMBER, (), Verdict.STAY),
+        (Diagnosis.HOT_PARTITION, (), Verdict.STAY),
+        (Diagnosis.UNKNOWN, (), Verdict.STAY),
+        (None, (), Verdict.STAY),
+    ],
+)
+def test_lag_speaks_for_a_switch_only_where_the_assignment_is_to_blame(diagnosis, facts, verdict):
+    """What another assignment cannot mend, what is over soon, and what nobody knows restarts nobody."""
+    assert _told(diagnosis=diagnosis, findings=facts).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("high", "gain", "verdict"),
+    [
+        (32_000, 0.2, Verdict.SWITCH),
+        (32_001, 0.2, Verdict.STAY),
+        (39_999, 0.0, Verdict.SWITCH),
+        (40_000, 0.0, Verdict.STAY),
+    ],
+)
+def test_the_worst_of_a_switch_must_beat_the_best_of_staying(high, gain, verdict):
+    """By the policy's share of it; a threshold of zero still asks for less."""
+    switches = replace(SWITCHES, forecast_lag_high=high)
+
+    policy = Policy(confirmations=1, lag_gain=gain)
+    assert _told(switches=switches, policy=policy).verdict is verdict
+
+
+@pytest.mark.parametrize(("price", "verdict"), [(50e6, Verdict.SWITCH), (51e6, Verdict.STAY)])
+def test_the_gain_over_the_hour_must_exceed_the_price(price, verdict):
+    """51 million offset-seconds are not paid for with as many."""
+    told = _told(switches=replace(SWITCHES, price_offset_seconds=price))
+
+    assert told.verdict is verdict
+    if verdict is Verdict.STAY:
+        why = "but lose (a price of 51,000,000 offset-seconds, more than the 51,000,000 offset-seconds it gains)"
+        assert why in because(told.facts)
+
+
+def test_a_strategy_for_which_nothing_has_to_be_done_has_no_price():
+    """What comes with the next rebalance costs nothing, and nothing is said of it."""
+    free = replace(
+        SWITCHES, price_restarts=None, price_held_up_offsets=None, price_offset_seconds=None
+    )
+    told = _told(switches=free)
+
+    assert told.verdict is Verdict.SWITCH
+    assert "price" not in because(told.facts)
+
+
+@pytest.mark.parametrize(
+    ("stays", "switches", "words"),
+    [
+        (forecast(100, 110, 120), forecast(121, 200, 300), "lag in an hour 110 -> 200 offsets"),
+        (
+            forecast(100, used=0.9),
+            forecast(100, used=1.04),
+            "its busiest member gets 90% -> 104% of what it can do",
+        ),
+        (
+            forecast(100),
+            forecast(100, used=1.04),
+            "its busiest member gets 104% of what it can do",
+        ),
+    ],
+)
+def test_a_worse_forecast_is_a_loss_whatever_else_is_gained(stays, switches, words):
+    """Partitions that get an owner do not pay for a group that falls behind."""
+    told = decided(live(ahead=stays, unowned=2), candidate(ahead=switches))
+
+    assert told.verdict is Verdict.STAY
+    assert f"would gain (2 unowned partitions get an owner) but lose ({words})" in because(
+        told.facts
+    )
+
+
+@pytest.mark.parametrize(
+    ("stays", "switches"),
+    [
+        (forecast(100, 110, 120), forecast(120, 200, 300)),
+        (forecast(100, used=1.2), forecast(100, used=1.1)),
+        (None, forecast(100, used=1.1)),
+        (forecast(100), None),
+    ],
+)
+def test_what_may_be_as_good_is_no_loss(stays, switches):
+    """Bands that meet, a member that is beyond its capacity either way, and what is not known hold nobody back."""
+    told = decided(live(ahead=stays, unowned=2), candidate(ahead=switches))
+
+    assert told.verdict is Verdict.SWITCH
+
+
+@pytest.mark.parametrize(("expected", "verdict"), [(120, Verdict.SWITCH), (121, Verdict.STAY)])
+def test_who_saves_across_racks_only_must_not_expect_more_lag(expected, verdict):
+    """A switch for the money is held to more: what is expected of it lies within what is possible now."""
+    told = decided(
+        live(ahead=forecast(100, 110, 120), cross_rack_bytes_per_second=3 * GB),
+        candidate(ahead=forecast(90, expected, 130), cross_rack_bytes_per_second=0.0),
+        diagnosis=Diagnosis.KEEPS_UP,
+    )
+
+    assert told.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "stays", "switches"),
+    [(None, STAYS, SWITCHES), (Diagnosis.SKEWED_LOAD, None, SWITCHES)],
+)
+def test_without_a_past_it_is_said_that_a_forecast_needs_one(diagnosis, stays, switches):
+    """After one snapshot nobody knows what a switch would bring."""
+    told = _told(stays, switches, diagnosis=diagnosis)
+
+    assert told.verdict is Verdict.STAY
+    assert because(told.facts) == (
+        "what a switch would bring is not known yet: a forecast needs two snapshots"
+    )
+
+
+def test_a_confirmed_strategy_needs_half_of_the_gain_to_stay_so():
+    """Whoever was told to switch is not told otherwise because a number went up and down."""
+    switches = replace(SWITCHES, forecast_lag_high=36_000)
+
+    assert _told(switches=switches).verdict is Verdict.STAY
+    assert _told(switches=switches, kept="range").verdict is Verdict.STAY
+    assert _told(switches=switches, kept="roundrobin").verdict is Verdict.SWITCH
+    tight = Policy(confirmations=1, dead_band=1)
+    assert _told(switches=switches, kept="roundrobin", policy=tight).verdict is Verdict.STAY
+
+
+def test_what_no_assignment_mends_is_said_with_its_names():
+    """Who reads it knows where to look."""
+    slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
+
+    assert because(_told(diagnosis=Diagnosis.SLOW_MEMBER, findings=[slow]).facts) == (
+        "slow member: no other assignment mends that; m-3 does 0.6/s, its peers 2/s; 2/s arrives"
+    )
+
+
+def test_lag_that_no_assignment_lowers_is_told_so():
+    """A backlog on one partition drains as fast as its member reads: look there."""
+    at_floor = {"largest_member_lag": 1000, "lag_floor": 990}
+    told = decided(
+        live(ahead=STAYS, **at_floor),
+        candidate(ahead=STAYS, **at_floor),
+        diagnosis=Diagnosis.CATCHING_UP,
+        findings=[drains(7200.0)],
+    )
+
+    assert told.verdict is Verdict.STAY
+    assert "at its floor (990)" in because(told.facts)
