@@ -195,9 +195,7 @@ def _with_moves(advice: Advice, candidate: Mapping[str, Any]) -> Advice:
     return replace(advice, how=candidate_of(candidate).how, moves=moves)
 
 
-def advice_row(
-    followed: Followed, snapshot_id: str, cluster: str, settings: Settings
-) -> AdviceRow:
+def advice_row(followed: Followed, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
     """An advice as it is kept, with how it goes on and what became of what was advised before."""
     advice = followed.advice
     return AdviceRow(

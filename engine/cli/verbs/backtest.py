@@ -13,7 +13,8 @@ from evenkeel.engine.cli.running import NothingFound, complain
 
 if TYPE_CHECKING:
     from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck, Told
+    from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck
+    from evenkeel.engine.steps.telling import Told
 
 EPILOG = epilog(
     [
@@ -58,6 +59,7 @@ def backtest(
     from evenkeel.engine.cli.views import backtest_picture, pictures
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.steps import backtest as walk
+    from evenkeel.engine.steps.telling import Told
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
@@ -68,7 +70,7 @@ def backtest(
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
     changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
-    told = [event for event in events if isinstance(event, walk.Told)]
+    told = [event for event in events if isinstance(event, Told)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
         complain(f"drawn: {backtest_picture.draw(changes, told, checks, walk.AHEAD[0], plot)}")
@@ -82,7 +84,8 @@ def backtest(
 def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
     from evenkeel.engine.alerting.text import section_text
-    from evenkeel.engine.steps.backtest import DiagnosisChange, Told
+    from evenkeel.engine.steps.backtest import DiagnosisChange
+    from evenkeel.engine.steps.telling import Told
     from evenkeel.engine.wording import because
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}
@@ -96,7 +99,7 @@ def to_json(event: Event) -> dict[str, Any]:
         }
     if isinstance(event, Told):
         text = section_text(event.section)
-        return {"event": "message", **keys, "kind": event.kind, "text": text}
+        return {"event": "message", **keys, "kind": event.news.kind, "text": text}
     return {
         "event": "forecast",
         **keys,

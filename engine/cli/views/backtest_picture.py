@@ -15,7 +15,8 @@ from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.wording.numbers import duration
 
 if TYPE_CHECKING:
-    from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck, Told
+    from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck
+    from evenkeel.engine.steps.telling import Told
 
 MOST_GROUPS = 24
 """So many groups are drawn, those with most changes first; more would be too small to see."""
@@ -99,7 +100,7 @@ def _messages(axes: Any, told: Sequence[Told]) -> None:
     for one in told:
         axes.axvline(one.at, color="tab:red", linewidth=1)
         axes.annotate(
-            one.kind.value,
+            one.news.kind.value,
             (one.at, 0.5),
             xycoords=("data", "axes fraction"),
             xytext=(2, 0),
