@@ -83,6 +83,7 @@ class Meaning:
         none: Whether null says that there is none; else it says that the value is unknown.
         none_where: Null says so in rows like these, too.
         names_member: Whether it is the id of a member that the row is not about: people are shown a short name.
+        infinite: What infinity is called.
     """
 
     comment: str
@@ -97,6 +98,7 @@ class Meaning:
     none: bool = False
     none_where: tuple[Where, ...] = ()
     names_member: bool = False
+    infinite: str = "never"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +159,7 @@ def column(
     none: bool = False,
     none_where: tuple[Where, ...] = (),
     names_member: bool = False,
+    infinite: str = "never",
 ) -> Mapping[str, Meaning]:
     """The metadata of a field that is a column; what several records share is one such value. See `Meaning`."""
     meaning = Meaning(
@@ -172,6 +175,7 @@ def column(
         none=none,
         none_where=none_where,
         names_member=names_member,
+        infinite=infinite,
     )
     return {_MEANING: meaning}
 

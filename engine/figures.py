@@ -270,7 +270,7 @@ _INTEGRAL = "offsets behind, summed over the seconds of the coming hour"
 def _end(name: str, of: str, unit: Unit, *, none: bool = False) -> Mapping[str, Any]:
     """An end of a band, as a column."""
     said = f"Forecast, {name} ({_ENDS[name]}): {of}."
-    return column(said, unit=unit, at_least=0, added=True, none=none)
+    return column(said, unit=unit, at_least=0, added=True, none=none, infinite="not in 1 h")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,6 +324,7 @@ class Forecast:
             at_least=0,
             added=True,
             none=True,
+            head="Restarts",
         ),
     )
     price_held_up_offsets: float | None = field(

@@ -183,11 +183,17 @@ CREATE TABLE group_metrics (
     delay_seconds double precision,
     commit_ages_seconds double precision[],
     assignment text,
+    members_joined integer,
+    members_left integer,
+    members_restarted integer,
+    partitions_moved integer,
+    would_have_moved jsonb,
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
 
 CREATE INDEX group_metrics_history ON group_metrics (group_id, cluster, snapshot_id);
+CREATE INDEX group_metrics_changes ON group_metrics (group_id, cluster, snapshot_id) WHERE would_have_moved IS NOT NULL;
 
 COMMENT ON TABLE group_metrics IS 'How each group fared in each snapshot.';
 COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot it belongs to.';
@@ -259,6 +265,14 @@ COMMENT ON COLUMN group_metrics.commit_ages_seconds IS
     'Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.';
 COMMENT ON COLUMN group_metrics.assignment IS
     'Fingerprint of who owns what, by the identities of members; null while that is in motion.';
+COMMENT ON COLUMN group_metrics.members_joined IS
+    'Members that came since the snapshot before in which it was at rest; null without such a one.';
+COMMENT ON COLUMN group_metrics.members_left IS 'Members that went since then.';
+COMMENT ON COLUMN group_metrics.members_restarted IS 'Members that came back under another id since then.';
+COMMENT ON COLUMN group_metrics.partitions_moved IS
+    'Partitions that went from one member to another by that; 0 where its members are the same.';
+COMMENT ON COLUMN group_metrics.would_have_moved IS
+    'What strategies that a setting brings, in force before, would have moved instead: {strategy, moves}.';
 
 CREATE TABLE member_metrics (
     snapshot_id text NOT NULL,

@@ -34,8 +34,10 @@ from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
 from evenkeel.engine.records.metrics import (
     GroupMetrics,
     MemberMetrics,
+    MembershipChange,
     PartitionMetrics,
     PartitionMetricsRow,
+    StrategyMoves,
 )
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
 from evenkeel.engine.records.shown import FrontierRow, PlacementRow, RecordedSnapshot
@@ -96,6 +98,7 @@ __all__ = [
     "LatestLag",
     "MemberMetrics",
     "MemberRow",
+    "MembershipChange",
     "MoveRow",
     "NewestSnapshot",
     "OfGroup",
@@ -109,6 +112,7 @@ __all__ = [
     "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
+    "StrategyMoves",
     "StrategyScoreboard",
     "ValidationRow",
     "arrow_schema",

@@ -14,6 +14,7 @@ from functools import cache
 
 from evenkeel.engine.columns import ColumnSpec, Unit, Where, as_in, column, columns_of
 from evenkeel.engine.records.advice import MoveRow
+from evenkeel.engine.records.candidate import CandidateColumns
 from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
 from evenkeel.engine.records.step_run import StepRun
@@ -110,6 +111,60 @@ class Churn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipChanges:
+    """What changes of a group's members moved, and would have moved under a strategy."""
+
+    strategy: str = field(metadata=as_in(CandidateColumns, "strategy"))
+    moved: int = field(
+        metadata=column(
+            "Partitions that went from one member to another.", unit=Unit.PARTITIONS, at_least=0
+        )
+    )
+    would_have_moved: int = field(
+        metadata=column(
+            "The same with that strategy in force before each change.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    replayed_of: int = field(
+        metadata=column(
+            "Number of the changes under which the strategy could be replayed.",
+            unit=Unit.SNAPSHOTS,
+            at_least=1,
+            head="Replayed",
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWeek:
+    """What the changes of a group's members in the last seven days moved, beside a strategy."""
+
+    last_week_changes: int | None = field(
+        metadata=column(
+            "Snapshots in which its members had changed, replayed under it.",
+            unit=Unit.SNAPSHOTS,
+            at_least=1,
+            none=True,
+        )
+    )
+    last_week_moved: int | None = field(
+        metadata=column(
+            "Partitions that those changes moved.", unit=Unit.PARTITIONS, at_least=0, none=True
+        )
+    )
+    last_week_would_have_moved: int | None = field(
+        metadata=column(
+            "Partitions that they would have moved with it in force.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            none=True,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheapestStrategy:
     """The strategy that a group could run and that costs least across racks, if one costs less."""
 
@@ -186,8 +241,9 @@ ANSWERS: Mapping[str, tuple[type, ...]] = {
     "groups": (AdvisedGroup, LatestLag, LatestAdvice),
     "lag_history": (Taken, GroupMetrics),
     "members": (Aged, MemberMetrics),
+    "membership_changes": (MembershipChanges, Churn),
     "open_incidents": (OpenIncident, IncidentRow),
-    "scoreboard": (Aged, StrategyScoreboard),
+    "scoreboard": (Aged, LastWeek, StrategyScoreboard),
     "snapshot_health": (SnapshotHealth,),
     "withheld": (Taken, Aged, ValidationRow),
     "worst_partitions": (WorstPartition, Aged, PartitionMetrics),

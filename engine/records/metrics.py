@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from evenkeel.engine.columns import Int32, Unit, Where, column
+from evenkeel.engine.columns import Int32, Unit, Where, column, missing_where
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.figures import Figures
 from evenkeel.engine.model import (
@@ -20,6 +20,57 @@ from evenkeel.engine.model import (
 from evenkeel.engine.records.keys import OfGroup
 
 RACK_SOURCES = ("subscription", "describe", "configured")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyMoves:
+    """How many partitions a strategy would have moved."""
+
+    strategy: str = field(metadata=column("Our name of the strategy."))
+    moves: Int32 = field(
+        metadata=column("Partitions that would have changed owner.", unit=Unit.PARTITIONS)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipChange:
+    """What became of a group's members since the last snapshot before in which it was at rest."""
+
+    members_joined: Int32 = field(
+        metadata=column(
+            "Members that came since the snapshot before in which it was at rest; null without such a one.",
+            unit=Unit.MEMBERS,
+            at_least=0,
+            added=True,
+        )
+    )
+    members_left: Int32 = field(
+        metadata=column("Members that went since then.", unit=Unit.MEMBERS, at_least=0, added=True)
+    )
+    members_restarted: Int32 = field(
+        metadata=column(
+            "Members that came back under another id since then.",
+            unit=Unit.MEMBERS,
+            at_least=0,
+            added=True,
+        )
+    )
+    partitions_moved: Int32 = field(
+        metadata=column(
+            "Partitions that went from one member to another by that; 0 where its members are the same.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+            added=True,
+        )
+    )
+    would_have_moved: tuple[StrategyMoves, ...] | None = field(
+        default=None,
+        metadata=column(
+            "What strategies that a setting brings, in force before, would have moved instead: {strategy, moves}.",
+            added=True,
+            none=True,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +234,7 @@ class GroupMetrics(OfGroup):
         ),
     )
     live: Figures | None = None
+    change: MembershipChange | None = field(default=None, metadata=missing_where("members_joined"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

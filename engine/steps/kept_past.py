@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from evenkeel.engine.config import Policy
 from evenkeel.engine.datasets.arrays import flags_to, floats_of, floats_to, list_starts
 from evenkeel.engine.forecast import UNCERTAIN, Load
 from evenkeel.engine.metrics.observe import Observation
@@ -20,20 +21,26 @@ from evenkeel.engine.records import GroupMetrics
 SECONDS_PER_DAY = 86_400
 
 
-def needs_forecast(row: GroupMetrics) -> bool:
-    """Whether a group may be told to switch: it does not keep up, or much of what it reads crosses racks."""
-    return row.diagnosis is not Diagnosis.KEEPS_UP or _crosses_much(row)
+def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
+    """Whether a group may be told to switch: it does not keep up, or what crosses racks could be a saving that pays."""
+    return row.diagnosis is not Diagnosis.KEEPS_UP or _crosses_much(row, policy)
 
 
-def _crosses_much(row: GroupMetrics) -> bool:
+def _crosses_much(row: GroupMetrics, policy: Policy) -> bool:
+    """Whether all that crosses racks is the least saving that a switch needs that is advised already."""
     live = row.live
     if live is None:
         return False
-    carried = live.cross_rack_bytes_per_second
+    cost, carried = live.cross_rack_cost_per_month, live.cross_rack_bytes_per_second
+    share, arrives = live.cross_rack_rate_share, row.production_per_second
+    if policy.cost_gain is not None and cost is not None:
+        return cost >= policy.cost_gain * policy.dead_band
     if carried is not None:
-        return carried * SECONDS_PER_DAY >= 1e9
-    records = (live.cross_rack_rate_share or 0.0) * (row.production_per_second or 0.0)
-    return records * SECONDS_PER_DAY >= 1e6
+        return carried * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day * policy.dead_band
+    if not share or arrives is None:
+        return False
+    records = share * arrives * SECONDS_PER_DAY
+    return records >= policy.least_saving_records_per_day * policy.dead_band
 
 
 def past_columns(seen: Observation, loads: Mapping[int, Load]) -> dict[str, pa.Array]:

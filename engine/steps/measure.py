@@ -151,7 +151,7 @@ def measure_batch(settings: Settings, groups: BatchWithPast, *, every: bool = Fa
     observed = observe(
         groups.batch, groups.earlier, known_of(settings, groups.batch, groups.learned)
     )
-    rows = MetricRows(settings, observed, groups.withheld, every=every)
+    rows = MetricRows(settings, observed, groups.earlier, groups.withheld, every=every)
     return {
         "group_metrics": rows.of_groups(),
         "member_metrics": rows.of_members(),

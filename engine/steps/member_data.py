@@ -1,8 +1,8 @@
-"""What strategies learn of each member beside its subscription: what configuration says of it, and what it sent."""
+"""How a strategy is asked, and what it learns of each member: what configuration says of it, and what it sent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +10,30 @@ from evenkeel.engine.advice import runs
 from evenkeel.engine.assignor import Assignor, GroupSpec
 from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.config import Rule
-from evenkeel.engine.conformance.asking import NoAnswer
+from evenkeel.engine.conformance.asking import NoAnswer, ask
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.model import GroupSnapshot, Member
+from evenkeel.engine.model import Assignment, GroupSnapshot, Member
 from evenkeel.engine.text import listed
 
 NAMED = 3
 """As many members are named in a reason."""
+
+
+def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
+    """
+    How a strategy is asked. A custom one gets a group of its own, and its answer must fit: whatever it does costs the
+    others neither their rows nor their input.
+    """
+    if strategy is ASSIGNORS.get(strategy.name):
+        return strategy.assign
+
+    def assign(group: GroupSpec) -> Assignment:
+        answer = ask(strategy, group)
+        if isinstance(answer, Infeasible):
+            raise answer
+        return answer
+
+    return assign
 
 
 def settings_of(rule: Rule, member: Member) -> dict[str, Any]:

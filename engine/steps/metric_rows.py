@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.batch import GroupBatch, count_by, max_by, min_by, sum_by
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.datasets.arrays import (
     flags_to,
@@ -41,6 +41,7 @@ from evenkeel.engine.model import (
 from evenkeel.engine.records import GroupMetrics, keys_of, table_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.kept_past import needs_forecast, past_columns
+from evenkeel.engine.steps.past import membership_change
 from evenkeel.engine.steps.silent_rows import silent_row
 from evenkeel.engine.wording import because, words
 
@@ -52,6 +53,7 @@ class MetricRows:
     Args:
         settings: The configuration.
         seen: What the numbers say of the groups.
+        earlier: Their earlier snapshots, newest first.
         withheld: Why the data of a group cannot be trusted, by group id.
         every: Whether also groups that need no forecast keep what one takes.
     """
@@ -60,11 +62,13 @@ class MetricRows:
         self,
         settings: Settings,
         seen: Observation,
+        earlier: Sequence[GroupBatch],
         withheld: Mapping[str, str],
         *,
         every: bool = False,
     ) -> None:
         self.settings, self.seen, self.batch, self.every = settings, seen, seen.batch, every
+        self.earlier = earlier
         self.errors = [header.error or withheld.get(header.group) for header in self.batch.headers]
         """(G) why a group has no numbers."""
         self.sound: Flags = np.array([error is None for error in self.errors], np.bool_)
@@ -98,7 +102,7 @@ class MetricRows:
         needy = (
             group
             for group, row in enumerate(self.rows)
-            if row.live is not None and (self.every or needs_forecast(row))
+            if row.live is not None and (self.every or needs_forecast(row, self._policy(row)))
         )
         found = ((group, load_of(self.seen, group)) for group in needy)
         return {group: load for group, load in found if load is not None}
@@ -147,8 +151,14 @@ class MetricRows:
             assignment=fingerprint(self.batch, group) if judged else None,
             subscribed_topics=tuple(sorted(seen.subscribed_topics[group])) or None,
             live=_figures(self.settings, seen, group) if judged and some else None,
+            change=membership_change(
+                self.batch, group, self.earlier, self.settings.rule(header.cluster, header.group)
+            ),
             error=None,
         )
+
+    def _policy(self, row: GroupMetrics) -> Policy:
+        return self.settings.policy(row.cluster, row.group_id)
 
     def of_members(self) -> pa.Table:
         """One row per member; none of a group that rebalances, that is withheld or that could not be read."""

@@ -14,9 +14,9 @@ from evenkeel.engine.advice import SERVER_SIDE, Feasibilities, Judgement, blocke
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness, unpriced
 from evenkeel.engine.advice.next_change import Changes, silent_members
 from evenkeel.engine.assignor import Assignor, GroupSpec, by_leader, fresh, spec_of
-from evenkeel.engine.assignors import ASSIGNORS, every
+from evenkeel.engine.assignors import every
 from evenkeel.engine.config import Rule, Settings
-from evenkeel.engine.conformance.asking import NoAnswer, ask
+from evenkeel.engine.conformance.asking import NoAnswer
 from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, reason
@@ -27,7 +27,6 @@ from evenkeel.engine.model import (
     Candidate,
     Deployment,
     Diagnosis,
-    Feasibility,
     GroupSnapshot,
     GroupType,
 )
@@ -48,7 +47,13 @@ from evenkeel.engine.steps.measured import (
     judge_of_measured,
     measured_chunk,
 )
-from evenkeel.engine.steps.member_data import settings_of, takes_user_data, with_user_data
+from evenkeel.engine.steps.member_data import (
+    assign_of,
+    settings_of,
+    takes_user_data,
+    with_user_data,
+)
+from evenkeel.engine.steps.past import by_setting
 from evenkeel.engine.steps.propose_forecasts import with_forecasts
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
@@ -275,9 +280,7 @@ def _next_change(
     None for all others, because every answer takes a while, and where it cannot be asked: who can tell what members of
     a changed group would send a custom strategy as user data?
     """
-    runs_here = candidate.feasibility is Feasibility.CAN_RUN or (
-        candidate.feasibility is Feasibility.COULD_RUN and strategy.deployment is Deployment.SETTING
-    )
+    runs_here = by_setting(candidate.feasibility, strategy.deployment)
     passive = strategy.deployment is Deployment.LIVE or takes_user_data(strategy)
     if changes is None or not runs_here or passive or candidate.assignment is None:
         return None
@@ -286,23 +289,6 @@ def _next_change(
         return changes.of(assign_of(strategy), candidate.assignment.owner, silent)
     except (Infeasible, NoAnswer):
         return None
-
-
-def assign_of(strategy: Assignor) -> Callable[[GroupSpec], Assignment]:
-    """
-    How a strategy is asked. A custom one gets a group of its own, and its answer must fit: whatever it does costs the
-    others neither their rows nor their input.
-    """
-    if strategy is ASSIGNORS.get(strategy.name):
-        return strategy.assign
-
-    def assign(group: GroupSpec) -> Assignment:
-        answer = ask(strategy, group)
-        if isinstance(answer, Infeasible):
-            raise answer
-        return answer
-
-    return assign
 
 
 def _continues(strategy: Assignor, group: GroupSnapshot) -> bool:

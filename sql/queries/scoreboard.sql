@@ -4,6 +4,8 @@
 -- leave_, join_ and restart_moves: what would change owner later, under what the group runs or a setting could make it run,
 -- when one member leaves (mean and worst over members_tried), when one joins, and in all while every member restarts; null
 -- for all others.
+-- last_week_: of the changes of its members that the last seven days saw (joins, leaves, restarts), how many were replayed
+-- under the strategy, how many partitions they moved, and would have moved with it in force; null where there was none.
 -- forecast_: what becomes of the group in the coming hour under each, low and high with one case in ten beyond either; null
 -- where it keeps up and little crosses racks. price_: what it takes to get there; price_offset_seconds is to be set against
 -- the fall of forecast_lag_integral.
@@ -13,55 +15,79 @@
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
+WITH replayed AS (
+    SELECT
+        metrics.cluster,
+        metrics.group_id,
+        each.strategy,
+        count(*) AS changes,
+        sum(metrics.partitions_moved)::bigint AS moved,
+        sum(each.moves)::bigint AS would_have_moved
+    FROM group_metrics AS metrics
+    INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
+    CROSS JOIN LATERAL jsonb_to_recordset(metrics.would_have_moved) AS each (strategy text, moves bigint)
+    WHERE
+        metrics.would_have_moved IS NOT NULL
+        AND (CAST(:cluster AS text) IS NULL OR metrics.cluster = CAST(:cluster AS text))
+        AND (CAST(:group AS text) IS NULL OR metrics.group_id = CAST(:group AS text))
+        AND snapshot.started_at >= now() - interval '7 days'
+    GROUP BY metrics.cluster, metrics.group_id, each.strategy
+)
+
 SELECT
-    cluster,
-    group_id,
-    strategy,
-    is_live,
-    is_running,
-    is_advised,
-    feasibility,
-    deployment,
-    largest_member_lag,
-    lag_floor,
-    lag_skew,
-    cross_rack_share,
-    cross_rack_cost_per_month,
-    currency,
-    partition_spread,
-    moves,
-    leave_moves_mean,
-    leave_moves_of_others_mean,
-    leave_moves_worst,
-    join_moves,
-    restart_moves,
-    members_tried,
-    drain_seconds,
-    forecast_soon_lag_low,
-    forecast_soon_lag_expected,
-    forecast_soon_lag_high,
-    forecast_lag_low,
-    forecast_lag_expected,
-    forecast_lag_high,
-    forecast_delay_seconds_expected,
-    forecast_drained_seconds_low,
-    forecast_drained_seconds_expected,
-    forecast_drained_seconds_high,
-    forecast_utilisation_expected,
-    forecast_lag_integral_low,
-    forecast_lag_integral_expected,
-    forecast_lag_integral_high,
-    price_restarts,
-    price_held_up_offsets,
-    price_offset_seconds,
-    replay,
-    proof,
-    findings,
-    notes,
-    reason,
-    extract(epoch FROM now() - taken_at)::double precision AS age_seconds
-FROM strategy_scoreboard
+    board.cluster,
+    board.group_id,
+    board.strategy,
+    board.is_live,
+    board.is_running,
+    board.is_advised,
+    board.feasibility,
+    board.deployment,
+    board.largest_member_lag,
+    board.lag_floor,
+    board.lag_skew,
+    board.cross_rack_share,
+    board.cross_rack_cost_per_month,
+    board.currency,
+    board.partition_spread,
+    board.moves,
+    board.leave_moves_mean,
+    board.leave_moves_of_others_mean,
+    board.leave_moves_worst,
+    board.join_moves,
+    board.restart_moves,
+    board.members_tried,
+    replayed.changes AS last_week_changes,
+    replayed.moved AS last_week_moved,
+    replayed.would_have_moved AS last_week_would_have_moved,
+    board.drain_seconds,
+    board.forecast_soon_lag_low,
+    board.forecast_soon_lag_expected,
+    board.forecast_soon_lag_high,
+    board.forecast_lag_low,
+    board.forecast_lag_expected,
+    board.forecast_lag_high,
+    board.forecast_delay_seconds_expected,
+    board.forecast_drained_seconds_low,
+    board.forecast_drained_seconds_expected,
+    board.forecast_drained_seconds_high,
+    board.forecast_utilisation_expected,
+    board.forecast_lag_integral_low,
+    board.forecast_lag_integral_expected,
+    board.forecast_lag_integral_high,
+    board.price_restarts,
+    board.price_held_up_offsets,
+    board.price_offset_seconds,
+    board.replay,
+    board.proof,
+    board.findings,
+    board.notes,
+    board.reason,
+    extract(epoch FROM now() - board.taken_at)::double precision AS age_seconds
+FROM strategy_scoreboard AS board
+LEFT JOIN replayed
+    ON replayed.cluster = board.cluster AND replayed.group_id = board.group_id AND replayed.strategy = board.strategy
 WHERE
-    (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))
-    AND (CAST(:group AS text) IS NULL OR group_id = CAST(:group AS text))
-ORDER BY cluster, group_id, position;
+    (CAST(:cluster AS text) IS NULL OR board.cluster = CAST(:cluster AS text))
+    AND (CAST(:group AS text) IS NULL OR board.group_id = CAST(:group AS text))
+ORDER BY board.cluster, board.group_id, board.position;

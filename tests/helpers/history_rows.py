@@ -200,7 +200,10 @@ def fill(history: PostgresHistory, number: int = 0, cluster: str = "demo") -> st
     history.store_snapshot(taken, "c0ffee")
     found = checks(validation("orders-app", success=True), validation("broken", success=False))
     history.store_validation(snapshot_id, "snapshot", found)
-    history.store_metrics(snapshot_id, metrics(snapshot_id, {"orders-app": [5, 7], "idle": [0]}))
+    left = {"members_joined": 0, "members_left": 1, "members_restarted": 0, "partitions_moved": 1}
+    would = [{"strategy": "range", "moves": 2}]
+    lags = {"orders-app": [5, 7], "idle": [0]}
+    history.store_metrics(snapshot_id, metrics(snapshot_id, lags, **left, would_have_moved=would))
     found = checks(validation("orders-app", success=True))
     history.store_validation(snapshot_id, "candidates", found)
     history.store_candidates(snapshot_id, candidates(snapshot_id, "orders-app"))

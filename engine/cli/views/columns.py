@@ -7,6 +7,7 @@ Every verb that shows what is stored or measured takes heads and cells from here
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -112,6 +113,8 @@ def cell(
         return text((names or {}).get(value, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float) and math.isinf(value):
+        return spec.meaning.infinite
     if isinstance(value, int | float | Decimal):
         plain = ratio if spec.kind is float else number
         return _SAID.get(spec.meaning.unit, plain)(value)

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.views.columns import cell, cells, heads, pick
-from evenkeel.engine.cli.views.tables import Table, show, tell, text
+from evenkeel.engine.cli.views.columns import cell, cells, head, heads, pick
+from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
 from evenkeel.engine.columns import Unit
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.metrics.money import CENT
@@ -109,21 +109,38 @@ _STRATEGY = pick(
 )
 
 
+_AHEAD = pick(CandidateRow, "forecast_lag_expected", "forecast_lag_low", "forecast_lag_high")
+_DRAINED, _RESTARTS = pick(CandidateRow, "forecast_drained_seconds_expected", "price_restarts")
+_FORECAST = (">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin", head(_RESTARTS))
+
+
 def strategies(judged: Judged) -> Table:
-    """Every strategy of one group, the live one first; what they cost where that is known."""
+    """Every strategy of one group, the live one first; what they cost and what becomes of it where that is known."""
     currency = next((row["currency"] for row in judged.candidates if row["currency"]), None)
     shown = [c for c in _STRATEGY if currency or c.meaning.unit is not Unit.MONEY_PER_MONTH]
-    *numbers, _ = shown
+    *numbers, story = shown
+    ahead = any(row["forecast_lag_expected"] is not None for row in judged.candidates)
     return Table(
         title=f"Strategies for {text(judged.advice.group)}",
-        headings=heads(shown, currency),
-        rows=[[*cells(numbers, row), text(_whole_story(row))] for row in judged.candidates],
+        headings=[*heads(numbers, currency), *(_FORECAST if ahead else ()), head(story)],
+        rows=[
+            [*cells(numbers, row), *(_ahead(row) if ahead else ()), text(_whole_story(row))]
+            for row in judged.candidates
+        ],
         apart=True,
         spare=[
+            "Drain time",
             *("Moves if one joins", "Moves if all restart", "Moves if one leaves"),
             *("Got by", "Spread (partitions)", "Skew", "Feasibility"),
         ],
     )
+
+
+def _ahead(row: Mapping[str, Any]) -> list[str]:
+    """The lag in an hour, when nothing is left, and how many restarts that takes."""
+    lag = [number(round(row[spec.name])) for spec in _AHEAD if row[spec.name] is not None]
+    band = f"{lag[0]} ({lag[1]} to {lag[2]})" if lag else cell(_AHEAD[0], None, row)
+    return [band, *cells([_DRAINED, _RESTARTS], row)]
 
 
 def _whole_story(row: Mapping[str, Any]) -> str:

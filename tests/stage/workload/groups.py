@@ -23,6 +23,10 @@ class TopicPlan:
     replicas: tuple[str, ...]
     rates: tuple[float, ...]
     backlog: tuple[int, ...]
+    record_bytes: int = 0
+    """Least size of a record's value; it is filled up to it."""
+    kept_bytes: int = 50_000_000
+    """About what each replica of a partition keeps."""
 
     @property
     def partitions(self) -> int:
@@ -45,13 +49,17 @@ class GroupPlan:
     racks: bool = False
     static: bool = False
     commits: bool = True
+    commit_seconds: float = 3.0
+    """From one commit of a member to the next, about."""
     committed_share: float = 1.0
     """How much of the end offset is committed before the first member joins."""
     slow_member: int | None = None
     """Number (from 1) of the member that commits ``slow_share`` of what it reads."""
     slow_partition: int | None = None
-    """The partition of which every member commits ``slow_share`` of what it reads."""
+    """The partition, of each topic, of which every member commits ``slow_share`` of what it reads."""
     slow_share: float = 0.3
+    speed: int | None = None
+    """Records a second that a member consumes at most; as many as there are where it is None."""
     crosses: bool = False
     """Whether it counts as settled only when reads cross racks."""
 
@@ -76,14 +84,18 @@ def _topic(
     replicas: tuple[str, ...],
     rate: float | tuple[float, ...],
     backlog: int | tuple[int, ...] = 60,
+    **sizes: int,
 ) -> TopicPlan:
     count = len(replicas)
     rates = rate if isinstance(rate, tuple) else (rate,) * count
     backlogs = backlog if isinstance(backlog, tuple) else (backlog,) * count
-    return TopicPlan(name, replicas, rates, backlogs)
+    return TopicPlan(name, replicas, rates, backlogs, **sizes)
 
 
-# About 26 records a second in all.
+# The same keys in every topic, so what is busy in one is busy in all.
+_BUSY_KEYS = (3.0, 0.25, 0.25, 0.25)
+
+# About 42 records and 80 kB a second in all.
 TOPICS = (
     _topic("invoices", ("ab", "ac", "bc", "ba", "ca", "cb"), 0.5),
     _topic("clicks", _ROTATED * 2, 1.0, backlog=200),
@@ -95,8 +107,12 @@ TOPICS = (
     _topic(
         "shipments",
         ("bc", "ca", "ab", "ab", "ca", "ab", "bc", "ab", "ab", "bc", "ca", "ab"),
-        0.2,
+        0.6,
+        record_bytes=10_000,
+        # a quarter of an hour: 0.1 GB on the three disks
+        kept_bytes=4_000_000,
     ),
+    *(_topic(name, (*_ROTATED, "ab"), _BUSY_KEYS) for name in ("baskets", "payments", "visits")),
     _topic("refunds", _ROTATED, 0.2),
     _topic("inventory", (*_ROTATED * 2, "ab"), 0.25),
     _topic("newsletters", (*_ROTATED, "ab"), 0.25),
@@ -132,6 +148,18 @@ GROUPS = (
         slow_partition=0,
     ),
     GroupPlan(
+        "skewed-load",
+        "range gives the busy first partition of three topics to one member, and it falls behind",
+        "classic",
+        ("baskets", "payments", "visits"),
+        3,
+        (6, 3, 3),
+        assignor="range,roundrobin",
+        slow_partition=0,
+        slow_share=1.0,
+        speed=6,
+    ),
+    GroupPlan(
         "racks-ignored",
         "KIP-848 members have racks, the server's assignor ignores them: a third of reads cross",
         "consumer",
@@ -143,7 +171,7 @@ GROUPS = (
     ),
     GroupPlan(
         "racks-avoidable",
-        "round robin over uneven replicas: most reads cross racks, none would have to",
+        "round robin over uneven replicas: 5 GB a day cross racks, none would have to",
         "classic",
         ("shipments",),
         3,

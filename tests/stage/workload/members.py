@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
-from tests.stage.workload.groups import RACK_LETTERS, TOPICS, GroupPlan
+from tests.stage.workload.groups import RACK_LETTERS, TOPICS, GroupPlan, TopicPlan
 from tests.stage.workload.topics import Placement, record
 
 # Few, large answers: thirty members that are woken by every record would cost a core.
 _FETCH_WAIT_MS = 2_000
-_COMMIT_SECONDS = 3.0
 # Brokers come and go in tests; librdkafka would tell it on standard error for each member.
 _QUIET = {"log_level": 1, "error_cb": lambda error: None}
 
@@ -79,6 +79,9 @@ class Member:
             "reconnect.backoff.max.ms": 2_000,
             **_QUIET,
         }
+        if self.plan.speed:
+            # a member with a backlog would first take all of one partition, then all of the next
+            settings["max.partition.fetch.bytes"] = 500
         if self.rack:
             settings["client.rack"] = self.rack
         if self.plan.static:
@@ -95,15 +98,24 @@ class Member:
         consumer = Consumer(self._settings())
         topics = [self.prefix + topic for topic in self.plan.topics]
         consumer.subscribe(topics, on_assign=self._gain, on_revoke=self._lose, on_lost=self._lose)
-        due = time.monotonic() + _COMMIT_SECONDS
+        due = time.monotonic() + self.plan.commit_seconds
         while not self._asked_to_end.is_set():
-            for message in consumer.consume(num_messages=500, timeout=1.0):
+            for message in self._consume(consumer):
                 if message.error() is None:
                     self._note(message.topic(), message.partition(), message.offset())
             if self.may_commit.is_set() and time.monotonic() >= due:
                 self._commit(consumer)
-                due = time.monotonic() + _COMMIT_SECONDS
+                due = time.monotonic() + self.plan.commit_seconds
         consumer.close()
+
+    def _consume(self, consumer: Consumer) -> list[Message]:
+        """What comes within a second; of a member with a speed, what it can do in one."""
+        began = time.monotonic()
+        most = self.plan.speed or 500
+        messages: list[Message] = consumer.consume(num_messages=most, timeout=1.0)
+        if self.plan.speed and len(messages) == most:
+            self._asked_to_end.wait(max(0.0, began + 1.0 - time.monotonic()))
+        return messages
 
     def _gain(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         for partition in partitions:
@@ -141,11 +153,14 @@ class Member:
 
 
 class SteadyProducer:
-    """Writes every topic's records at its rates, in a thread of its own."""
+    """Writes the topics' records at their rates, in a thread of its own."""
 
-    def __init__(self, producer: Producer, prefix: str) -> None:
+    def __init__(
+        self, producer: Producer, prefix: str, topics: Sequence[TopicPlan] = TOPICS
+    ) -> None:
         self._producer = producer
         self._prefix = prefix
+        self._topics = topics
         self._asked_to_end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="producer", daemon=True)
         self._thread.start()
@@ -163,18 +178,18 @@ class SteadyProducer:
             # After a pause of the machine the missed records are not made up for.
             passed = min(now - last, 5.0)
             last = now
-            for topic in TOPICS:
+            for topic in self._topics:
                 for partition, rate in enumerate(topic.rates):
                     waiting = due.get((topic.name, partition), 0.0) + rate * passed
                     due[topic.name, partition] = waiting - int(waiting)
-                    self._write(topic.name, partition, int(waiting))
+                    self._write(topic, partition, int(waiting))
             self._producer.poll(0)
 
-    def _write(self, topic: str, partition: int, count: int) -> None:
+    def _write(self, topic: TopicPlan, partition: int, count: int) -> None:
         for number in range(count):
             try:
                 value = record(topic, number)
-                self._producer.produce(self._prefix + topic, value, partition=partition)
+                self._producer.produce(self._prefix + topic.name, value, partition=partition)
             except BufferError:  # no broker takes anything just now
                 return
 
@@ -186,6 +201,8 @@ def make_producer(bootstrap: str, prefix: str) -> Producer:
             "bootstrap.servers": bootstrap,
             "client.id": f"{prefix}workload",
             "linger.ms": 500,
+            # who fetches little at a time gets a part of a backlog only
+            "batch.num.messages": 10,
             "message.timeout.ms": 60_000,
             **_QUIET,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -21,8 +22,7 @@ from tests.stage.workload.groups import (
     TopicPlan,
 )
 
-# Small and short-lived: a demo may run for days.
-_TOPIC_SETTINGS = {"retention.bytes": "50000000", "segment.bytes": "10000000"}
+_LEAST_SEGMENT_BYTES = 2**20
 _OTHERS_PREFIX = "evenkeel-test-"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -72,20 +72,31 @@ def refuse_strangers(bootstrap: str, prefix: str) -> None:
         )
 
 
-def create_topics(admin: KafkaAdminClient, prefix: str, placement: Placement) -> None:
+def create_topics(
+    admin: KafkaAdminClient,
+    prefix: str,
+    placement: Placement,
+    topics: Sequence[TopicPlan] = TOPICS,
+) -> None:
     """Create the topics that are missing and wait until every partition has a leader."""
     existing = set(admin.list_topics())
-    missing = [topic for topic in TOPICS if prefix + topic.name not in existing]
+    missing = [topic for topic in topics if prefix + topic.name not in existing]
     for topic in missing:
         replicas = {i: placement.brokers_of(racks) for i, racks in enumerate(topic.replicas)}
-        plan = {"assignments": replicas, "configs": _TOPIC_SETTINGS}
+        plan = {"assignments": replicas, "configs": _settings(topic)}
         admin.create_topics({prefix + topic.name: plan})
-    for topic in TOPICS:
+    for topic in topics:
         wait_until(
             lambda topic=topic: _has_leaders(admin, prefix, topic),
             30,
             f"topic {prefix}{topic.name}",
         )
+
+
+def _settings(topic: TopicPlan) -> dict[str, str]:
+    """Small and short-lived: a demo may run for days."""
+    segment = max(topic.kept_bytes // 5, _LEAST_SEGMENT_BYTES)
+    return {"retention.bytes": str(topic.kept_bytes), "segment.bytes": str(segment)}
 
 
 def _has_leaders(admin: KafkaAdminClient, prefix: str, topic: TopicPlan) -> bool:
@@ -99,25 +110,31 @@ def _has_leaders(admin: KafkaAdminClient, prefix: str, topic: TopicPlan) -> bool
     return bool(partitions) and all(partition["leader_id"] >= 0 for partition in partitions)
 
 
-def fill(admin: KafkaAdminClient, producer: Producer, prefix: str) -> None:
+def fill(
+    admin: KafkaAdminClient,
+    producer: Producer,
+    prefix: str,
+    topics: Sequence[TopicPlan] = TOPICS,
+) -> None:
     """Write the first records of each partition that has none yet; returns when they are stored."""
     partitions = {
         TopicPartition(prefix + topic.name, number): OffsetSpec.LATEST
-        for topic in TOPICS
+        for topic in topics
         for number in range(topic.partitions)
     }
+    plans = {topic.name: topic for topic in topics}
     for partition, end in admin.list_partition_offsets(partitions).items():
-        name = partition.topic.removeprefix(prefix)
-        count = 0 if end.offset else TOPICS_BY_NAME[name].backlog[partition.partition]
+        topic = plans[partition.topic.removeprefix(prefix)]
+        count = 0 if end.offset else topic.backlog[partition.partition]
         for number in range(count):
-            producer.produce(partition.topic, record(name, number), partition=partition.partition)
+            producer.produce(partition.topic, record(topic, number), partition=partition.partition)
     if producer.flush(30):
         raise LocalClusterError("the brokers did not take the first records within 30 s")
 
 
-def record(topic: str, number: int) -> str:
+def record(topic: TopicPlan, number: int) -> str:
     """The value of a record; twenty different ones, so that Streams has something to count."""
-    return f"{topic} {number % 20}"
+    return f"{topic.name} {number % 20}".ljust(topic.record_bytes)
 
 
 def seed_commits(admin: KafkaAdminClient, prefix: str, plan: GroupPlan) -> None:

@@ -14,8 +14,11 @@ from evenkeel.engine.ports import PreviousAdvice
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.propose import propose_candidates
+from tests.helpers.fluid import SITUATIONS, record, simulate
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
+
+ENDS = ("low", "expected", "high")
 
 
 def test_a_recording_is_enough_for_advice_on_every_group(run, recording):
@@ -75,6 +78,28 @@ def test_the_scoreboard_says_what_the_next_change_would_move(run, recording):
     assert "Moves if one leaves  Moves if one joins  Moves if all restart" in head
     sticky = next(line for line in lines if line.startswith("cooperative-sticky "))
     assert sticky.split("could run")[1].split()[5:8] == ["3.00", "2", "12"]
+
+
+def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
+    """The lag in an hour with its band, when it is gone, and the restarts it takes; all of it in the JSON."""
+    file = tmp_path / "fluid.evenkeel"
+    record(file, simulate([SITUATIONS["catching-up-skewed"].group], 29))
+    asked = ("advise", "--from", str(file), "--group", "*")
+    lines = run(*asked).stdout.splitlines()
+    by_strategy = {line.split()[0]: line for line in lines if line}
+    [group] = objects(run(*asked, "--json"))
+    rows = {row["strategy"]: row for row in group["strategies"]}
+
+    assert "Lag in 1 h: expected (low to high)  Drained in  Restarts" in by_strategy["Strategy"]
+    live = rows["live"]
+    low, expected, high = (f"{round(live[f'forecast_lag_{end}']):,}" for end in ENDS)
+    assert f" {expected} ({low} to {high})  not in 1 h         -  " in by_strategy["live"]
+    assert live["forecast_drained_seconds_expected"] == "Infinity"
+    switched = rows["roundrobin"]
+    assert switched["forecast_lag_expected"] < live["forecast_lag_low"]
+    assert switched["price_restarts"] == 4
+    assert 0 < switched["price_offset_seconds"] < live["forecast_lag_integral_low"]
+    assert "forecast_lag_expected" in rows["min_traffic"]
 
 
 def test_an_infeasible_strategy_has_dashes_and_its_reason(run, recording):

@@ -26,7 +26,7 @@ def test_an_object_per_event_in_the_order_of_time(run):
         "group": "slow-member",
         "diagnosis": "slow member",
         "subjects": ["slow-member-3"],
-        "text": "slow-member-3 does 0.53/s, its peers 1.9/s; 2/s arrives",
+        "text": "slow-member-3 does 0.58/s, its peers 2/s; 2/s arrives",
     }
     forecast = next(e for e in events if e["event"] == "forecast")
     assert [*forecast] == [
@@ -39,7 +39,7 @@ def test_a_table_of_changes(run):
     """Group by group, and below it how forecasts came out."""
     result = run("backtest", "--from", RECORDING, "--group", "slow-*")
 
-    assert "slow-member-3 does 0.53/s" in result.stdout
+    assert "slow-member-3 does 0.58/s" in result.stdout
     assert "no forecast came due" in result.output
 
 

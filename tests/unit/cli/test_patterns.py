@@ -29,7 +29,7 @@ def test_a_pattern_without_a_group_is_told(run, verb, option):
     """Exit code 1, nothing on standard output, and how many groups there are."""
     result = run(*call(verb, option, "nobody-*"))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "no group of cluster demo matches 'nobody-*' (13 groups at" in result.stderr
+    assert "no group of cluster demo matches 'nobody-*' (14 groups at" in result.stderr
 
 
 @pytest.mark.parametrize(("verb", "option"), VERBS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.adapters.replay import Recording
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.forecast import load_of
 from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.records import CandidateRow, record_of, to_json
@@ -84,6 +84,27 @@ def test_a_group_that_nobody_tells_to_switch_keeps_nothing(name):
         (row.row.forecast is not None) is (row.row.score is not None)
         for row in propose_group(SETTINGS, asked)
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "kept"),
+    [
+        ("healthy-racks-little", {"least_saving_bytes_per_day": 1.0}, True),
+        ("racks-much", {"least_saving_bytes_per_day": 1e18}, False),
+        ("racks-much", {"cost_gain": 1e9}, False),
+        ("healthy-racks-little", {"cost_gain": 0.01}, True),
+    ],
+)
+def test_what_pays_by_racks_is_for_the_policy_to_say(name, policy, kept):
+    """In bytes, or in money where that is asked for: who could save so much has a forecast, though it keeps up."""
+    lake, group = _lake(name, 24), SITUATIONS[name].group.name
+    settings = Settings(rules=(Rule(price_per_gb=0.01, policy=Policy(**policy)),))
+    lookback = lookback_of(lake, settings, _newest(lake))
+
+    [row] = measure_chunk(lake, settings, lookback, [group])["group_metrics"].to_pylist()
+
+    assert row["diagnosis"] == "keeps up"
+    assert (row["commit_ages_seconds"] is not None) is kept
 
 
 @pytest.mark.parametrize("name", SKEWED)

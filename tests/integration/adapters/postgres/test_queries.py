@@ -183,8 +183,8 @@ def observed(
     group: str = "app",
     cluster: str = "demo",
     **columns: Any,
-) -> None:
-    """A snapshot of one group with these members: identity by member id."""
+) -> str:
+    """A snapshot of one group with these members: identity by member id. Returns its id."""
     taken = manifest(number, cluster)
     history.store_snapshot(taken)
     tables = metrics(taken.snapshot_id, {group: [0]}, **columns)
@@ -192,6 +192,7 @@ def observed(
     rows = [row | {"member_id": one, "identity": who} for one, who in members.items()]
     tables["member_metrics"] = rows_to_table(rows, METRICS["member_metrics"])
     history.store_metrics(taken.snapshot_id, tables)
+    return taken.snapshot_id
 
 
 COUNTED = ("compared", "changed", "joins", "leaves", "restarts")
@@ -259,6 +260,46 @@ def test_churn_keeps_groups_of_one_name_apart_and_the_most_restless_first(
     hours = (datetime.now(UTC) - FIRST) / timedelta(hours=1)
     assert len(history.query("churn", hours=hours + 0.1)) == 3
     assert history.query("churn", hours=hours - 0.1) == []
+
+
+def test_membership_changes_sum_what_moved_and_would_have(history: PostgresHistory) -> None:
+    """By strategy over all changes; one that could not be replayed on a change says on how many it could."""
+    quiet = {"members_joined": 0, "members_left": 0, "members_restarted": 0, "partitions_moved": 0}
+    observed(history, 0, {"a1": "a"})
+    observed(history, 1, {"a1": "a"}, **quiet)
+    for number, sticky in enumerate((1, 2), 2):
+        would = [{"strategy": "sticky", "moves": sticky}]
+        would += [{"strategy": "range", "moves": 5}] if number == 2 else []
+        change = {"members_joined": 1, "partitions_moved": 4, "would_have_moved": would}
+        observed(history, number, {f"a{number}": "a"}, **(quiet | change))
+
+    rows = history.query("membership_changes", **WIDE)
+    names = ("strategy", "compared", "changed", "joins", "leaves", "moved", "would_have_moved")
+    assert [[row[name] for name in (*names, "replayed_of")] for row in rows] == [
+        ["sticky", 3, 2, 2, 0, 8, 3, 2],
+        ["range", 3, 2, 2, 0, 8, 5, 1],
+    ]
+
+
+def test_the_scoreboard_tells_what_last_weeks_changes_would_have_moved(
+    history: PostgresHistory,
+) -> None:
+    """Beside each strategy that was replayed; changes of more than a week ago are left out."""
+    change = {"members_joined": 1, "members_left": 0, "members_restarted": 0, "partitions_moved": 4}
+    would = [{"strategy": "range", "moves": 3}]
+    now = int((datetime.now(UTC) - FIRST) / timedelta(minutes=1))
+    ids = [
+        observed(history, number, {"a1": "a"}, **change, would_have_moved=would)
+        for number in (0, now - 2, now - 1)
+    ]
+    history.store_candidates(ids[-1], candidates(ids[-1], "app"))
+
+    rows = history.query("scoreboard", group="app")
+    names = ("last_week_changes", "last_week_moved", "last_week_would_have_moved")
+    assert {row["strategy"]: [row[name] for name in names] for row in rows} == {
+        "live": [None, None, None],
+        "range": [2, 8, 6],
+    }
 
 
 def test_snapshot_health_counts_groups_that_could_not_be_read(history: PostgresHistory) -> None:
