@@ -231,7 +231,7 @@ class _Walk:
         proposal, state, winner = course.proposal, course.state, self.winner
         if proposal is None:
             if winner is not None and state is not AdviceState.TAKEN_UP:
-                self._proposed(winner)
+                self._begins(winner)
         elif self._is_taken_up(proposal):
             self._taken_up(proposal)
         elif course.since and (at - course.since).total_seconds() >= policy.expires_seconds:
@@ -239,11 +239,22 @@ class _Walk:
         elif self.sight.judged:
             self._judged(proposal)
 
+    def _begins(self, winner: str) -> None:
+        """Propose what pays; confirm it where the policy asks for no more."""
+        if self._may_be_told(winner):
+            self._confirmed(winner)
+        else:
+            self._proposed(winner)
+
+    def _may_be_told(self, winner: str) -> bool:
+        won_it = has_won(self.course, self.sight.at, winner, self.policy)
+        return won_it and winner not in self.mutes
+
     def _judged(self, proposal: Proposal) -> None:
         """Confirm who has won; withdraw what has lost, or what is not confirmed and does not win any more."""
         course, at, policy, winner = self.course, self.sight.at, self.policy, self.winner
         is_confirmed = course.state is AdviceState.CONFIRMED
-        if winner is not None and winner not in self.mutes and has_won(course, at, winner, policy):
+        if winner is not None and self._may_be_told(winner):
             if winner != proposal.strategy or not is_confirmed:
                 self._confirmed(winner)
         elif is_confirmed:

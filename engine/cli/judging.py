@@ -1,9 +1,9 @@
 """
 The plain form of metrics, candidates and advice, for the newest snapshot of a source.
 
-Advice is confirmed over several snapshots, so a group for which something pays now is followed through all of them, from
-the oldest, as the pipeline would. Of any other group the newest is enough to say that nothing pays; that it may have
-been told to switch before, and that this is not withdrawn yet, only the pipeline knows.
+Advice is confirmed over several snapshots, so a group for which something pays now is followed through all of them,
+from the oldest, as the pipeline would. Of any other group the newest is enough to say that nothing pays; that it may
+have been told to switch before, and that this is not withdrawn yet, only the pipeline knows.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from evenkeel.engine.advice.course import Followed
 from evenkeel.engine.advice.past_changes import PastChanges
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.model import Advice, Feasibility, GroupSnapshot, Member
+from evenkeel.engine.model import Advice, AdviceState, Feasibility, GroupSnapshot, Member
 from evenkeel.engine.records import Course
-from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.advise import advise_groups, to_be_done
 from evenkeel.engine.steps.candidate_rows import candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.past import past_changes
@@ -89,10 +89,11 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
     now = walk.step(0, walk.groups(0))
     followed = [each.advice for each in now.advise({}) if each.course is not None]
     paying = {advice.group: advice.strategy for advice in followed}
-    courses: dict[str, Course] = {}
+    courses: Mapping[str, Course] = {}
     for position in reversed(range(1, walk.length if paying else 1)):
         passed = walk.step(position, paying).advise(courses)
-        courses = {each.advice.group: each.course for each in passed if each.course is not None}
+        known = courses | {each.advice.group: each.course for each in passed}
+        courses = {group: course for group, course in known.items() if course is not None}
     return now.judged(walk.histories(), courses)
 
 
@@ -108,7 +109,8 @@ class _JudgedSnapshot:
     def advise(self, courses: Mapping[str, Course]) -> list[Followed]:
         settings, cluster = self.source.settings, self.source.cluster
         read = of_tables(self.tables)
-        return advise_groups(read, settings, cluster, self.at, courses, self.withheld)
+        followed = advise_groups(read, settings, cluster, self.at, courses, self.withheld)
+        return to_be_done(followed, read, AdviceState.PROPOSED)
 
     def judged(
         self,

@@ -12,7 +12,7 @@ from evenkeel.engine.advice.course import Followed, Sight, barred, follow, gone,
 from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Advice, Candidate, Diagnosis, Move, Verdict, utc_now
+from evenkeel.engine.model import Advice, AdviceState, Candidate, Diagnosis, Move, utc_now
 from evenkeel.engine.ports import AdviceHistory, Lake
 from evenkeel.engine.records import AdviceRow, Course, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
@@ -117,7 +117,7 @@ def advise_groups(
     followed = [
         each.followed(replace(sights[each.name], would_be=given.get(each.name))) for each in groups
     ]
-    return _to_be_done(followed, read)
+    return to_be_done(followed, read, AdviceState.CONFIRMED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,14 +174,14 @@ class _Group:
         return follow(self.course, sight if other.winner is None else other, self.policy)
 
 
-def _to_be_done(followed: Sequence[Followed], read: Read) -> list[Followed]:
-    """The same with what its owners have to do, and what changes hands, of each group that is to switch."""
-    switching = {
+def to_be_done(followed: Sequence[Followed], read: Read, state: AdviceState) -> list[Followed]:
+    """The same with what its owners have to do, and what changes hands, of each group whose advice is in that state."""
+    wanted = {
         each.advice.group: each.advice.strategy
         for each in followed
-        if each.advice.verdict is Verdict.SWITCH and each.advice.strategy
+        if each.advice.state is state and each.advice.strategy
     }
-    rows = candidates_of(read, switching)
+    rows = candidates_of(read, wanted)
     return [
         replace(each, advice=_with_moves(each.advice, row))
         if (row := rows.get(each.advice.group))

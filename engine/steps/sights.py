@@ -1,4 +1,4 @@
-"""What a snapshot shows of each group, as its advice goes on by it: read from metrics and candidates, as far as needed."""
+"""What a snapshot shows of each group, as its advice goes on by it: from metrics and candidates, as far as needed."""
 
 from __future__ import annotations
 

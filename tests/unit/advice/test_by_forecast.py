@@ -73,7 +73,7 @@ def test_the_worst_of_a_switch_must_beat_the_best_of_staying(high, gain, verdict
     """By the policy's share of it; a threshold of zero still asks for less."""
     switches = replace(SWITCHES, forecast_lag_high=high)
 
-    policy = Policy(confirmations=1, lag_gain=gain)
+    policy = Policy(lag_gain=gain)
     assert _told(switches=switches, policy=policy).verdict is verdict
 
 
@@ -174,7 +174,7 @@ def test_a_confirmed_strategy_needs_half_of_the_gain_to_stay_so():
     assert _told(switches=switches).verdict is Verdict.STAY
     assert _told(switches=switches, kept="range").verdict is Verdict.STAY
     assert _told(switches=switches, kept="roundrobin").verdict is Verdict.SWITCH
-    tight = Policy(confirmations=1, dead_band=1)
+    tight = Policy(dead_band=1)
     assert _told(switches=switches, kept="roundrobin", policy=tight).verdict is Verdict.STAY
 
 

@@ -13,14 +13,15 @@ from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
 from evenkeel.engine.facts import FactKind, finding
 from evenkeel.engine.figures import Forecast
-from evenkeel.engine.model import Candidate, Verdict
+from evenkeel.engine.model import Candidate, Verdict, utc_now
 from evenkeel.engine.records import row_of
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.steps.scored import scored
+from evenkeel.engine.steps.sights import of_tables
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 
-POLICY = Policy(confirmations=1, least_saving_records_per_day=10_000)
+POLICY = Policy(confirm_wins=1, confirm_seconds=0, least_saving_records_per_day=10_000)
 SETTINGS = Settings(rules=(Rule(policy=POLICY),))
 
 
@@ -92,7 +93,8 @@ def test_rows_from_before_there_were_facts_keep_their_flaws(tables: dict[str, An
 
 def test_a_switch_says_what_to_do_and_what_moves(tables: dict[str, Any]) -> None:
     """The reader of a switch learns what changes hands and what to do; who stays has nothing to do."""
-    advice = advise_groups(tables["candidates"], tables["group_metrics"], SETTINGS, "test", {}, {})
+    followed = advise_groups(of_tables(tables), SETTINGS, "test", utc_now(), {}, {})
+    advice = [each.advice for each in followed]
     told = {one.group: one for one in advice}
     switch = told.pop("crossing")
     (row,) = (
