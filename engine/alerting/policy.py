@@ -87,21 +87,21 @@ def new_advice(
 
 
 def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) -> News | None:
-    told = (announced.kind, announced.strategy) if announced else (None, None)
+    last = (announced.kind, announced.strategy) if announced else (None, None)
     if advice.state is AdviceState.CONFIRMED:
         # a group that cannot be judged now has nothing to act on
         if advice.verdict is not Verdict.SWITCH or advice.strategy is None:
             return None
-        if told == (NewsKind.SWITCH, advice.strategy):
+        if last == (NewsKind.SWITCH, advice.strategy):
             return None
         kind, strategy = NewsKind.SWITCH, advice.strategy
         return News(kind=kind, strategy=strategy, at=at, advice=advice, announced=announced)
     for kind, (state, after) in FOLLOWS.items():
-        if advice.state is state and told[0] in after and told[1] is not None:
+        if advice.state is state and last[0] in after and last[1] is not None:
             taken_up = advice.uptake and advice.uptake.strategy
-            if kind is not NewsKind.WITHDRAWN and taken_up != told[1]:
+            if kind is not NewsKind.WITHDRAWN and taken_up != last[1]:
                 return None
-            return News(kind=kind, strategy=told[1], at=at, advice=advice, announced=announced)
+            return News(kind=kind, strategy=last[1], at=at, advice=advice, announced=announced)
     return None
 
 

@@ -13,12 +13,12 @@ from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
-from evenkeel.engine.metrics.observe import Observation, observe
+from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.measure import known_of
-from evenkeel.engine.steps.reading import read_batch
-from evenkeel.engine.steps.telling import Looked, Telling, Told
+from evenkeel.engine.steps.measure import observed_of
+from evenkeel.engine.steps.reading import BatchWithPast, read_batch
+from evenkeel.engine.steps.telling import Looked, Message, Telling
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 
 AHEAD = (900.0, 3600.0)
@@ -60,7 +60,7 @@ class ForecastCheck:
     realised: int | None = None
 
 
-Event = DiagnosisChange | ForecastCheck | Told
+Event = DiagnosisChange | ForecastCheck | Message
 
 
 def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -> Iterator[Event]:
@@ -115,8 +115,13 @@ class _Walk:
         names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
         withheld = withheld_groups(self.lake, snapshot_id)
         batch = read_batch(self.lake, self.settings, snapshot_id, names)
-        known = known_of(self.settings, batch, self.learned)
-        seen = observe(batch, [one for one in self.earlier if one is not None], known)
+        groups = BatchWithPast(
+            batch=batch,
+            earlier=tuple(one for one in self.earlier if one is not None),
+            withheld={name: withheld[name] for name in names if name in withheld},
+            learned=self.learned,
+        )
+        seen = observed_of(self.settings, groups)
         for number, header in enumerate(batch.headers):
             story = self.stories.setdefault(header.group, _Story())
             yield from _diagnosed(seen, number, story)
@@ -128,8 +133,8 @@ class _Walk:
                 snapshot_id=snapshot_id,
                 at=datetime.fromisoformat(facts["started_at"]),
                 ended_at=datetime.fromisoformat(facts["finished_at"]),
+                groups=groups,
                 seen=seen,
-                withheld=withheld,
                 listed=None if facts.get("problems") else listed,
             )
         )

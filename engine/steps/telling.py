@@ -34,16 +34,17 @@ from evenkeel.engine.records import (
 )
 from evenkeel.engine.steps.advise import advice_row, advise_groups
 from evenkeel.engine.steps.candidate_rows import Proposal, candidate_table
+from evenkeel.engine.steps.measure import tables_of
 from evenkeel.engine.steps.measured import MeasuredGroup, measured_of
-from evenkeel.engine.steps.metric_rows import MetricRows
 from evenkeel.engine.steps.propose import propose_anyway
+from evenkeel.engine.steps.reading import BatchWithPast
 from evenkeel.engine.steps.sights import of_tables
 
 SECONDS_PER_DAY = 86_400
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Told:
+class Message:
     """What the readers of a group would have been told after the snapshot that was taken at some moment."""
 
     at: datetime
@@ -66,16 +67,16 @@ class Looked:
         snapshot_id: The snapshot.
         at: When its reading began.
         ended_at: When its reading ended.
-        seen: What the numbers say of its groups.
-        withheld: Why a group is withheld from judgement, by group id.
+        groups: Those of its groups that are asked about, and their past.
+        seen: What the numbers say of them.
         listed: All groups that it has; None where some could not be read.
     """
 
     snapshot_id: str
     at: datetime
     ended_at: datetime
+    groups: BatchWithPast
     seen: Observation
-    withheld: Mapping[str, str]
     listed: Collection[str] | None
 
 
@@ -95,15 +96,10 @@ class Telling:
         self.advised: dict[str, list[datetime]] = {}
         self.checks: dict[str, tuple[AdviceCheck, ...]] = {}
 
-    def step(self, looked: Looked) -> list[Told]:
+    def step(self, looked: Looked) -> list[Message]:
         """The next snapshot."""
-        rows = MetricRows(self.settings, looked.seen, looked.withheld)
-        tables = {
-            "group_metrics": rows.of_groups(),
-            "member_metrics": rows.of_members(),
-            "partition_metrics": rows.of_partitions(),
-        }
-        groups = measured_of(looked.seen.batch, tables, looked.withheld)
+        tables = tables_of(self.settings, looked.groups, looked.seen)
+        groups = measured_of(looked.groups.batch, tables, looked.groups.withheld)
         metrics = records_of(GroupMetrics, tables["group_metrics"])
         proposals = {
             row.group_id: self._proposals(group, row)
@@ -119,7 +115,7 @@ class Telling:
         self.announced |= {one.group_id: one.announcement for one in news}
         owners = owners_of(self.settings, self.cluster, news)
         return [
-            Told(
+            Message(
                 at=looked.at,
                 cluster=self.cluster,
                 news=one,
@@ -136,7 +132,12 @@ class Telling:
     def _advice(self, looked: Looked, tables: Mapping[str, pa.Table]) -> list[AdviceRow]:
         """What is advised, and how it goes on; the course of a group that is gone ends."""
         followed = advise_groups(
-            of_tables(tables), self.settings, self.cluster, looked.at, self.courses, looked.withheld
+            of_tables(tables),
+            self.settings,
+            self.cluster,
+            looked.at,
+            self.courses,
+            looked.groups.withheld,
         )
         if looked.listed is not None:
             left = (

@@ -25,7 +25,7 @@ def about(number: float) -> str:
     return f"{round(number, min(places, 0)):,.0f}"
 
 
-def band(ends: Sequence[float], said: Callable[[float], str] = about, after: str = "") -> str:
+def band(ends: Sequence[float], reads: Callable[[float], str] = about, after: str = "") -> str:
     """
     What is expected, and between what it lies in four cases of five.
 
@@ -34,10 +34,10 @@ def band(ends: Sequence[float], said: Callable[[float], str] = about, after: str
 
     Args:
         ends: Low, expected and high.
-        said: How a value reads.
+        reads: How a value reads.
         after: What follows the first of them.
     """
-    low, expected, high = map(said, ends)
+    low, expected, high = map(reads, ends)
     return expected + after + (f" ({low} to {high})" if low != high else "")
 
 
@@ -76,13 +76,13 @@ def promised(promise: Promise) -> str:
     >>> promised(Promise(after_seconds=900, measure="lag", unit="offsets", low=0, expected=312, high=897))
     'lag after 15 min: 310 (0 to 900)'
     """
-    name, said = _MEASURES[promise.measure]
-    ends = band((promise.low, promise.expected, promise.high), said)
+    name, reads = _MEASURES[promise.measure]
+    ends = band((promise.low, promise.expected, promise.high), reads)
     return f"{name} after {duration(promise.after_seconds)}: {ends}"
 
 
 def came(check: AdviceCheck) -> str:
     """What was to be seen, and what was."""
-    _, said = _MEASURES[check.measure]
-    seen = "not seen" if check.realised is None else f"{said(check.realised)} came"
+    _, reads = _MEASURES[check.measure]
+    seen = "not seen" if check.realised is None else f"{reads(check.realised)} came"
     return f"{promised(check)} predicted, {seen}"

@@ -14,7 +14,7 @@ from evenkeel.engine.cli.running import NothingFound, complain
 if TYPE_CHECKING:
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck
-    from evenkeel.engine.steps.telling import Told
+    from evenkeel.engine.steps.telling import Message
 
 EPILOG = epilog(
     [
@@ -59,7 +59,7 @@ def backtest(
     from evenkeel.engine.cli.views import backtest_picture, pictures
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.steps import backtest as walk
-    from evenkeel.engine.steps.telling import Told
+    from evenkeel.engine.steps.telling import Message
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
@@ -70,14 +70,14 @@ def backtest(
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
     changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
-    told = [event for event in events if isinstance(event, Told)]
+    messages = [event for event in events if isinstance(event, Message)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
-        complain(f"drawn: {backtest_picture.draw(changes, told, checks, walk.AHEAD[0], plot)}")
+        complain(f"drawn: {backtest_picture.draw(changes, messages, checks, walk.AHEAD[0], plot)}")
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group)))
         return
-    show([table(changes, told)])
+    show([table(changes, messages)])
     tell([held(checks, seconds) for seconds in walk.AHEAD])
 
 
@@ -85,7 +85,7 @@ def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
     from evenkeel.engine.alerting.text import section_text
     from evenkeel.engine.steps.backtest import DiagnosisChange
-    from evenkeel.engine.steps.telling import Told
+    from evenkeel.engine.steps.telling import Message
     from evenkeel.engine.wording import because
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}
@@ -97,7 +97,7 @@ def to_json(event: Event) -> dict[str, Any]:
             "subjects": [name for fact in event.facts for name in fact.subjects],
             "text": because(event.facts),
         }
-    if isinstance(event, Told):
+    if isinstance(event, Message):
         text = section_text(event.section)
         return {"event": "message", **keys, "kind": event.news.kind, "text": text}
     return {
@@ -112,7 +112,7 @@ def to_json(event: Event) -> dict[str, Any]:
     }
 
 
-def table(changes: Sequence[DiagnosisChange], told: Sequence[Told]) -> Table:
+def table(changes: Sequence[DiagnosisChange], messages: Sequence[Message]) -> Table:
     """Changes of diagnoses and messages, group by group."""
     from evenkeel.engine.cli.views.columns import cells, heads, pick
     from evenkeel.engine.cli.views.tables import Table
@@ -124,10 +124,10 @@ def table(changes: Sequence[DiagnosisChange], told: Sequence[Told]) -> Table:
         *pick(LatestLag, "taken_at"),
         *pick(GroupMetrics, "diagnosis", "diagnosis_reason"),
     ]
-    messages = {(one.group, one.at): one.section.heading for one in told}
+    headings = {(one.group, one.at): one.section.heading for one in messages}
     found = {(change.group, change.at): change for change in changes}
     rows, diagnosis = [], None
-    for group, at in sorted(messages.keys() | found.keys()):
+    for group, at in sorted(headings.keys() | found.keys()):
         change = found.get((group, at))
         diagnosis = change.diagnosis if change else diagnosis
         row = {
@@ -136,7 +136,7 @@ def table(changes: Sequence[DiagnosisChange], told: Sequence[Told]) -> Table:
             "diagnosis": diagnosis,
             "diagnosis_reason": (change and because(change.facts)) or None,
         }
-        rows.append([*cells(columns, row), messages.get((group, at), "")])
+        rows.append([*cells(columns, row), headings.get((group, at), "")])
     return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True)
 
 

@@ -16,7 +16,7 @@ from evenkeel.engine.wording.numbers import duration
 
 if TYPE_CHECKING:
     from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck
-    from evenkeel.engine.steps.telling import Told
+    from evenkeel.engine.steps.telling import Message
 
 MOST_GROUPS = 24
 """So many groups are drawn, those with most changes first; more would be too small to see."""
@@ -48,7 +48,7 @@ def drawn(changes: Sequence[DiagnosisChange]) -> list[str]:
 
 def draw(
     changes: Sequence[DiagnosisChange],
-    told: Sequence[Told],
+    messages: Sequence[Message],
     checks: Sequence[ForecastCheck],
     ahead_seconds: float,
     file: Path,
@@ -58,7 +58,7 @@ def draw(
 
     Args:
         changes: Changes of diagnoses.
-        told: Messages.
+        messages: What was told.
         checks: Forecasts and what came.
         ahead_seconds: Which forecasts are drawn: those so far ahead, at the moment they are of.
         file: Where it goes; its suffix is one of `pictures.KINDS`.
@@ -77,7 +77,7 @@ def draw(
         own = [check for check in checks if check.group == group]
         _forecasts(axes, [c for c in own if (c.due - c.at).total_seconds() == ahead_seconds])
         _diagnoses(axes, [change for change in changes if change.group == group], end)
-        _messages(axes, [one for one in told if one.group == group])
+        _messages(axes, [one for one in messages if one.group == group])
         axes.set_title(printable(group), loc="left", fontsize="small", parse_math=False)
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -95,9 +95,9 @@ def _forecasts(axes: Any, checks: Sequence[ForecastCheck]) -> None:
     axes.plot([c.due for c in known], [c.realised for c in known], "k.", markersize=2)
 
 
-def _messages(axes: Any, told: Sequence[Told]) -> None:
+def _messages(axes: Any, messages: Sequence[Message]) -> None:
     """A line at the time of each message, with its kind beside it."""
-    for one in told:
+    for one in messages:
         axes.axvline(one.at, color="tab:red", linewidth=1)
         axes.annotate(
             one.news.kind.value,
