@@ -270,7 +270,8 @@ _INTEGRAL = "offsets behind, summed over the seconds of the coming hour"
 def _end(name: str, of: str, unit: Unit, *, none: bool = False) -> Mapping[str, Any]:
     """An end of a band, as a column."""
     said = f"Forecast, {name} ({_ENDS[name]}): {of}."
-    return column(said, unit=unit, at_least=0, added=True, none=none, infinite="not in 1 h")
+    infinite = "not in 1 h" if of is _DRAINED else "without end"
+    return column(said, unit=unit, at_least=0, added=True, none=none, infinite=infinite)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
     courses: Mapping[str, Course] = {}
     for position in reversed(range(1, walk.length if paying else 1)):
         passed = walk.step(position, paying).advise(courses)
-        known = courses | {each.advice.group: each.course for each in passed}
+        known = {**courses, **{each.advice.group: each.course for each in passed}}
         courses = {group: course for group, course in known.items() if course is not None}
     return now.judged(walk.histories(), courses)
 

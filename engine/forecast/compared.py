@@ -59,7 +59,8 @@ def forecasts(
         else replace(
             bands[row],
             price_held_up_offsets=float(offsets.sum()),
-            price_offset_seconds=totals[with_price] - totals[row],
+            # no future is better for it, but sums of its numbers may round the other way
+            price_offset_seconds=max(totals[with_price] - totals[row], 0.0),
         )
         for row, with_price, offsets in zip(plain, priced, held_up, strict=True)
     ]

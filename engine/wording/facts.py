@@ -17,7 +17,7 @@ from evenkeel.engine.wording import (
     weighing,
 )
 from evenkeel.engine.wording.clauses import Clause, known, partitions, subjects, whole
-from evenkeel.engine.wording.numbers import change, duration, offsets, percent
+from evenkeel.engine.wording.numbers import byte_rate, change, duration, offsets, percent
 
 MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "largest_member_lag": ("largest member lag", lambda n: offsets(round(n))),
@@ -26,6 +26,10 @@ MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "drain_seconds": ("drain time", duration),
     "moves": ("moves", lambda n: f"{round(n):,}"),
     "partition_counts": ("counts", lambda n: f"{round(n):,}"),
+    "peak_utilisation": ("peak utilisation", percent),
+    "peak_load": ("peak load", lambda n: f"{n:,.10g}/s"),
+    "cross_rack_bytes": ("bytes across racks", byte_rate),
+    "cross_rack_rate": ("offsets across racks", lambda n: f"{n:,.10g}/s"),
 }
 """How a measure is called, and how a value of it reads."""
 
@@ -217,6 +221,9 @@ CLAUSES: Mapping[str, Clause] = {
     "cross_rack_sources": lambda f: (
         f"{does(whole(f.after), 'source partition', 'crosses', 'cross')} racks"
     ),
+    "unknown_rates": lambda f: (
+        f"{partitions(f)} of unknown arrivals taken as the mean of the others"
+    ),
     "task_moves": lambda f: f"{whole(f.after):,} of {several(whole(f.bound), 'task')} move",
     "assignment_cost": lambda f: (
         f"total cost {whole(f.after)}, no assignment with these counts costs less"
@@ -229,6 +236,9 @@ _COSTS = ("assignment_cost", "placement_cost")
 _FIGURES = ("cross_rack_partitions", "new_owners", "cross_rack_sources", "task_moves")
 """Remarks that give a proof's figures, in brackets behind it."""
 
+_PEAKS = ("peak_utilisation", "peak_load")
+"""What is told of the busiest member with its figure, proven or not."""
+
 
 def proof(facts: Iterable[Fact]) -> str | None:
     """
@@ -240,11 +250,17 @@ def proof(facts: Iterable[Fact]) -> str | None:
     >>> lag = Fact(kind=FactKind.WITHIN, measure="largest_member_lag", after=1204, bound=1170)
     >>> proof([exact("partition_counts"), lag, Fact(kind=FactKind.NOT_PROVEN, measure="moves")])
     'counts exact; largest member lag 1,204, at most 3% above its floor of 1,170; moves not proven'
+    >>> busiest = Fact(kind=FactKind.WITHIN, measure="peak_utilisation", after=0.7084, bound=0.6912)
+    >>> proof([busiest, exact("moves")])
+    'busiest member at 70.9% of its capacity, no assignment has less than 69.1%; moves exact'
     """
     claims = of_kind(facts, *PROOF)
     if not claims:
         return None
     figures = [words(claim) for claim in claims if claim.measure in _FIGURES]
+    figures += [
+        _peak(claim) for claim in of_kind(claims, FactKind.EXACT) if claim.measure in _PEAKS
+    ]
     other = of_kind(claims, FactKind.REMARK)
     remarks = [words(remark) for remark in other if remark.measure not in _FIGURES]
     return "; ".join([_claimed(claims) + (f" ({', '.join(figures)})" if figures else ""), *remarks])
@@ -257,10 +273,30 @@ def _claimed(claims: Sequence[Fact]) -> str:
         return f"exact: {words(cost)}"
     left_out = [fact for fact in unproven if fact.measure == "largest_member_lag"]
     missing = [fact for fact in unproven if fact not in left_out]
-    told = [_bounded(claim) for claim in within]
-    told += [f"{_all([_name(fact) for fact in missing])} not proven"] if missing else []
-    told += [_left_out(fact) for fact in left_out]
-    return "; ".join([f"{_all([_name(fact) for fact in exact])} exact", *told]) if told else "exact"
+    others = [_bounded(claim) for claim in within if claim.measure not in _PEAKS]
+    others += [f"{_all([_name(fact) for fact in missing])} not proven"] if missing else []
+    others += [_left_out(fact) for fact in left_out]
+    peaks = [_peak(claim) for claim in within if claim.measure in _PEAKS]
+    if not peaks and not others:
+        return "exact"
+    proven = [f"{_all([_name(fact) for fact in exact])} exact"] if exact else []
+    return "; ".join([*peaks, *proven, *others])
+
+
+def _peak(fact: Fact) -> str:
+    """The busiest member, and what no assignment has less than: rounded away from each other."""
+    share = fact.measure == "peak_utilisation"
+    scale = 1_000 if share else 10
+    most, least = (
+        f"{end(round(known(value) * scale, 6)) / 10:,.10g}{'%' if share else '/s'}"
+        for end, value in ((ceil, fact.after), (floor, fact.bound))
+    )
+    busiest = f"busiest member {'at' if share else 'takes'} {most}{' of its capacity' * share}"
+    return (
+        busiest
+        if fact.kind is FactKind.EXACT
+        else f"{busiest}, no assignment has less than {least}"
+    )
 
 
 def _name(fact: Fact) -> str:

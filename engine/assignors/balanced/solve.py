@@ -23,7 +23,7 @@ from evenkeel.engine.assignors.balanced.work import Effort
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import NONE, Ints
 
-_COMPLETE = 5_000
+COMPLETE = 5_000
 """With no more assignments than this, counts aside, every search goes on to its end."""
 
 
@@ -38,7 +38,7 @@ def solve(problem: Problem, steps: int) -> tuple[Ints, Proof]:
         return owner, _proof(leeway, owner, problem.lagless)
     owner = deal_by_lag(plan, leeway.lag, leeway.members)
     relaxed = share(leeway, owner)
-    effort = Effort(steps, complete=_assignments(leeway) <= _COMPLETE)
+    effort = Effort(steps, complete=_assignments(leeway) <= COMPLETE)
     best = lowest(leeway, Price(leeway, toll), owner, effort)
     if best.largest > best.floor:
         owner = refunded(best.owner, best.largest, Price(leeway, toll), effort.refund())

@@ -50,9 +50,9 @@ def by_thresholds(supply: Ints, start: Ints, subscriber: Ints, counts: Ints) -> 
 
 
 def surplus(
-    supply: Ints, of_pair: Ints, subscriber: Ints, members: Ints, cap: int
+    supply: Ints, of_pair: Ints, subscriber: Ints, members: Ints, cap: int | Ints
 ) -> tuple[Flags, Flags]:
-    """Which classes (K) and members (of *members*) are on the surplus side when all are capped."""
+    """Which classes (K) and members (of *members*) are on the surplus side when all are capped, alike or each."""
     classes = np.unique(of_pair)
     last = len(classes) + len(members)
     source, sink = last, last + 1
@@ -63,7 +63,7 @@ def surplus(
         len(classes) + np.searchsorted(members, subscriber),
         np.full(len(members), sink),
     )
-    capacity = (supply[classes], supply[of_pair], np.full(len(members), cap))
+    capacity = (supply[classes], supply[of_pair], np.broadcast_to(cap, len(members)))
     _, side = largest_flow(
         *(np.concatenate(parts) for parts in (tail, head, capacity)), source=source, sink=sink
     )

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenkeel.engine.assignor import build_spec, spec
+from evenkeel.engine.assignor import Promise, build_spec, spec
 from evenkeel.engine.assignors.balanced import Balanced
 from evenkeel.engine.assignors.balanced import solve as balanced
 from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.conformance import check
+from evenkeel.engine.conformance.promises import CHECKS
 from evenkeel.engine.facts import FactKind
 from evenkeel.engine.kit.compiled import held_to
 from evenkeel.engine.model import NONE, Column
@@ -87,13 +88,14 @@ def test_no_assignment_of_a_small_group_is_better(group):
 def test_it_keeps_its_promises(group):
     """Complete, to subscribers only, repeatable, whatever the order of the input, even."""
     assert check(Balanced(), group) == []
+    assert list(CHECKS[Promise.EVEN_GROUP](Balanced(), group)) == []
 
 
 @settings(times(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(small(), st.sampled_from([0, 1, 30, 1_000]))
 def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, group, work):
     """Counts stay exact; each floor the proof names is one; what is called exact is the optimum."""
-    monkeypatch.setattr(balanced, "_COMPLETE", 0)
+    monkeypatch.setattr(balanced, "COMPLETE", 0)
 
     _, proof = balanced.solve(problem_of(group), work)
     answer = Balanced(work).assign(group)

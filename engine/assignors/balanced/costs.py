@@ -1,0 +1,64 @@
+"""What reading across racks and moving cost: of an assignment by arrivals, and at least of any."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenkeel.engine.assignors.balanced.load import Rules
+from evenkeel.engine.model import NONE, Flags, Ints
+
+
+def crossing_toll(rules: Rules, owner: Ints) -> int:
+    """What is read across racks."""
+    crossing = rules.crosses[rules.pattern * rules.sites + rules.site[owner]]
+    return int(rules.toll[crossing].sum())
+
+
+def moved(rules: Rules, owner: Ints) -> int:
+    """How many partitions their holders lose."""
+    return int(((rules.holder != NONE) & (rules.holder != owner)).sum())
+
+
+def least_tolls(rules: Rules) -> Ints:
+    """(n) what reading each partition costs at least."""
+    least: Ints = np.where(_always_crosses(rules), rules.toll, 0)
+    return least
+
+
+def least_costs(rules: Rules) -> Ints:
+    """(n) the same, and 1 where only another member than its holder reads it at that."""
+    lost = (rules.holder != NONE) & _holder_crosses(rules) & ~_always_crosses(rules)
+    least: Ints = least_tolls(rules) + (lost & (rules.toll > 0))
+    return least
+
+
+def _always_crosses(rules: Rules) -> Flags:
+    """(n) whether a partition is read across racks whoever of its subscribers owns it."""
+    classes = len(rules.may) // len(rules.capacity)
+    may = rules.may.reshape(classes, -1)
+    sites = np.zeros((classes, rules.sites), np.bool_)
+    for site in range(rules.sites):
+        sites[:, site] = may[:, rules.site == site].any(axis=1)
+    crosses = rules.crosses.reshape(-1, rules.sites)[rules.pattern]
+    always: Flags = np.all(crosses | ~sites[rules.topic_class], axis=1)
+    return always
+
+
+def _holder_crosses(rules: Rules) -> Flags:
+    holder = np.maximum(rules.holder, 0)
+    crosses: Flags = rules.crosses[rules.pattern * rules.sites + rules.site[holder]]
+    return crosses
+
+
+def fewest_moves(rules: Rules, cap: float) -> int:
+    """How many partitions change hands at least when nothing crosses racks that need not, and nobody is above *cap*."""
+    lost = least_costs(rules) > least_tolls(rules)
+    stays = np.flatnonzero((rules.holder != NONE) & ~lost)
+    holder, weight = rules.holder[stays], rules.weight[stays]
+    load = np.bincount(holder, weights=weight, minlength=len(rules.capacity))
+    order = np.lexsort((-weight, holder))
+    holder, weight = holder[order], weight[order]
+    before = np.cumsum(weight) - weight
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(holder, minlength=1))])
+    given = before - before[np.minimum(first[holder], max(len(before) - 1, 0))]
+    return int(lost.sum()) + int(((load[holder] - given) / rules.capacity[holder] > cap).sum())

@@ -1,0 +1,162 @@
+"""What arrives for a group and what its members can do, as `balanced` weighs them: whole numbers, so that sums are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from evenkeel.engine.assignor import GroupSpec
+from evenkeel.engine.assignors.balanced.problem import Problem
+from evenkeel.engine.model import NONE, Flags, Floats, Ints
+
+_BITS = 52
+"""All arrivals of a group are about 2 to this many units: sums are exact, as whole numbers and as floats."""
+
+_COST_BITS = 61
+"""What all partitions cost together stays below 2 to this."""
+
+
+class Rules(NamedTuple):
+    """
+    What loops over members and partitions with arrivals look at, flat.
+
+    n partitions, M members, K classes of topics.
+
+    Attributes:
+        weight: (n) what arrives, in units.
+        capacity: (M) units a member can do; a member's utilisation is its load over it.
+        topic_class: (n) class of the partition's topic.
+        may: (K x M) whether the member subscribes to the class.
+        toll: (n) what it costs that a partition is read across racks; a move costs 1.
+        pattern, site, crosses, sites: Whether it is: `crosses[pattern[p] * sites + site[m]]`.
+        holder: (n) who owns it now, NONE for nobody who may.
+    """
+
+    weight: Ints
+    capacity: Floats
+    topic_class: Ints
+    may: Flags
+    toll: Ints
+    pattern: Ints
+    site: Ints
+    crosses: Flags
+    sites: int
+    holder: Ints
+
+    def lists(self) -> Rules:
+        """For the interpreter, which walks lists faster than arrays."""
+        return Rules(*(v.tolist() if isinstance(v, np.ndarray) else v for v in self))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Load:
+    """
+    The partitions of a problem for which something arrives.
+
+    Attributes:
+        rules: What the loops look at.
+        partition: (n) index in the problem.
+        idle: (N - n) the others.
+        of_a_toll: What one unit of toll weighs against moves: more than all of them.
+        toll_unit: Bytes/s, or offsets/s where no record size is known, of one unit of toll.
+        capacities_known: Whether a capacity is known at all; else all count as one offset/s.
+        sizes_known: Whether a record size is known at all; else all count as one byte.
+        guessed: Partitions of unknown rate, taken as the mean of the known.
+    """
+
+    rules: Rules
+    partition: Ints
+    idle: Ints
+    of_a_toll: int
+    toll_unit: float
+    capacities_known: bool
+    sizes_known: bool
+    guessed: int
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing but numbers of partitions tells members apart: all loads, capacities and tolls are equal."""
+        rules = self.rules
+        return not len(self.idle) and all(
+            (values == values[0]).all() for values in (rules.weight, rules.capacity, rules.toll)
+        )
+
+
+def load_of(group: GroupSpec, problem: Problem) -> Load | None:
+    """
+    What arrives, for whom; None where no arrivals are known, or none above 0.
+
+    Unknown rates count as the mean of the known ones, unknown capacities and record sizes as their medians.
+
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
+    >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, rates={"t": [3, 1, 0]}, capacities={"a": 8})
+    >>> load = load_of(group, problem_of(group))
+    >>> shares = load.rules.weight[:, None] / load.rules.capacity
+    >>> shares.tolist(), load.idle.tolist(), load.capacities_known
+    ([[0.375, 0.375], [0.125, 0.125]], [2], True)
+    """
+    rate = group.rate[problem.partition]
+    known = np.isfinite(rate)
+    if not known.any() or not rate[known].any():
+        return None
+    rate = np.where(known, rate, rate[known].mean())
+    busy = np.flatnonzero(rate > 0)
+    rate = rate[busy]
+    unit = 2.0 ** (int(np.frexp(rate.sum())[1]) - _BITS)
+    capacity, capacities_known = _filled(group.capacity[problem.member])
+    size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
+    toll, of_a_toll, toll_unit = _tolls(rate * size)
+    may = np.zeros((problem.classes, problem.members), np.bool_)
+    may[np.repeat(np.arange(problem.classes), np.diff(problem.start)), problem.subscriber] = True
+    rules = Rules(
+        weight=np.maximum(np.rint(rate / unit), 1).astype(np.int64),
+        capacity=capacity / unit,
+        topic_class=problem.topic_class[busy],
+        may=may.ravel(),
+        toll=toll,
+        pattern=problem.pattern[busy],
+        site=problem.site,
+        crosses=problem.crosses.ravel(),
+        sites=problem.crosses.shape[1],
+        holder=problem.holder[busy],
+    )
+    return Load(
+        rules=rules,
+        partition=busy,
+        idle=np.setdiff1d(np.arange(problem.partitions), busy),
+        of_a_toll=of_a_toll,
+        toll_unit=toll_unit,
+        capacities_known=capacities_known,
+        sizes_known=sizes_known,
+        guessed=int((~known).sum()),
+    )
+
+
+def _filled(values: Floats) -> tuple[Floats, bool]:
+    """The values, unknown ones as the median of the known, all 1 where none is; and whether one is known."""
+    known = np.isfinite(values) & (values > 0)
+    usual = float(np.median(values[known])) if known.any() else 1.0
+    return np.where(known, values, usual), bool(known.any())
+
+
+def _tolls(volume: Floats) -> tuple[Ints, int, float]:
+    """(n) what each costs across racks, what one unit of that weighs, and how much volume one unit is."""
+    of_a_toll = len(volume) + 3
+    room = _COST_BITS - of_a_toll.bit_length()
+    unit = 2.0 ** (int(np.frexp(volume.sum())[1]) - min(room, _BITS))
+    return np.rint(volume / unit).astype(np.int64) * of_a_toll, of_a_toll, unit
+
+
+def loads_of(rules: Rules, owner: Ints) -> Ints:
+    """(M) what arrives for each member, in units."""
+    load = np.zeros(len(rules.capacity), np.int64)
+    np.add.at(load, owner[owner != NONE], rules.weight[owner != NONE])
+    return load
+
+
+def peak_of(rules: Rules, owner: Ints) -> float:
+    """The largest utilisation of a member."""
+    return float((loads_of(rules, owner) / rules.capacity).max(initial=0))

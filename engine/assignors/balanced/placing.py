@@ -1,0 +1,130 @@
+"""
+Who owns what by arrivals, and dealing out what nobody owns.
+
+What places partitions (here, in `relief` and in `saving`) changes a `Places` in place. Its loops are kernels over flat
+lists or arrays (`evenkeel.engine.kit.compiled`); of equally good ways the first is taken, in either form.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenkeel.engine.assignors.balanced.load import Rules
+from evenkeel.engine.kit.compiled import kernel
+from evenkeel.engine.model import NONE, Ints
+
+
+class Places(NamedTuple):
+    """
+    Who owns what, and what follows from it.
+
+    Attributes:
+        owner: (n) NONE while nobody does.
+        load, owns: (M) units and partitions owned.
+        first: (M) one of a member's partitions; *after*, *before* (n): its others, one from the other; -1 ends.
+    """
+
+    owner: Ints
+    load: Ints
+    owns: Ints
+    first: Ints
+    after: Ints
+    before: Ints
+
+    @staticmethod
+    def empty(rules: Rules) -> Places:
+        """Nobody owns anything."""
+        partitions, members = len(rules.weight), len(rules.capacity)
+        none, nothing = np.full(partitions, NONE, np.int64), np.zeros(members, np.int64)
+        first = np.full(members, NONE, np.int64)
+        return Places(none, nothing, nothing.copy(), first, none.copy(), none.copy())
+
+    def lists(self) -> Places:
+        """For the interpreter, which walks lists faster than arrays."""
+        return Places(*(array.tolist() for array in self))
+
+    def refill(self, lists: Places) -> None:
+        """Take over what became of `lists`."""
+        for array, values in zip(self, lists, strict=True):
+            array[:] = values
+
+
+@kernel
+def put(rules: Any, places: Any, p: int, member: int) -> None:
+    """Give a partition to a member, whoever had it."""
+    owner, load, owns, first, after, before = places
+    old, weight = owner[p], rules.weight[p]
+    if old >= 0:
+        load[old] -= weight
+        owns[old] -= 1
+        if before[p] >= 0:
+            after[before[p]] = after[p]
+        else:
+            first[old] = after[p]
+        if after[p] >= 0:
+            before[after[p]] = before[p]
+    owner[p] = member
+    load[member] += weight
+    owns[member] += 1
+    before[p] = -1
+    after[p] = first[member]
+    if first[member] >= 0:
+        before[first[member]] = p
+    first[member] = p
+
+
+@kernel
+def toll_of(rules: Any, p: int, member: int) -> int:
+    """What reading a partition costs a member."""
+    crosses: bool = rules.crosses[rules.pattern[p] * rules.sites + rules.site[member]]
+    return rules.toll[p] if crosses else 0
+
+
+@kernel
+def cost_of(rules: Any, p: int, member: int) -> int:
+    """The same, and 1 where its holder loses it."""
+    holder = rules.holder[p]
+    return toll_of(rules, p, member) + (1 if holder >= 0 and holder != member else 0)
+
+
+@kernel
+def placed_by_load(rules: Any, places: Any, order: Any, near: bool) -> None:
+    """
+    Give each partition that nobody owns to the member that is least utilised with it.
+
+    Args:
+        rules, places: `Rules`, `Places`.
+        order: (n) partitions, the heaviest first.
+        near: First to those of them that read it at the least toll; else that only breaks ties.
+    """
+    weight, capacity, may, site = rules.weight, rules.capacity, rules.may, rules.site
+    load, owns, sites, members = places.load, places.owns, rules.sites, len(rules.capacity)
+    tolls = [0] * sites
+    for p in order:
+        if places.owner[p] >= 0:
+            continue
+        for s in range(sites):
+            tolls[s] = rules.toll[p] if rules.crosses[rules.pattern[p] * sites + s] else 0
+        row, mine, holder = rules.topic_class[p] * members, weight[p], rules.holder[p]
+        taker, toll, least, dear = -1, 0, 0.0, 0
+        for m in range(members):
+            if not may[row + m]:
+                continue
+            there = tolls[site[m]]
+            if near and taker >= 0 and there > toll:
+                continue
+            share = (load[m] + mine) / capacity[m]
+            if taker >= 0 and share > least and (not near or there == toll):
+                continue
+            cost = there + (1 if holder >= 0 and holder != m else 0)
+            if (
+                taker < 0
+                or (near and there < toll)
+                or share < least
+                or cost < dear
+                or (cost == dear and owns[m] < owns[taker])
+            ):
+                taker, toll, least, dear = m, there, share, cost
+        put(rules, places, p, taker)

@@ -1,0 +1,179 @@
+"""Relieving the busiest member, one partition after another, until nobody is busier than a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenkeel.engine.assignors.balanced.placing import put
+from evenkeel.engine.kit.compiled import kernel
+
+_LOOK = 8
+"""The least utilised members of each rack, so many of them, are who may relieve the busiest."""
+
+_COLUMNS = 160
+"""Partitions of those members that are looked at for a swap, about."""
+
+_CALL = 200
+"""Elementary steps that any look takes."""
+
+
+@kernel
+def partners_of(rules: Any, places: Any, giver: int) -> Any:
+    """Members that subscribe to something that *giver* owns, the least utilised few of each rack first."""
+    capacity, may, topic_class, site = rules.capacity, rules.may, rules.topic_class, rules.site
+    load, members = places.load, len(rules.capacity)
+    share = load[giver] / capacity[giver]
+    reached = [False] * (len(may) // members)
+    p = places.first[giver]
+    while p >= 0:
+        reached[topic_class[p]] = True
+        p = places.after[p]
+    near = [(0.0, 0)] * 0
+    for m in range(members):
+        if m != giver and load[m] / capacity[m] < share:
+            for k in range(len(reached)):
+                if reached[k] and may[k * members + m]:
+                    near.append((load[m] / capacity[m], m))
+                    break
+    near.sort()
+    seen, partners = [0] * rules.sites, [0] * 0
+    for _, m in near:
+        if seen[site[m]] < _LOOK:
+            seen[site[m]] += 1
+            partners.append(m)
+    return partners
+
+
+@kernel
+def relieved(rules: Any, places: Any, target: float, left: int) -> int:
+    """
+    Take partitions from the busiest member, one after another, until nobody is above *target* or none can be taken.
+
+    One goes to another member, else one is swapped for a smaller one. First comes what adds least toll, then what
+    leaves the busier of the two least utilised (the target is as good as less), then what moves least.
+
+    Args:
+        rules, places: `Rules`, `Places`.
+        target: Utilisation up to which all is well.
+        left: Work left.
+
+    Returns:
+        The work left then, below 0 when there was too little.
+    """
+    load, capacity, members = places.load, rules.capacity, len(rules.capacity)
+    swap = [-1, -1, -1]
+    while left >= 0:
+        giver = 0
+        for m in range(1, members):
+            if load[m] / capacity[m] > load[giver] / capacity[giver]:
+                giver = m
+        if load[giver] / capacity[giver] <= target:
+            break
+        partners = partners_of(rules, places, giver)
+        left -= _CALL + members + places.owns[giver] * len(partners)
+        best_gift(rules, places, giver, partners, target, swap)
+        if swap[0] < 0:
+            columns = 0
+            for at in range(len(partners)):
+                if columns > _COLUMNS:
+                    partners = partners[:at]
+                    break
+                columns += places.owns[partners[at]]
+            left -= columns * places.owns[giver]
+            best_swap(rules, places, giver, partners, target, swap)
+        if swap[0] < 0:
+            break
+        put(rules, places, swap[0], swap[1])
+        if swap[2] >= 0:
+            put(rules, places, swap[2], giver)
+    return left
+
+
+@kernel
+def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float, swap: Any) -> None:
+    """
+    The best partition to take from a member, as `relieved` ranks them.
+
+    Args:
+        rules, places, target: As there.
+        giver, partners: From whom, and to whom.
+        swap: (3) filled with the partition, its taker, and -1; the first is -1 where there is none.
+    """
+    weight, capacity, may, load = rules.weight, rules.capacity, rules.may, places.load
+    crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
+    share = load[giver] / capacity[giver]
+    swap[0], swap[1], swap[2] = -1, -1, -1
+    least_toll, worst, least = 0, 0.0, 0
+    p = places.first[giver]
+    while p >= 0:
+        row, at, toll, holder = (
+            rules.topic_class[p] * members,
+            rules.pattern[p] * rules.sites,
+            rules.toll[p],
+            rules.holder[p],
+        )
+        rest = max((load[giver] - weight[p]) / capacity[giver], target)
+        here = toll if crosses[at + site[giver]] else 0
+        if holder >= 0 and holder != giver:
+            here += 1
+        for m in partners:
+            then = max((load[m] + weight[p]) / capacity[m], rest)
+            if then >= share or not may[row + m]:
+                continue
+            added = (toll if crosses[at + site[m]] else 0) - here
+            if holder >= 0 and holder != m:
+                added += 1
+            tolled = added if added > 1 else 0  # more than a move
+            if (
+                swap[0] < 0
+                or tolled < least_toll
+                or (tolled == least_toll and (then < worst or (then == worst and added < least)))
+            ):
+                swap[0], swap[1] = p, m
+                least_toll, worst, least = tolled, then, added
+        p = places.after[p]
+
+
+@kernel
+def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float, swap: Any) -> None:
+    """The best partition to take from a member for a lighter one, as `best_gift`; that comes third in *swap*."""
+    weight, capacity, may, load = rules.weight, rules.capacity, rules.may, places.load
+    crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
+    share, own = load[giver] / capacity[giver], site[giver]
+    swap[0], swap[1], swap[2] = -1, -1, -1
+    least_toll, worst, least = 0, 0.0, 0
+    for m in partners:
+        q, there = places.first[m], site[m]
+        while q >= 0:
+            at = rules.pattern[q] * rules.sites
+            holder, back = rules.holder[q], 0
+            if crosses[at + own] != crosses[at + there]:
+                back = rules.toll[q] if crosses[at + own] else -rules.toll[q]
+            if holder >= 0:
+                back += (1 if holder != giver else 0) - (1 if holder != m else 0)
+            p = places.first[giver] if may[rules.topic_class[q] * members + giver] else -1
+            while p >= 0:
+                shift = weight[p] - weight[q]
+                then = max(
+                    (load[m] + shift) / capacity[m], (load[giver] - shift) / capacity[giver], target
+                )
+                if shift > 0 and then < share and may[rules.topic_class[p] * members + m]:
+                    at = rules.pattern[p] * rules.sites
+                    holder, added = rules.holder[p], back
+                    if crosses[at + own] != crosses[at + there]:
+                        added += rules.toll[p] if crosses[at + there] else -rules.toll[p]
+                    if holder >= 0:
+                        added += (1 if holder != m else 0) - (1 if holder != giver else 0)
+                    tolled = added if added > 2 else 0  # more than two moves
+                    if (
+                        swap[0] < 0
+                        or tolled < least_toll
+                        or (
+                            tolled == least_toll
+                            and (then < worst or (then == worst and added < least))
+                        )
+                    ):
+                        swap[0], swap[1], swap[2] = p, m, q
+                        least_toll, worst, least = tolled, then, added
+                p = places.after[p]
+            q = places.after[q]
