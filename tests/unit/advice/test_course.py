@@ -289,8 +289,8 @@ def test_a_promise_that_is_kept_is_verified():
 )
 def test_lag_and_racks_decide_what_came_of_it(racks, live, state, cause):
     """
-    Worse than the band in one of them is missed, lag only of a group that is later than promised, too; unknown in one of
-    them is nothing that anybody could say.
+    Worse than the band in one of them is missed, lag only of a group that is later than promised, too; unknown in one
+    of them is nothing that anybody could say.
     """
     story = taken_up(racks=racks).goes_on("." * 12, live=live)
 
