@@ -28,7 +28,10 @@ def _end(name: str) -> Clause:
 
 
 def _drained(fact: Fact) -> str:
-    return f"drained {change(_when(known(fact.before)), _when(known(fact.after)))}"
+    before, after = known(fact.before), known(fact.after)
+    if math.isinf(before) and math.isinf(after):
+        return "not drained within the hour either way"
+    return f"drained {change(_when(before), _when(after))}"
 
 
 def _when(seconds: float) -> str:

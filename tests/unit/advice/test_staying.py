@@ -105,7 +105,7 @@ def test_unknown_lag_is_not_called_nothing_to_gain():
 def test_a_skewed_load_that_no_strategy_mends_is_nothing_to_gain():
     """Those that were tried are named."""
     told = decided(
-        live(ahead=forecast(4000)), candidate(ahead=forecast(3900)), candidate("range"), **SKEWED
+        live(ahead=forecast(4000)), candidate(ahead=forecast(4000)), candidate("range"), **SKEWED
     )
 
     assert because(told.facts) == (
