@@ -325,10 +325,11 @@ def test_what_could_run_says_what_it_would_move_next(monkeypatch):
 @pytest.mark.parametrize(
     ("diagnosis", "asked", "known"),
     [
-        (Diagnosis.KEEPS_UP, False, False),
+        (Diagnosis.KEEPS_UP, None, False),
         (Diagnosis.KEEPS_UP, True, True),
-        (Diagnosis.SLOW_MEMBER, False, True),
-        (None, False, True),
+        (Diagnosis.SLOW_MEMBER, None, True),
+        (Diagnosis.SLOW_MEMBER, False, False),
+        (None, None, True),
     ],
 )
 def test_of_a_group_that_keeps_up_the_next_change_is_worked_out_when_asked(diagnosis, asked, known):
