@@ -23,6 +23,8 @@ from tests.helpers.history_rows import (
     metrics,
     validation,
 )
+from tests.helpers.outbox import NOW, check, forecast, take
+from tests.helpers.outbox import advice as advised
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
@@ -225,3 +227,26 @@ def test_a_rejection_at_one_stage_is_not_undone_by_the_other(history: History) -
         row = validation(group, success=success)
         history.store_validation(taken.snapshot_id, stage, checks(row))
         assert rejection() == expected
+
+
+def test_the_advice_stands_beside_its_forecasts_and_what_came_of_the_one_before(
+    history: History,
+) -> None:
+    """Of what is taken up only the checks of that uptake, whichever snapshot made them; an hour after 15 minutes."""
+    now, other = check(250.0), check(1.0, taken_up_at=NOW, after_seconds=900)
+    first = advised("g", "verified", checks=(now, other))
+    take(history, "test-20260301T090000Z-000001", first)
+    soon = check(300.0, after_seconds=900)
+    taken = take(
+        history,
+        "test-20260301T090500Z-000002",
+        advised("g", "verified", checks=(soon,)),
+        advised("h"),
+        at=NOW + timedelta(minutes=5),
+    )
+
+    verified, switch = history.advice_with_scores(taken)
+
+    assert verified.checks == (soon, now)
+    assert (verified.uptake.strategy, verified.live_forecast) == ("sticky", forecast(120_000))
+    assert (switch.checks, switch.forecast) == ((), forecast(300, restarts=6))
