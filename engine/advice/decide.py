@@ -21,6 +21,7 @@ def decide(
     candidates: Sequence[Candidate],
     partitions: int,
     policy: Policy,
+    lag: int | None = None,
     arrives_per_second: float | None = None,
     unknown_lag: int | None = None,
     findings: Sequence[Fact] = (),
@@ -36,6 +37,7 @@ def decide(
         candidates: One per strategy, in the order of the strategy table; `live` among them.
         partitions: How many partitions the group has.
         policy: When a switch pays.
+        lag: Their lag now, in offsets; None unknown.
         arrives_per_second: Offsets/s produced to them; None unknown.
         unknown_lag: Of how many of them the lag is unknown.
         findings: What is remarkable about the group, the facts of its diagnosis among them.
@@ -51,7 +53,9 @@ def decide(
     standing = Standing(
         score=live.score,
         forecast=live.forecast,
+        counts=live.counts,
         partitions=partitions,
+        lag=lag,
         arrives_per_second=arrives_per_second,
         lag_speaks=trouble.of_the_assignment,
         policy=policy,
@@ -63,7 +67,7 @@ def decide(
         if c.score is not None
     }
     able = [name for name in weighed if _deployable(named[name], policy)]
-    best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named)
+    best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named, policy)
     advice = Advice(
         group=group,
         verdict=Verdict.STAY if best is None else Verdict.SWITCH,
@@ -102,11 +106,15 @@ def _best(
 
 
 def _best_yardstick(
-    able: Sequence[str], weighed: Mapping[str, Weighing], named: Mapping[str, Candidate]
+    able: Sequence[str],
+    weighed: Mapping[str, Weighing],
+    named: Mapping[str, Candidate],
+    policy: Policy,
 ) -> str | None:
     """The best that this group cannot deploy, if it beats the best it can."""
     others = [n for n in weighed if n not in able and named[n].deployment is not Deployment.NEVER]
     best, deployable = _best(others, weighed, named), _best(able, weighed, named)
     if best is None or deployable is None:
         return best
-    return best if weighed[best].value > weighed[deployable].value else None
+    beats = weighed[best].ideal_beside(weighed[deployable], policy.lag_gain)
+    return best if beats else None

@@ -175,7 +175,9 @@ class _Walk:
         proposals = [
             row
             for each in measured
-            for row in propose_group(source.settings, each, ask_next_change=not position)
+            for row in propose_group(
+                source.settings, each, ask_next_change=None if position else True
+            )
         ]
         return _JudgedSnapshot(
             source=source,

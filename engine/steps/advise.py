@@ -144,6 +144,7 @@ class _Group:
             group=self.name,
             candidates=[c for c in self.candidates if c.strategy not in without],
             partitions=self.metrics.get("partitions") or 0,
+            lag=self.metrics.get("total_lag"),
             arrives_per_second=self.metrics.get("production_per_second"),
             unknown_lag=self.metrics.get("unknown_lag_partitions"),
             findings=[record_of(Fact, fact) for fact in self.metrics.get("facts") or ()],

@@ -179,6 +179,15 @@ def test_a_yardstick_that_is_no_better_is_not_mentioned():
     assert advice.yardstick is None
 
 
+@pytest.mark.parametrize(("integral", "named"), [(9e6, None), (1e6, None), (-5e6, "uniform")])
+def test_a_yardstick_does_not_win_by_a_price_that_nobody_knows(integral, named):
+    """It has to mend more by what the policy calls a gain: 63 million offset-seconds fall, a fifth more are 75.6."""
+    ideal = yardstick("uniform", ahead=forecast(400, integral=integral))
+    advice = decided(live(ahead=BEHIND), _mended("range", 9e6, price=5e6), ideal, **SKEWED)
+
+    assert (advice.strategy, advice.yardstick) == ("range", named)
+
+
 def test_policy_says_which_kinds_of_strategy_may_be_advised():
     """A class to ship is advised only where the policy allows it."""
     own = replace(candidate("lag-aware", **_carries(0.0)), deployment=Deployment.CLASS)
