@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import check_aware
+from evenkeel.engine.model import Diagnosis, check_aware
 
 
 class Severity(enum.StrEnum):
@@ -44,13 +44,54 @@ class Section:
     code: tuple[str, ...] = ()
 
 
+class NewsKind(enum.StrEnum):
+    """What of an advice is told, the most urgent first."""
+
+    SWITCH = "switch"
+    MISSED = "missed"
+    WITHDRAWN = "withdrawn"
+    TAKEN_UP = "taken up"
+    VERIFIED = "verified"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """What a reader knows of one group afterwards; also of a group that was cut from the text."""
+    """
+    What a reader knows of one group afterwards; also of a group that was cut from the text.
+
+    Attributes:
+        group_id: The group.
+        kind: What it was told.
+        strategy: Of which strategy; None in a message from before that was kept of all of them.
+        at: When that was true.
+        diagnosis: What was the matter with the group then; None where that is not known.
+    """
 
     group_id: str
-    verdict: str
+    kind: NewsKind
     strategy: str | None
+    at: datetime
+    diagnosis: Diagnosis | None = None
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], at: datetime) -> Announcement:
+        """
+        Read it back from a message of some moment.
+
+        Of older messages a verdict is kept: *switch*, or *stay* once that was withdrawn, taken up or over.
+        """
+        kind = stored.get("kind") or _OLD[stored["verdict"]]
+        diagnosis = stored.get("diagnosis")
+        return cls(
+            group_id=stored["group_id"],
+            kind=NewsKind(kind),
+            strategy=stored["strategy"],
+            at=at,
+            diagnosis=diagnosis and Diagnosis(diagnosis),
+        )
+
+
+_OLD: Mapping[str, NewsKind] = {"switch": NewsKind.SWITCH, "stay": NewsKind.WITHDRAWN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +128,8 @@ class AlertMessage:
         """A JSON-able form, from which `from_json` makes an equal value."""
         content = asdict(self) | {"at": self.at.isoformat()}
         content["told"] = content.pop("announcements")
+        for known in content["told"]:
+            del known["at"]  # that of the message
         return content
 
     @classmethod
@@ -96,10 +139,11 @@ class AlertMessage:
             InputError: This is not a stored message.
         """
         try:
+            at = datetime.fromisoformat(stored["at"])
             return cls(
                 kind=MessageKind(stored["kind"]),
                 severity=Severity(stored["severity"]),
-                at=datetime.fromisoformat(stored["at"]),
+                at=at,
                 title=stored["title"],
                 summary=stored["summary"],
                 sections=tuple(
@@ -108,7 +152,7 @@ class AlertMessage:
                 ),
                 more=stored["more"],
                 footer=tuple(stored["footer"]),
-                announcements=tuple(Announcement(**known) for known in stored["told"]),
+                announcements=tuple(Announcement.from_json(one, at) for one in stored["told"]),
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise InputError(

@@ -56,9 +56,13 @@ def lake(settings: Settings) -> Lake:
     return FileLake(settings.lake)
 
 
-def recorded(place: str | Path) -> Lake:
+def recorded(place: str | Path, configured: Settings | None = None) -> Lake:
     """
     A recording, or the folder or URI of a lake, to read from.
+
+    Args:
+        place: Where it is.
+        configured: Settings whose lake is meant by `lake`, where nothing else has that name.
 
     Raises:
         InputError: It is neither.
@@ -68,6 +72,8 @@ def recorded(place: str | Path) -> Lake:
 
     if "://" in str(place):
         return FileLake(str(place))
+    if configured and str(place) == "lake" and not Path(place).exists():
+        return lake(configured)
     if not Path(place).is_dir():
         return open_recording(place)
     file_lake = FileLake.around(place)

@@ -220,18 +220,27 @@ def _unknown(uptake: Uptake, why: Fact) -> Outcome:
 
 
 def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
-    """What the checks of an hour say: worse than promised in what decides, or not; lag must be known for that."""
+    """
+    What the checks of an hour say: worse than promised in what decides, or not; all of that must be known.
+
+    More lag is worse only where the group is later than promised as well: what lies between its commits is no backlog,
+    and a group that was behind for long does not show how much that is.
+    """
     decisive = [
         check
         for check in checks
         if check.after_seconds == VERDICT_SECONDS and check.measure in DECISIVE
     ]
-    if all(check.measure != "lag" for check in decisive):
+    if not decisive:
         return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
     if any(check.realised is None for check in decisive):
         return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))
     came = [(check, check.realised or 0.0) for check in decisive]
-    worse = [(check, realised) for check, realised in came if realised > check.high]
+    worse = [
+        (check, realised)
+        for check, realised in came
+        if realised > check.high and not (check.measure == "lag" and _in_time(checks))
+    ]
     state = AdviceState.MISSED if worse else AdviceState.VERIFIED
     facts = tuple(
         reason(
@@ -244,6 +253,15 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
         for check, realised in worse or came
     )
     return Outcome(strategy=uptake.strategy, state=state, facts=facts)
+
+
+def _in_time(checks: Sequence[AdviceCheck]) -> bool:
+    """Whether the group is no later than was promised."""
+    return any(
+        check.realised is not None and check.realised <= check.high
+        for check in checks
+        if check.after_seconds == VERDICT_SECONDS and check.measure == "delay_seconds"
+    )
 
 
 def refused(

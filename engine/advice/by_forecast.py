@@ -11,9 +11,10 @@ def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argumen
     """
     Whether a group falls behind less with a switch, whatever comes, by more than the switch costs.
 
-    The high end of the candidate's lag in an hour must lie below the low end of the live one's by `lag_gain` of it, and
-    the expected lag integral of the hour must fall by more than the price. What it falls by beyond that is what is won,
-    in offset-seconds.
+    The high end of the candidate's lag in an hour must lie below the low end of the live one's by `lag_gain`: of that,
+    or of what the hour changes of the lag where that is less, since a backlog of a day is not gone in an hour under any
+    assignment. And the expected lag integral of the hour must fall by more than the price; what it falls by beyond that
+    is what is won, in offset-seconds.
 
     Args:
         standing: What the candidate is held against.
@@ -23,23 +24,19 @@ def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argumen
     live = standing.forecast
     if not standing.lag_speaks or live is None or other is None:
         return Argument()
-    least = standing.policy.lag_gain * ease
     best, worst = live.forecast_lag_low, other.forecast_lag_high
-    if worst >= best or worst > best * (1 - least):
+    changes = best if standing.lag is None else abs(best - standing.lag)
+    if worst >= best or worst > best - standing.policy.lag_gain * ease * min(best, changes):
         return Argument()
-    integral = "forecast_lag_integral_expected"
-    fall = live.forecast_lag_integral_expected - other.forecast_lag_integral_expected
-    costs = other.price_offset_seconds or 0.0
+    fall, costs = expected_fall(live, other), other.price_offset_seconds or 0.0
     gain = (
-        _compared(FactKind.GAIN, "forecast_lag_expected", live, other, "offsets"),
-        _compared(FactKind.REMARK, "forecast_lag_low", live, other, "offsets"),
-        _compared(FactKind.REMARK, "forecast_lag_high", live, other, "offsets"),
+        *outlook(FactKind.GAIN, live, other),
         _compared(FactKind.REMARK, "forecast_drained_seconds_expected", live, other, "s"),
-        _compared(FactKind.REMARK, integral, live, other, "offset-seconds"),
+        _compared(FactKind.REMARK, "forecast_lag_integral_expected", live, other, "offset-seconds"),
         *price(other),
     )
     if fall > costs:
-        return Argument(gain=gain, won=fall - costs)
+        return Argument(gain=gain, won=fall - costs, costs=costs)
     dear = Fact(
         kind=FactKind.LOSS,
         measure="price_offset_seconds",
@@ -48,6 +45,28 @@ def less_lag(standing: Standing, other: Forecast | None, ease: float) -> Argumen
         unit="offset-seconds",
     )
     return Argument(gain=gain, loss=(dear,))
+
+
+def expected_fall(live: Forecast, other: Forecast) -> float:
+    """By how many offset-seconds the lag integral of the coming hour is expected to fall with a switch."""
+    return live.forecast_lag_integral_expected - other.forecast_lag_integral_expected
+
+
+def outlook(kind: FactKind, live: Forecast, other: Forecast) -> tuple[Fact, ...]:
+    """A group's lag in an hour without a switch and with it: expected, a fact of that kind, then both ends."""
+    return (
+        _compared(kind, "forecast_lag_expected", live, other, "offsets"),
+        _compared(FactKind.REMARK, "forecast_lag_low", live, other, "offsets"),
+        _compared(FactKind.REMARK, "forecast_lag_high", live, other, "offsets"),
+    )
+
+
+def perhaps_less_lag(standing: Standing, other: Forecast | None) -> float:
+    """What is won if all comes as expected, in offset-seconds; 0 or less is nothing, as is what cannot be told."""
+    live = standing.forecast
+    if not standing.lag_speaks or live is None or other is None:
+        return 0.0
+    return expected_fall(live, other) - (other.price_offset_seconds or 0.0)
 
 
 def worse(standing: Standing, other: Forecast | None, *, strict: bool) -> tuple[Fact, ...]:

@@ -145,6 +145,22 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:
     )
 
 
+def kept_strategy(course: Course | None) -> str | None:
+    """The strategy that the group is told to switch to; None where it is told none."""
+    is_confirmed = course is not None and course.state is AdviceState.CONFIRMED
+    return course.proposal.strategy if course and course.proposal and is_confirmed else None
+
+
+def barred(course: Course | None, sight: Sight, policy: Policy) -> str | None:
+    """The strategy that pays most, if it may not be advised: muted, or the way back. What else pays may be, then."""
+    winner = sight.winner
+    if course is None or winner is None:
+        return None
+    is_muted = any(mute.strategy == winner for mute in muted(course, sight.at, policy))
+    back = refused(course, winner, sight.would_be, sight.diagnosis, sight.at, policy)
+    return winner if is_muted or back else None
+
+
 def gone(course: Course, group: str, at: datetime) -> Followed | None:
     """The end of the course of a group that is not there any more; None where nothing was open."""
     open_to = course.proposal or next((u for u in course.uptakes if u.outcome is None), None)
@@ -215,7 +231,7 @@ class _Walk:
         proposal, state, winner = course.proposal, course.state, self.winner
         if proposal is None:
             if winner is not None and state is not AdviceState.TAKEN_UP:
-                self._proposed(winner)
+                self._begins(winner)
         elif self._is_taken_up(proposal):
             self._taken_up(proposal)
         elif course.since and (at - course.since).total_seconds() >= policy.expires_seconds:
@@ -223,11 +239,22 @@ class _Walk:
         elif self.sight.judged:
             self._judged(proposal)
 
+    def _begins(self, winner: str) -> None:
+        """Propose what pays; confirm it where the policy asks for no more."""
+        if self._may_be_told(winner):
+            self._confirmed(winner)
+        else:
+            self._proposed(winner)
+
+    def _may_be_told(self, winner: str) -> bool:
+        won_it = has_won(self.course, self.sight.at, winner, self.policy)
+        return won_it and winner not in self.mutes
+
     def _judged(self, proposal: Proposal) -> None:
         """Confirm who has won; withdraw what has lost, or what is not confirmed and does not win any more."""
         course, at, policy, winner = self.course, self.sight.at, self.policy, self.winner
         is_confirmed = course.state is AdviceState.CONFIRMED
-        if winner is not None and winner not in self.mutes and has_won(course, at, winner, policy):
+        if winner is not None and self._may_be_told(winner):
             if winner != proposal.strategy or not is_confirmed:
                 self._confirmed(winner)
         elif is_confirmed:

@@ -1,4 +1,4 @@
-"""What a group is told after one snapshot: switch, stay or not judged, always with its reasons."""
+"""What pays for a group in one snapshot, always with its reasons; whether it is told so: `course`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from evenkeel.engine.advice.weighing import Weighing, weigh
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import Advice, Candidate, Deployment, Diagnosis, Feasibility, Verdict
-from evenkeel.engine.ports import PreviousAdvice
 
 DEPLOYABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
 
@@ -22,12 +21,12 @@ def decide(
     candidates: Sequence[Candidate],
     partitions: int,
     policy: Policy,
+    lag: int | None = None,
     arrives_per_second: float | None = None,
     unknown_lag: int | None = None,
     findings: Sequence[Fact] = (),
     diagnosis: Diagnosis | None = None,
     kept: str | None = None,
-    previous: PreviousAdvice | None = None,
     withheld: str | None = None,
 ) -> Advice:
     """
@@ -38,12 +37,12 @@ def decide(
         candidates: One per strategy, in the order of the strategy table; `live` among them.
         partitions: How many partitions the group has.
         policy: When a switch pays.
+        lag: Their lag now, in offsets; None unknown.
         arrives_per_second: Offsets/s produced to them; None unknown.
         unknown_lag: Of how many of them the lag is unknown.
         findings: What is remarkable about the group, the facts of its diagnosis among them.
         diagnosis: What is the matter with it; None where that is not known.
         kept: The strategy that the group was told to switch to already: less has to be won for it to stay so.
-        previous: The advice of the cluster's preceding snapshot for this group.
         withheld: Why the group may not be judged; None when it may.
     """
     live = next((c for c in candidates if c.deployment is Deployment.LIVE), None)
@@ -54,7 +53,9 @@ def decide(
     standing = Standing(
         score=live.score,
         forecast=live.forecast,
+        counts=live.counts,
         partitions=partitions,
+        lag=lag,
         arrives_per_second=arrives_per_second,
         lag_speaks=trouble.of_the_assignment,
         policy=policy,
@@ -66,7 +67,7 @@ def decide(
         if c.score is not None
     }
     able = [name for name in weighed if _deployable(named[name], policy)]
-    best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named)
+    best, yardstick = _best(able, weighed, named), _best_yardstick(able, weighed, named, policy)
     advice = Advice(
         group=group,
         verdict=Verdict.STAY if best is None else Verdict.SWITCH,
@@ -78,17 +79,7 @@ def decide(
     if best is None:
         facts = why_stay(standing, trouble, weighed, [named[name] for name in able])
         return replace(advice, facts=facts)
-    return _confirmed(advice, previous, policy)
-
-
-def _confirmed(advice: Advice, previous: PreviousAdvice | None, policy: Policy) -> Advice:
-    """A switch that pays, or that it has to be seen more often before it is advised."""
-    assert advice.strategy is not None, "a switch is one to a strategy"
-    seen = previous.seen + 1 if previous and previous.strategy == advice.strategy else 1
-    if seen >= policy.confirmations:
-        return replace(advice, seen=seen)
-    waits = reason("to_be_confirmed", [advice.strategy], after=seen, bound=policy.confirmations)
-    return replace(advice, verdict=Verdict.STAY, facts=(waits, *advice.facts), seen=seen)
+    return advice
 
 
 def _why_not_judged(withheld: str | None, live: Candidate | None) -> tuple[Fact, ...]:
@@ -115,11 +106,15 @@ def _best(
 
 
 def _best_yardstick(
-    able: Sequence[str], weighed: Mapping[str, Weighing], named: Mapping[str, Candidate]
+    able: Sequence[str],
+    weighed: Mapping[str, Weighing],
+    named: Mapping[str, Candidate],
+    policy: Policy,
 ) -> str | None:
     """The best that this group cannot deploy, if it beats the best it can."""
     others = [n for n in weighed if n not in able and named[n].deployment is not Deployment.NEVER]
     best, deployable = _best(others, weighed, named), _best(able, weighed, named)
     if best is None or deployable is None:
         return best
-    return best if weighed[best].value > weighed[deployable].value else None
+    beats = weighed[best].ideal_beside(weighed[deployable], policy.lag_gain)
+    return best if beats else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evenkeel.engine.advice.by_forecast import outlook, perhaps_less_lag
 from evenkeel.engine.advice.by_racks import nearer_by_too_little
 from evenkeel.engine.advice.evenness import more_even
 from evenkeel.engine.advice.standing import Standing
@@ -54,8 +55,8 @@ def why_stay(
     Args:
         standing: The live assignment and its group.
         trouble: How the group fares.
-        weighed: What a switch to each strategy would bring, of those that pay none that is in *able*.
-        able: The candidates that the group could deploy.
+        weighed: What a switch to each strategy would bring.
+        able: The candidates that the group could deploy, none of which pays.
     """
     if not able:
         return (reason("nothing_deployable"),)
@@ -63,11 +64,11 @@ def why_stay(
         if weighed[one.strategy].gains:
             found = weighed[one.strategy]
             return (reason("gain_with_loss", [one.strategy]), *found.gains, *found.losses)
-    helpless = not any(each.gains for each in weighed.values())
-    instead = _instead(standing, trouble, helpless=helpless)
-    remarks = _remarks(standing, trouble.diagnosis, able)
-    nothing = reason("nothing_to_gain", [one.strategy for one in able])
-    return (*instead, *remarks) or (nothing,)
+    instead = _instead(standing, trouble, able)
+    nothing = (reason("nothing_to_gain", [each.strategy for each in able]),)
+    if standing.lag_speaks:
+        return instead or nothing
+    return (*instead, *_remarks(standing, trouble.diagnosis, able)) or nothing
 
 
 _SAID: Mapping[Diagnosis | None, str] = {
@@ -78,8 +79,8 @@ _SAID: Mapping[Diagnosis | None, str] = {
 """What is said where lag does not speak for a switch, in place of that no assignment mends it."""
 
 
-def _instead(standing: Standing, trouble: Trouble, *, helpless: bool) -> tuple[Fact, ...]:
-    """Why lag does not speak for a switch; nothing where there is none to speak of, or it was weighed."""
+def _instead(standing: Standing, trouble: Trouble, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+    """Why lag does not speak for a switch; nothing where there is none to speak of."""
     diagnosis = trouble.diagnosis
     if standing.score.largest_member_lag is None:
         return _unknown_lag(trouble)
@@ -93,7 +94,21 @@ def _instead(standing: Standing, trouble: Trouble, *, helpless: bool) -> tuple[F
         return (said, *of_kind(trouble.findings, FactKind.DIAGNOSIS))
     if standing.forecast is None:
         return (reason("no_forecast"),)
-    return _at_floor(standing) if helpless else ()
+    return _perhaps(standing, able) or (
+        _at_floor(standing) if diagnosis is Diagnosis.CATCHING_UP else ()
+    )
+
+
+def _perhaps(standing: Standing, able: Sequence[Candidate]) -> tuple[Fact, ...]:
+    """The strategy that is expected to mend most, though it may turn out otherwise; nothing where none is."""
+    won, best = max(
+        ((perhaps_less_lag(standing, each.forecast), each) for each in able),
+        key=lambda pair: pair[0],
+    )
+    if won <= 0 or standing.forecast is None or best.forecast is None:
+        return ()
+    facts = outlook(FactKind.REMARK, standing.forecast, best.forecast)
+    return (reason("gain_not_sure", [best.strategy]), *facts)
 
 
 def _unknown_lag(trouble: Trouble) -> tuple[Fact, ...]:

@@ -22,12 +22,14 @@ class Weighing:
         losses: What forbids the switch. In both, remarks stand behind the fact they belong to.
         lag_won: By how much the expected lag integral of the coming hour falls beyond the price of the switch, in
             offset-seconds; 0 where lag is no gain.
+        lag_fall: The same without the price.
         racks_won: What is saved across racks, in multiples of the least that counts; 0 where that is no gain.
     """
 
     gains: tuple[Fact, ...]
     losses: tuple[Fact, ...]
     lag_won: float
+    lag_fall: float
     racks_won: float
 
     @property
@@ -39,6 +41,18 @@ class Weighing:
     def value(self) -> tuple[float, float]:
         """The order among what pays: lag first, then what crosses racks."""
         return round(self.lag_won, 3), round(self.racks_won, 6)
+
+    def ideal_beside(self, other: Weighing, gain: float) -> bool:
+        """
+        Whether it beats another by enough to be named though it cannot be deployed; nobody knows its price.
+
+        Args:
+            other: What can be.
+            gain: The share of that by which the lag integral must fall further.
+        """
+        if self.lag_fall > other.lag_fall * (1 + gain):
+            return True
+        return self.lag_fall >= other.lag_fall * (1 - gain) and self.value[1] > other.value[1]
 
 
 def weigh(
@@ -80,6 +94,7 @@ def weigh(
             *_unowned(standing.score, score, FactKind.LOSS),
         ),
         lag_won=lag.won,
+        lag_fall=lag.won + lag.costs,
         racks_won=racks.won,
     )
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
-from evenkeel.engine.alerting.policy import News, NewsKind
+from evenkeel.engine.alerting.policy import News
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.figures import Score
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from evenkeel.engine.model import Move, Verdict
 from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
+from evenkeel.engine.records.course import Promise
 from evenkeel.engine.wording import (
+    ahead,
     and_more,
+    because,
+    came,
     change,
     does,
     formatted,
     listed,
     member_names,
     moment,
-    offsets,
+    price,
+    promised,
     sentence,
     several,
     shortened,
@@ -40,8 +46,13 @@ NAMED = 12
 REASON = 400
 """Characters of one quoted reason."""
 
+VERDICT_SECONDS = 3600
+"""So long after it was taken up an advice is held against what it promised."""
 
-COMPARED = ("largest_member_lag", "cross_rack_share", "partition_spread", "drain_seconds")
+NO_OWNERS: Mapping[str, str] = {}
+
+
+COMPARED = ("cross_rack_share", "partition_spread")
 """Columns of the score that are compared; smaller is better in all of them."""
 
 
@@ -68,7 +79,7 @@ def advice_message(
         worst: How many groups are told in full.
     """
     full, rest = news[:worst], news[worst:]
-    sections = [_section(one, moves.get(one.group_id, ()), (owners or {})) for one in full]
+    sections = [section(one, moves.get(one.group_id, ()), owners or NO_OWNERS) for one in full]
     if rest:
         names = [f"{one.group_id} ({_short(one)})" for one in rest]
         more = Section(
@@ -91,62 +102,134 @@ def advice_message(
     )
 
 
+_TITLES: Mapping[NewsKind, str] = {
+    NewsKind.SWITCH: "should switch to another assignor",
+    NewsKind.MISSED: "took up the advice in vain",
+    NewsKind.WITHDRAWN: "should stay after all",
+    NewsKind.TAKEN_UP: "took up the advice",
+    NewsKind.VERIFIED: "took up the advice and got what was predicted",
+}
+
+
 def _title(news: Sequence[News]) -> str:
-    number = Counter(one.outcome for one in news)
-    clauses = {
-        NewsKind.SWITCH: "would gain from another assignor",
-        NewsKind.WITHDRAWN: "should stay after all",
-        NewsKind.TAKEN_UP: "took up the advice",
-        NewsKind.ENDED: "may have taken up the advice",
-    }
+    number = Counter(one.kind for one in news)
     return ", ".join(
-        f"{several(number[outcome], 'group')} {clause}"
-        for outcome, clause in clauses.items()
-        if number[outcome]
+        f"{several(number[kind], 'group')} {clause}"
+        for kind, clause in _TITLES.items()
+        if number[kind]
     )
 
 
 def _short(news: News) -> str:
-    return (
-        f"{news.outcome} to {news.advice.strategy}"
-        if news.outcome is NewsKind.SWITCH
-        else news.outcome
-    )
+    return f"{news.kind} to {news.strategy}" if news.kind is NewsKind.SWITCH else news.kind
 
 
 def _summary(news: News) -> str:
-    return f"{_heading(news)}. {sentence(_reason(news.advice))}"
+    """What is told first, and why."""
+    lines = [line for line in _lines(news) if line not in _what(news.advice)]
+    return " ".join([f"{_heading(news)}.", *lines[:1]])
 
 
 def _heading(news: News) -> str:
-    if news.outcome is NewsKind.SWITCH:
-        instead = (
-            f" instead of {news.announced_strategy}, told before" if news.announced_strategy else ""
-        )
-        return f"{news.group_id}: switch to {news.advice.strategy}{instead}"
-    if news.outcome is NewsKind.TAKEN_UP:
-        return f"{news.group_id}: now runs {news.announced_strategy}, as advised"
-    unknown = "; whether it runs that now is not known" if news.outcome is NewsKind.ENDED else ""
-    return f"{news.group_id}: no longer switch to {news.announced_strategy}{unknown}"
+    before = news.announced.strategy if news.announced else None
+    if news.kind is NewsKind.SWITCH:
+        open_to = news.announced is not None and news.announced.kind is NewsKind.SWITCH
+        instead = f" instead of {before}, told before" if open_to else ""
+        return f"{news.group_id}: switch to {news.strategy}{instead}"
+    return f"{news.group_id}: {_ENDS[news.kind].format(news.strategy)}"
 
 
-def _section(news: News, moves: Sequence[Move], owners: Mapping[str, str]) -> Section:
+_ENDS: Mapping[NewsKind, str] = {
+    NewsKind.WITHDRAWN: "no longer switch to {}",
+    NewsKind.TAKEN_UP: "now runs {}, as advised",
+    NewsKind.VERIFIED: "{} did what was predicted",
+    NewsKind.MISSED: "{} did not do what was predicted",
+}
+
+
+def section(
+    news: News, moves: Sequence[Move] = (), owners: Mapping[str, str] = NO_OWNERS
+) -> Section:
+    """
+    What is told of one group.
+
+    Args:
+        news: What is new.
+        moves: Some of its moves.
+        owners: Who owns a group, where that is configured.
+    """
     advice = news.advice
-    lines = [f"Why: {sentence(_reason(advice))}"]
-    code: list[str] = []
-    if news.outcome is NewsKind.SWITCH:
-        lines += _effects(advice)
-        lines.append(_cost(advice))
-        lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
-        lines.append(_certainty(advice))
-        lines += _notes(advice)
-        if advice.yardstick:
-            reason = sentence(advice.yardstick_reason or "it would do better still")
-            lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
-        code = _moves(advice, moves)
+    lines = _lines(news)
     if owner := owners.get(news.group_id):
         lines.append(f"Owner: {owner}.")
+    code = _moves(advice, moves) if news.kind is NewsKind.SWITCH else []
     return Section(heading=_heading(news), lines=tuple(lines), code=tuple(code))
+
+
+def _lines(news: News) -> list[str]:
+    advice = news.advice
+    what = _what(advice)
+    if news.kind is NewsKind.SWITCH:
+        return [*what, *_why(advice), *_switch(advice)]
+    if news.kind is NewsKind.WITHDRAWN:
+        return [*what, f"Why: {sentence(_reason(advice))}"]
+    if news.kind is NewsKind.TAKEN_UP:
+        promises = advice.uptake.promises if advice.uptake else ()
+        return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
+    return [*what, *(sentence(came(one)) for one in _after_an_hour(advice.checks))]
+
+
+P = TypeVar("P", bound=Promise)
+
+
+def _after_an_hour(promises: Iterable[P]) -> list[P]:
+    """Those that say whether an advice kept what it promised."""
+    return [one for one in promises if one.after_seconds == VERDICT_SECONDS]
+
+
+APART = ("forecast_", "price_")
+"""How the measures begin that have lines of their own, where they are known."""
+
+
+def _why(advice: ScoredAdvice) -> list[str]:
+    """The reason, but for what is told apart of it."""
+    told = advice.forecast is not None
+    facts = [
+        fact
+        for fact in advice.facts or ()
+        if fact.kind is not FactKind.HOW and not (told and fact.measure.startswith(APART))
+    ]
+    said = because(facts) if advice.facts is not None else advice.reason
+    return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
+
+
+def _what(advice: ScoredAdvice) -> list[str]:
+    """What is the matter with the group, with names and numbers."""
+    if advice.metrics is None or advice.metrics.diagnosis is None:
+        return []
+    why = advice.metrics.diagnosis_reason
+    said = f"{advice.metrics.diagnosis}{f': {why}' if why else ''}"
+    return [f"What: {sentence(shortened(said, REASON))}"]
+
+
+def _switch(advice: ScoredAdvice) -> list[str]:
+    """What a switch brings and costs, how it is made, and how sure that is."""
+    lines = _ahead(advice)
+    lines += _effects(advice)
+    lines.append(_cost(advice))
+    lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
+    lines.append(_certainty(advice))
+    lines += _notes(advice)
+    if advice.yardstick:
+        reason = sentence(advice.yardstick_reason or "it would do better still")
+        lines.append(f"Possible, not deployable here: {advice.yardstick}. {reason}")
+    return lines
+
+
+def _ahead(advice: ScoredAdvice) -> list[str]:
+    if advice.live_forecast is None or advice.forecast is None:
+        return []
+    return [sentence(ahead(advice.live_forecast, advice.forecast, str(advice.strategy)))]
 
 
 def _notes(advice: ScoredAdvice) -> list[str]:
@@ -160,15 +243,10 @@ def _reason(advice: ScoredAdvice) -> str:
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:
-    """What the reason leaves out: smaller gains, what gets worse, and what no assignment can do."""
+    """What the reason leaves out: smaller gains, and what gets worse."""
     better, worse = _differences(advice)
-    floor = advice.live and advice.live.lag_floor
     lines = [f"Besides: {'; '.join(better)}."] if better else []
-    lines += [f"Price: {'; '.join(worse)}."] if worse else []
-    if floor:
-        lag = offsets(floor)
-        lines.append(f"Floor: no assignment brings the largest member lag below {lag}.")
-    return lines
+    return [*lines, f"Worse: {'; '.join(worse)}."] if worse else lines
 
 
 def _differences(advice: ScoredAdvice) -> tuple[list[str], list[str]]:
@@ -192,14 +270,19 @@ def _figure(score: Score | None, measure: str) -> float | None:
 
 
 def _cost(advice: ScoredAdvice) -> str:
+    parts = []
+    if advice.forecast is not None and (paid := price(advice.forecast)):
+        parts.append(paid)
     score = advice.proposed
     if score is None:
-        return "Cost: how many partitions move is not known."
-    partitions = advice.metrics and advice.metrics.partitions
-    of = f" of {partitions:,}" if partitions is not None else ""
-    owned = score.newly_owned
-    found = f", {does(owned, 'unowned partition', 'gets', 'get')} an owner" if owned else ""
-    return f"Cost: {score.moves:,}{of} partitions change hands once{found}."
+        parts.append("how many partitions move is not known")
+    else:
+        partitions = advice.metrics and advice.metrics.partitions
+        of = f" of {partitions:,}" if partitions is not None else ""
+        parts.append(f"{score.moves:,}{of} partitions change hands")
+        if owned := score.newly_owned:
+            parts.append(f"{does(owned, 'unowned partition', 'gets', 'get')} an owner")
+    return f"Price: {'; '.join(parts)}."
 
 
 def _certainty(advice: ScoredAdvice) -> str:

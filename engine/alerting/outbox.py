@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ from evenkeel.engine.alerting.policy import (
 )
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError, HistoryError, NotifierError
-from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.message import AlertMessage, Announcement
 from evenkeel.engine.model import Move
 from evenkeel.engine.ports import (
     AdviceHistory,
@@ -97,13 +97,34 @@ def queue_advice(history: AdviceToTell, settings: Settings, snapshot_id: str) ->
         return 0
     given = history.advice_with_scores(snapshot_id)
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
-    news = new_advice(given, known)
+    news = news_of(settings, snapshot.cluster, given, known, snapshot.finished_at)
     queued = sum(
         _queue_digest(history, settings, snapshot, channel, its, given)
         for channel, its in _by_channel(settings, snapshot.cluster, news).items()
     )
     log.info("%s: %d groups with news, %d alerts queued.", snapshot_id, len(news), queued)
     return queued
+
+
+def news_of(
+    settings: Settings,
+    cluster: str,
+    given: Iterable[ScoredAdvice],
+    announcements: Mapping[str, Announcement],
+    at: datetime,
+) -> list[News]:
+    """What is told of the advice of a snapshot: `policy.new_advice`, by what the configuration says of each group."""
+
+    def pause(group: str) -> timedelta:
+        return timedelta(seconds=settings.policy(cluster, group).message_seconds)
+
+    return new_advice(given, announcements, at, pause)
+
+
+def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[str, str]:
+    """Who owns the groups that there are news of, where that is configured."""
+    owners = {one.group_id: settings.rule(cluster, one.group_id).owner for one in news}
+    return {group: owner for group, owner in owners.items() if owner}
 
 
 def _snapshot(history: AdviceHistory, snapshot_id: str) -> AdvisedSnapshot:
@@ -144,14 +165,13 @@ def _queue_digest(
     given: Sequence[ScoredAdvice],
 ) -> bool:
     cluster = snapshot.cluster
-    owners = {n.group_id: settings.rule(cluster, n.group_id).owner for n in news}
     message = advice_message(
         cluster,
         snapshot,
         news,
         _moves(history, news[:WORST]),
         verdicts=Counter(advice.verdict for advice in given),
-        owners={group: owner for group, owner in owners.items() if owner},
+        owners=owners_of(settings, cluster, news),
     )
     return history.enqueue_alert(
         f"advice {snapshot.snapshot_id} {channel}",

@@ -1,102 +1,127 @@
 """
 What is news, and what is an incident: pure decisions over facts.
 
-Advice is news when it differs from what its group was last told, whether or not that message has
-arrived yet. An incident is open from the first look that finds it to the first look that does not,
+Advice is news when the state it has come to differs from what its group was last told, whether or not
+that message has arrived yet. An incident is open from the first look that finds it to the first look that does not,
 and both are told once.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.message import Announcement, Severity
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.message import Announcement, NewsKind, Severity
+from evenkeel.engine.model import AdviceState, Diagnosis, Verdict
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
 
 
-class NewsKind(enum.StrEnum):
-    """What is new for a group."""
-
-    SWITCH = "switch"
-    WITHDRAWN = "withdrawn"
-    TAKEN_UP = "taken up"
-    ENDED = "no longer advised"
-    """Whether it was taken up is not known."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class News:
-    """
-    News of one group: its *advice*, and *announced_strategy*, what it was told before.
-    """
+    """News of one group: what of its *advice* is told, of which strategy; *announced* is what it was told before."""
 
-    group_id: str
-    outcome: NewsKind
+    kind: NewsKind
+    strategy: str
+    at: datetime
     advice: ScoredAdvice
-    announced_strategy: str | None = None
+    announced: Announcement | None = None
+
+    @property
+    def group_id(self) -> str:
+        """Whose they are."""
+        return self.advice.group_id
 
     @property
     def announcement(self) -> Announcement:
         """What the group's readers know once this is told."""
-        if self.outcome is NewsKind.SWITCH:
-            strategy = self.advice.strategy
-            return Announcement(group_id=self.group_id, verdict=Verdict.SWITCH, strategy=strategy)
-        return Announcement(group_id=self.group_id, verdict=Verdict.STAY, strategy=None)
+        return Announcement(
+            group_id=self.group_id,
+            kind=self.kind,
+            strategy=self.strategy,
+            at=self.at,
+            diagnosis=_diagnosis(self.advice),
+        )
+
+
+FOLLOWS: Mapping[NewsKind, tuple[AdviceState, frozenset[NewsKind]]] = {
+    NewsKind.WITHDRAWN: (AdviceState.WITHDRAWN, frozenset({NewsKind.SWITCH})),
+    NewsKind.TAKEN_UP: (AdviceState.TAKEN_UP, frozenset({NewsKind.SWITCH})),
+    NewsKind.VERIFIED: (AdviceState.VERIFIED, frozenset({NewsKind.SWITCH, NewsKind.TAKEN_UP})),
+    NewsKind.MISSED: (AdviceState.MISSED, frozenset({NewsKind.SWITCH, NewsKind.TAKEN_UP})),
+}
+"""What is told of an advice after its switch: in which state it is then, and what was told last."""
+
+PASSING = frozenset({Diagnosis.UNKNOWN, Diagnosis.REBALANCING})
+"""Diagnoses that say nothing: a message that comes sooner because of them would come because of nothing."""
 
 
 def new_advice(
-    given: Iterable[ScoredAdvice], announcements: Mapping[str, Announcement]
+    given: Iterable[ScoredAdvice],
+    announcements: Mapping[str, Announcement],
+    at: datetime,
+    pause: Callable[[str], timedelta],
 ) -> list[News]:
     """
-    What of a snapshot's advice its groups have not been told, worst lag first.
+    What of a snapshot's advice its groups have not been told and may be told now, worst first.
 
-    A switch is news unless the same strategy was told; a stay only after a switch was told. What
-    is undecided takes nothing back: a group that could not be judged, is gone, or whose stay only
-    waits for a strategy to win once more. A changed reason is no news.
+    What is told is the state to which an advice has come, never the same twice, and what follows a switch only to those
+    who heard of that switch. What comes sooner after the last message than the group's pause waits, unless the
+    diagnosis changed since. Nothing is kept of what waits: whoever asks later finds the state as it is then.
 
     Args:
         given: The advice of one snapshot, one per group.
         announcements: What each group was told last, sent or still pending.
+        at: When the snapshot was taken.
+        pause: From one message about the advice of a group, by its id, to the next.
     """
-    news = [found for each in given if (found := _news(each, announcements.get(each.group_id)))]
+    news = []
+    for advice in given:
+        found = _news(advice, announcements.get(advice.group_id), at)
+        if found and _may_be_told(found, pause):
+            news.append(found)
     return sorted(news, key=_worst_first)
 
 
-def _news(advice: ScoredAdvice, announcement: Announcement | None) -> News | None:
-    announced_strategy = (
-        announcement.strategy if announcement and announcement.verdict == Verdict.SWITCH else None
-    )
-    if advice.verdict is Verdict.SWITCH and advice.strategy != announced_strategy:
-        outcome = NewsKind.SWITCH
-    elif (
-        advice.verdict is Verdict.STAY
-        and advice.strategy is None
-        and announced_strategy is not None
-    ):
-        outcome = _ENDS[advice.running.get(announced_strategy)]
-    else:
-        return None
-    return News(
-        group_id=advice.group_id,
-        outcome=outcome,
-        advice=advice,
-        announced_strategy=announced_strategy,
-    )
+def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) -> News | None:
+    last = (announced.kind, announced.strategy) if announced else (None, None)
+    if advice.state is AdviceState.CONFIRMED:
+        # a group that cannot be judged now has nothing to act on
+        if advice.verdict is not Verdict.SWITCH or advice.strategy is None:
+            return None
+        if last == (NewsKind.SWITCH, advice.strategy):
+            return None
+        kind, strategy = NewsKind.SWITCH, advice.strategy
+        return News(kind=kind, strategy=strategy, at=at, advice=advice, announced=announced)
+    for kind, (state, after) in FOLLOWS.items():
+        if advice.state is state and last[0] in after and last[1] is not None:
+            taken_up = advice.uptake and advice.uptake.strategy
+            if kind is not NewsKind.WITHDRAWN and taken_up != last[1]:
+                return None
+            return News(kind=kind, strategy=last[1], at=at, advice=advice, announced=announced)
+    return None
 
 
-_ENDS = {True: NewsKind.TAKEN_UP, False: NewsKind.WITHDRAWN, None: NewsKind.ENDED}
-"""How advice ends, by whether its group now runs what it was told to."""
+def _may_be_told(news: News, pause: Callable[[str], timedelta]) -> bool:
+    before, now = news.announced, _diagnosis(news.advice)
+    if before is None:
+        return True
+    unknown = now is None or now in PASSING or before.diagnosis is None
+    changed = not unknown and now is not before.diagnosis
+    return changed or news.at - before.at >= pause(news.group_id)
 
 
-def _worst_first(news: News) -> tuple[bool, bool, int, str]:
-    lag = news.advice.live and news.advice.live.largest_member_lag
-    return (news.outcome is not NewsKind.SWITCH, lag is None, -(lag or 0), news.group_id)
+def _diagnosis(advice: ScoredAdvice) -> Diagnosis | None:
+    return advice.metrics.diagnosis if advice.metrics else None
+
+
+def _worst_first(news: News) -> tuple[int, bool, float, str]:
+    forecast = news.advice.live_forecast
+    lag = forecast and forecast.forecast_lag_expected
+    return (list(NewsKind).index(news.kind), lag is None, -(lag or 0), news.group_id)
 
 
 class IncidentKind(enum.StrEnum):

@@ -15,7 +15,7 @@ MARKS = {
 def plain_text(message: AlertMessage) -> str:
     """The whole message, one line of text per line, without a trailing newline."""
     parts = [f"[{MARKS[message.severity]}] {message.title}", message.summary]
-    parts += [_section(section) for section in message.sections]
+    parts += [section_text(section) for section in message.sections]
     if message.more:
         parts.append(message.more)
     if message.footer:
@@ -23,6 +23,7 @@ def plain_text(message: AlertMessage) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _section(section: Section) -> str:
+def section_text(section: Section) -> str:
+    """One thing under its heading."""
     lines = [section.heading, *(f"  {line}" for line in section.lines)]
     return "\n".join(lines + [f"    {line}" for line in section.code])

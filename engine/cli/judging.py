@@ -1,31 +1,34 @@
 """
 The plain form of metrics, candidates and advice, for the newest snapshot of a source.
 
-Confirmed advice needs what was preferred before. What a snapshot prefers does not depend on what was said before it, so
-only groups that prefer something now are followed back, and only as far as they preferred the same: the answer is
-that of going through all snapshots from the oldest, at a fraction of the work.
+Advice is confirmed over several snapshots, so a group for which something pays now is followed through all of them,
+from the oldest, as the pipeline would. Of any other group the newest is enough to say that nothing pays; that it may
+have been told to switch before, and that this is not withdrawn yet, only the pipeline knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
+from evenkeel.engine.advice.course import Followed
 from evenkeel.engine.advice.past_changes import PastChanges
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.model import Advice, Feasibility, GroupSnapshot, Member
-from evenkeel.engine.ports import PreviousAdvice
-from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.model import Advice, AdviceState, Feasibility, GroupSnapshot, Member
+from evenkeel.engine.records import Course
+from evenkeel.engine.steps.advise import advise_groups, to_be_done
 from evenkeel.engine.steps.candidate_rows import candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.past import past_changes
 from evenkeel.engine.steps.propose import propose_group
-from evenkeel.engine.steps.reading import BatchWithPast, groups_at
+from evenkeel.engine.steps.reading import BatchWithPast, groups_at, taken_at
+from evenkeel.engine.steps.sights import of_tables
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
 from evenkeel.engine.wording import because, how
 
@@ -84,20 +87,14 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
     """
     walk = _Walk(source, pattern)
     now = walk.step(0, walk.groups(0))
-    preferred = {one.group: one.strategy for one in now.advise({}) if one.strategy is not None}
-    seen = dict.fromkeys(preferred, 0)
-    still = dict(preferred)
-    for position in range(1, walk.length):
-        if not still:
-            break
-        before = {one.group: one.strategy for one in walk.step(position, still).advise({})}
-        still = {group: name for group, name in still.items() if before.get(group) == name}
-        for group in still:
-            seen[group] += 1
-    previous = {
-        g: PreviousAdvice(group_id=g, strategy=name, seen=seen[g]) for g, name in preferred.items()
-    }
-    return now.judged(walk.histories(), previous)
+    followed = [each.advice for each in now.advise({}) if each.course is not None]
+    paying = {advice.group: advice.strategy for advice in followed}
+    courses: Mapping[str, Course] = {}
+    for position in reversed(range(1, walk.length if paying else 1)):
+        passed = walk.step(position, paying).advise(courses)
+        known = {**courses, **{each.advice.group: each.course for each in passed}}
+        courses = {group: course for group, course in known.items() if course is not None}
+    return now.judged(walk.histories(), courses)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,24 +102,24 @@ class _JudgedSnapshot:
     """One snapshot's metrics and candidates of some groups."""
 
     source: Source
-    metrics: pa.Table
-    candidates: pa.Table
+    at: datetime
+    tables: Mapping[str, pa.Table]
     withheld: Mapping[str, str]
 
-    def advise(self, previous: Mapping[str, PreviousAdvice]) -> list[Advice]:
-        source = self.source
-        return advise_groups(
-            self.candidates, self.metrics, source.settings, source.cluster, previous, self.withheld
-        )
+    def advise(self, courses: Mapping[str, Course]) -> list[Followed]:
+        settings, cluster = self.source.settings, self.source.cluster
+        read = of_tables(self.tables)
+        followed = advise_groups(read, settings, cluster, self.at, courses, self.withheld)
+        return to_be_done(followed, read, AdviceState.PROPOSED)
 
     def judged(
         self,
         histories: Mapping[str, Sequence[GroupSnapshot]],
-        previous: Mapping[str, PreviousAdvice],
+        courses: Mapping[str, Course],
     ) -> list[Judged]:
-        metrics = {row["group_id"]: row for row in self.metrics.to_pylist()}
+        metrics = {row["group_id"]: row for row in self.tables["group_metrics"].to_pylist()}
         candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
-        for row in self.candidates.sort_by("position").to_pylist():
+        for row in self.tables["candidates"].sort_by("position").to_pylist():
             candidates[row["group_id"]].append(row)
         return [
             Judged(
@@ -132,7 +129,7 @@ class _JudgedSnapshot:
                 advice=one,
                 snapshots=histories[one.group],
             )
-            for one in self.advise(previous)
+            for one in (each.advice for each in self.advise(courses))
         ]
 
 
@@ -178,12 +175,14 @@ class _Walk:
         proposals = [
             row
             for each in measured
-            for row in propose_group(source.settings, each, ask_next_change=not position)
+            for row in propose_group(
+                source.settings, each, ask_next_change=None if position else True
+            )
         ]
         return _JudgedSnapshot(
             source=source,
-            metrics=tables["group_metrics"],
-            candidates=candidate_table(proposals),
+            at=taken_at(source.lake, self._ids[position]),
+            tables={**tables, "candidates": candidate_table(proposals)},
             withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
         )
 

@@ -30,7 +30,9 @@ ClusterName = Annotated[
 Stored = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="FILE|DIR", help="Read a recording, or a lake folder, instead of Kafka."
+        "--from",
+        metavar="FILE|DIR|lake",
+        help="Read a recording, a lake folder, or with `lake` the configured lake, instead of Kafka.",
     ),
 ]
 GroupPattern = Annotated[

@@ -84,7 +84,7 @@ def open_source(
     if stored is not None:
         if bootstrap is not None:
             raise InputError("--bootstrap and --from exclude each other.", fix="Give one of them.")
-        return from_lake(settings, wiring.recorded(stored), cluster, stored)
+        return from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
     settings, name = live(settings, bootstrap, cluster)
     lake = wiring.scratch()
     ids = take(settings, name, lake, samples=samples, every=every)

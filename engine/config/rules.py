@@ -36,8 +36,8 @@ class Policy(Strict):
         cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for both.
         moves_per_gain: Moves allowed, as a share of the group's partitions.
         dead_band: Once a switch is advised, this share of a threshold is enough for it to stay so.
-        confirmations: Consecutive snapshots in which the same strategy must win.
         near_floor: Within this share above the floor, lag is not the assignment's fault.
+        message_seconds: From one message about the advice of a group to the next, unless its diagnosis changed.
         rebalance_seconds: How long partitions stand still in a rebalance in which they are given up.
         restart_seconds: How long those of a static member do while it restarts.
         confirm_wins: In so many of the last `confirm_of` judged snapshots the same strategy must win to be advised, and
@@ -50,7 +50,7 @@ class Policy(Strict):
         mute_seconds: Since the last of those, for so long; older ones do not count.
     """
 
-    renamed: ClassVar = {"reach": "deployment"}
+    renamed: ClassVar = {"reach": "deployment", "confirmations": "confirm_wins"}
     gone: ClassVar = {
         "lag_worth": "how far behind a group may be is objective_seconds of the rule",
         "least_lag": "how far behind a group may be is objective_seconds of the rule",
@@ -68,8 +68,8 @@ class Policy(Strict):
     cost_gain: float | None = Field(default=None, ge=0.01, allow_inf_nan=False)
     moves_per_gain: Share = 1.0
     dead_band: Share = 0.5
-    confirmations: int = Field(default=2, ge=1)
     near_floor: Share = 0.05
+    message_seconds: float = Field(default=86_400, ge=0, allow_inf_nan=False)
     rebalance_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
     restart_seconds: float = Field(default=30.0, ge=0, allow_inf_nan=False)
     confirm_wins: int = Field(default=3, ge=1)

@@ -15,10 +15,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from evenkeel.engine.figures import Score
+from evenkeel.engine.figures import Forecast, Score
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports.lake import Manifest
-from evenkeel.engine.records import AdviceColumns, AdviceRow, Course, GroupMetrics
+from evenkeel.engine.records import AdviceCheck, AdviceColumns, AdviceRow, Course, GroupMetrics
+from evenkeel.engine.records.course import Uptake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +172,9 @@ class ScoredAdvice(AdviceColumns):
         running: By strategy, whether the group runs it; None where that is not known.
         members: Of a group that is told to switch, its members by id; none elsewhere.
         notes: What is to be said of both assignments beside their scores, each once.
+        live_forecast: What becomes of the group as it is; None unknown.
+        forecast: What becomes of it with the advised strategy; None likewise.
+        checks: What came of the promises of what it took up last, as far as they have come due.
     """
 
     seen_since: datetime | None
@@ -180,6 +184,14 @@ class ScoredAdvice(AdviceColumns):
     running: Mapping[str, bool | None]
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
+    live_forecast: Forecast | None = None
+    forecast: Forecast | None = None
+    checks: tuple[AdviceCheck, ...] = ()
+
+    @property
+    def uptake(self) -> Uptake | None:
+        """What the group took up last."""
+        return self.course.uptakes[-1] if self.course and self.course.uptakes else None
 
 
 class AdviceHistory(Protocol):

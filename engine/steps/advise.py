@@ -1,22 +1,31 @@
-"""The step that decides: candidates, metrics and what was said before -> advice for every group."""
+"""The step that decides: candidates, metrics and the course so far -> advice for every group, and what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-import pyarrow as pa
-
 from evenkeel.engine.advice import decide
-from evenkeel.engine.config import Settings
+from evenkeel.engine.advice.course import Followed, Sight, barred, follow, gone, kept_strategy
+from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Advice, Diagnosis, Move, Verdict, utc_now
-from evenkeel.engine.ports import AdviceHistory, Lake, PreviousAdvice
-from evenkeel.engine.records import AdviceRow, record_of
+from evenkeel.engine.model import Advice, AdviceState, Candidate, Diagnosis, Move, utc_now
+from evenkeel.engine.ports import AdviceHistory, Lake
+from evenkeel.engine.records import AdviceRow, Course, record_of
 from evenkeel.engine.steps.candidate_rows import candidate_of
+from evenkeel.engine.steps.reading import taken_at
 from evenkeel.engine.steps.scored import NEEDED, scored
+from evenkeel.engine.steps.sights import (
+    Read,
+    candidates_of,
+    live_figures,
+    metrics_by_group,
+    of_lake,
+    would_be,
+)
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import because, how
 
@@ -28,7 +37,8 @@ def advise(
     Decide for every group of a snapshot and keep it. Advice that is already there stays as it is.
 
     Advice is stored for all groups of a snapshot or for none: after a run by hand for some of them, on a snapshot
-    that has no candidates of the others, there is nothing to keep yet.
+    that has no candidates of the others, there is nothing to keep yet. A group that is gone before it was done with its
+    advice gets a last row.
 
     Returns:
         The advice rows of this run (those kept earlier if this is a repetition with the same outcome).
@@ -37,117 +47,158 @@ def advise(
         SnapshotNotFound: The candidates or metrics of the snapshot are not in the lake.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
-    previous = {one.group_id: one for one in history.previous_advice(snapshot_id)}
-    candidates = lake.read("candidates", [snapshot_id], columns=NEEDED)
-    decided = _decided(
-        candidates,
-        lake.read("group_metrics", [snapshot_id]),
-        settings,
-        cluster,
-        previous,
-        _withheld(lake, snapshot_id, candidates),
-    )
-    switching = [one.group for one in decided if one.verdict is Verdict.SWITCH]
-    moved = lake.read("candidates", [snapshot_id], groups=switching)
-    advice = _to_be_done(decided, moved)
-    rows = [advice_row(one, snapshot_id, cluster, settings) for one in advice]
-    whole = set(lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist())
-    if whole <= {row.group_id for row in rows}:
+    previous = {each.group_id: each.course for each in history.previous_advice(snapshot_id)}
+    courses = {group: course for group, course in previous.items() if course is not None}
+    read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
+    withheld = _withheld(lake, snapshot_id, read)
+    followed = advise_groups(read, settings, cluster, at, courses, withheld)
+    groups = set(read("groups", None, ["group_id"])["group_id"].to_pylist())
+    is_whole = groups <= {each.advice.group for each in followed}
+    if is_whole and not lake.manifest("snapshot", snapshot_id).facts.get("problems"):
+        left = [gone(course, group, at) for group, course in courses.items() if group not in groups]
+        followed += [each for each in left if each is not None]
+    rows = [advice_row(each, snapshot_id, cluster, settings) for each in followed]
+    if is_whole:
         history.store_advice(snapshot_id, rows)
     return rows
 
 
-def _withheld(lake: Lake, snapshot_id: str, candidates: pa.Table) -> Mapping[str, str]:
+def _withheld(lake: Lake, snapshot_id: str, read: Read) -> Mapping[str, str]:
     """Groups that may not be judged, and why: all of them when metrics or candidates are rejected as a whole."""
     rejected = rejected_as_a_whole(lake, snapshot_id, *BEFORE_ADVICE)
     if rejected is not None:
-        return dict.fromkeys(candidates["group_id"].to_pylist(), rejected)
+        groups = read("candidates", None, ["group_id"])["group_id"].to_pylist()
+        return dict.fromkeys(groups, rejected)
     return withheld_groups(lake, snapshot_id, *BEFORE_ADVICE)
 
 
 def advise_groups(
-    candidates: pa.Table,
-    group_metrics: pa.Table,
+    read: Read,
     settings: Settings,
     cluster: str,
-    previous: Mapping[str, PreviousAdvice],
+    at: datetime,
+    courses: Mapping[str, Course],
     withheld: Mapping[str, str],
-) -> list[Advice]:
+) -> list[Followed]:
     """
-    Decide for every group of one snapshot: a pure function of its tables and of what was said before.
+    Decide for every group of one snapshot: a pure function of its tables and of how far its advice had come.
 
     Args:
-        candidates: Rows of the dataset `candidates`.
-        group_metrics: Rows of the dataset `group_metrics`.
+        read: The snapshot's metrics and candidates.
         settings: The configuration.
         cluster: The configured name of the cluster.
-        previous: Per group, what the preceding advice preferred.
+        at: When it was taken.
+        courses: Per group, what the snapshot before left; none of a group that it left nothing of.
         withheld: Groups whose candidates failed validation, and why.
+
+    Returns:
+        By group, with what those have to do that are to switch.
     """
-    decided = _decided(candidates, group_metrics, settings, cluster, previous, withheld)
-    return _to_be_done(decided, candidates)
-
-
-def _decided(
-    candidates: pa.Table,
-    group_metrics: pa.Table,
-    settings: Settings,
-    cluster: str,
-    previous: Mapping[str, PreviousAdvice],
-    withheld: Mapping[str, str],
-) -> list[Advice]:
-    """The advice by group, without what is to be done for it."""
-    columns = ["group_id", "partitions", "unknown_lag_partitions", "production_per_second"]
-    columns += ["facts", "diagnosis"]
-    metrics = {row["group_id"]: row for row in group_metrics.select(columns).to_pylist()}
-    advice = []
-    for group, own in sorted(scored(candidates).items()):
-        known = metrics.get(group, {})
-        decided = decide(
-            group=group,
+    metrics = metrics_by_group(read)
+    groups = [
+        _Group(
+            name=name,
+            at=at,
             candidates=own,
-            partitions=known.get("partitions") or 0,
-            arrives_per_second=known.get("production_per_second"),
-            unknown_lag=known.get("unknown_lag_partitions"),
-            findings=[record_of(Fact, fact) for fact in known.get("facts") or ()],
-            diagnosis=_diagnosis(known),
-            policy=settings.policy(cluster, group),
-            previous=previous.get(group),
-            withheld=withheld.get(group),
+            metrics=metrics.get(name, {}),
+            policy=settings.policy(cluster, name),
+            course=courses.get(name),
+            withheld=withheld.get(name),
         )
-        advice.append(decided)
-    return advice
-
-
-def _diagnosis(metrics: Mapping[str, Any]) -> Diagnosis | None:
-    """What is the matter with a group by its row; None where that was not asked yet."""
-    return Diagnosis(metrics["diagnosis"]) if metrics.get("diagnosis") else None
-
-
-def _to_be_done(advice: Sequence[Advice], candidates: pa.Table) -> list[Advice]:
-    """The advice with what its groups' owners have to do, and what changes hands: of those that are to switch."""
-    switching = {one.group: one.strategy for one in advice if one.verdict is Verdict.SWITCH}
-    pairs = zip(*(candidates[name].to_pylist() for name in ("group_id", "strategy")), strict=True)
-    chosen = [
-        row for row, (group, strategy) in enumerate(pairs) if switching.get(group) == strategy
+        for name, own in sorted(scored(read("candidates", None, NEEDED)).items())
     ]
-    rows = {
-        row["group_id"]: row for row in candidates.take(pa.array(chosen, pa.int64())).to_pylist()
+    sights = {each.name: each.sight() for each in groups}
+    back = {
+        each.name: winner
+        for each in groups
+        if each.course and each.course.uptakes and (winner := sights[each.name].winner)
     }
-    return [
-        replace(
-            one,
-            how=candidate_of(rows[one.group]).how,
-            moves=tuple(Move(**move) for move in rows[one.group]["moved"] or ()),
+    given = would_be(read, back)
+    followed = [
+        each.followed(replace(sights[each.name], would_be=given.get(each.name))) for each in groups
+    ]
+    return to_be_done(followed, read, AdviceState.CONFIRMED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """What is known of a group when it is decided on."""
+
+    name: str
+    at: datetime
+    candidates: Sequence[Candidate]
+    metrics: Mapping[str, Any]
+    policy: Policy
+    course: Course | None
+    withheld: str | None
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """What is the matter; None where that was not asked yet."""
+        known = self.metrics.get("diagnosis")
+        return Diagnosis(known) if known else None
+
+    def decided(self, without: Collection[str] = ()) -> Advice:
+        """What pays in this snapshot."""
+        return decide(
+            group=self.name,
+            candidates=[c for c in self.candidates if c.strategy not in without],
+            partitions=self.metrics.get("partitions") or 0,
+            lag=self.metrics.get("total_lag"),
+            arrives_per_second=self.metrics.get("production_per_second"),
+            unknown_lag=self.metrics.get("unknown_lag_partitions"),
+            findings=[record_of(Fact, fact) for fact in self.metrics.get("facts") or ()],
+            diagnosis=self.diagnosis,
+            kept=kept_strategy(self.course),
+            policy=self.policy,
+            withheld=self.withheld,
         )
-        if one.group in rows
-        else one
-        for one in advice
+
+    def sight(self) -> Sight:
+        """What this snapshot shows."""
+        return Sight(
+            at=self.at,
+            decided=self.decided(),
+            diagnosis=self.diagnosis,
+            candidates={c.strategy: c for c in self.candidates},
+            live=live_figures(self.metrics, self.candidates),
+            assignment=self.metrics.get("assignment"),
+        )
+
+    def followed(self, sight: Sight) -> Followed:
+        """How its advice goes on: what may not be advised now leaves the field to what else would pay."""
+        out: list[str] = []
+        other = sight
+        while (name := barred(self.course, other, self.policy)) is not None:
+            out.append(name)
+            other = replace(sight, decided=self.decided(out), would_be=None)
+        return follow(self.course, sight if other.winner is None else other, self.policy)
+
+
+def to_be_done(followed: Sequence[Followed], read: Read, state: AdviceState) -> list[Followed]:
+    """The same with what its owners have to do, and what changes hands, of each group whose advice is in that state."""
+    wanted = {
+        each.advice.group: each.advice.strategy
+        for each in followed
+        if each.advice.state is state and each.advice.strategy
+    }
+    rows = candidates_of(read, wanted)
+    return [
+        replace(each, advice=_with_moves(each.advice, row))
+        if (row := rows.get(each.advice.group))
+        else each
+        for each in followed
     ]
 
 
-def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
-    """An advice as it is kept."""
+def _with_moves(advice: Advice, candidate: Mapping[str, Any]) -> Advice:
+    moves = tuple(Move(**move) for move in candidate["moved"] or ())
+    return replace(advice, how=candidate_of(candidate).how, moves=moves)
+
+
+def advice_row(followed: Followed, snapshot_id: str, cluster: str, settings: Settings) -> AdviceRow:
+    """An advice as it is kept, with how it goes on and what became of what was advised before."""
+    advice = followed.advice
     return AdviceRow(
         snapshot_id=snapshot_id,
         cluster=cluster,
@@ -161,7 +212,12 @@ def advice_row(advice: Advice, snapshot_id: str, cluster: str, settings: Setting
         seen=advice.seen,
         facts=(*advice.facts, *advice.how),
         yardstick_facts=tuple(advice.yardstick_facts),
+        state=advice.state,
+        state_since=advice.state_since,
+        course=followed.course,
         config_version=settings.version,
         created_at=utc_now(),
         moves=tuple(advice.moves),
+        events=tuple(replace(event, cause=because(event.facts)) for event in followed.events),
+        checks=followed.checks,
     )

@@ -13,11 +13,13 @@ from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
-from evenkeel.engine.metrics.observe import Observation, observe
+from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.measure import known_of
-from evenkeel.engine.steps.reading import read_batch
+from evenkeel.engine.steps.measure import observed_of
+from evenkeel.engine.steps.reading import BatchWithPast, read_batch
+from evenkeel.engine.steps.telling import Looked, Message, Telling
+from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 
 AHEAD = (900.0, 3600.0)
 """Seconds ahead for which a forecast is held against what came."""
@@ -58,7 +60,7 @@ class ForecastCheck:
     realised: int | None = None
 
 
-Event = DiagnosisChange | ForecastCheck
+Event = DiagnosisChange | ForecastCheck | Message
 
 
 def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -> Iterator[Event]:
@@ -72,13 +74,12 @@ def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -
         pattern: Shell pattern of group ids.
 
     Returns:
-        Changes of diagnoses as they come; a forecast once it is known what came of it, the last ones at the end.
+        Changes of diagnoses and messages as they come; a forecast once it is known what came of it, the last ones at
+        the end.
     """
-    walk = _Walk(settings)
+    walk = _Walk(lake, settings, cluster)
     for snapshot_id in lake.snapshots(cluster, limit=_ALL)[::-1]:
-        listed = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
-        names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
-        yield from walk.step(read_batch(lake, settings, snapshot_id, names))
+        yield from walk.step(snapshot_id, pattern)
     yield from walk.rest()
 
 
@@ -90,7 +91,6 @@ class _Story:
     """What has been said of a group so far."""
 
     diagnosis: Diagnosis | None = None
-    interval: float | None = None
     assignment: tuple[object, ...] | None = None
     at: datetime | None = None
     pending: list[ForecastCheck] = field(default_factory=list)
@@ -99,26 +99,60 @@ class _Story:
 class _Walk:
     """From snapshot to snapshot: what is known of the groups, and what waits to be known."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.earlier: list[GroupBatch] = []
+    def __init__(self, lake: Lake, settings: Settings, cluster: str) -> None:
+        self.lake, self.settings = lake, settings
+        self.earlier: list[GroupBatch | None] = []
+        self.learned: dict[str, float] = {}
         self.stories: dict[str, _Story] = {}
+        self.telling = Telling(settings, cluster)
 
-    def step(self, batch: GroupBatch) -> Iterator[Event]:
-        """The next snapshot."""
-        learned = {
-            name: story.interval
-            for name, story in self.stories.items()
-            if story.interval is not None
-        }
-        seen = observe(batch, self.earlier, known_of(self.settings, batch, learned))
+    def step(self, snapshot_id: str, pattern: str) -> Iterator[Event]:
+        """The next snapshot; one that validation rejected is passed over, by those after it as well."""
+        if rejected_as_a_whole(self.lake, snapshot_id, "snapshot"):
+            self._remember(None)
+            return
+        listed = self._listed(snapshot_id)
+        names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
+        withheld = withheld_groups(self.lake, snapshot_id)
+        batch = read_batch(self.lake, self.settings, snapshot_id, names)
+        groups = BatchWithPast(
+            batch=batch,
+            earlier=tuple(one for one in self.earlier if one is not None),
+            withheld={name: withheld[name] for name in names if name in withheld},
+            learned=self.learned,
+        )
+        seen = observed_of(self.settings, groups)
         for number, header in enumerate(batch.headers):
             story = self.stories.setdefault(header.group, _Story())
-            interval = float(seen.commit_interval[number])
-            story.interval = story.interval if np.isnan(interval) else interval
             yield from _diagnosed(seen, number, story)
             yield from _came(seen, number, story)
             story.pending += _forecasts(seen, number)
+        facts = self.lake.manifest("snapshot", snapshot_id).facts
+        yield from self.telling.step(
+            Looked(
+                snapshot_id=snapshot_id,
+                at=datetime.fromisoformat(facts["started_at"]),
+                ended_at=datetime.fromisoformat(facts["finished_at"]),
+                groups=groups,
+                seen=seen,
+                listed=None if facts.get("problems") else listed,
+            )
+        )
+        self.learned = {
+            header.group: seconds
+            for header, seconds in zip(batch.headers, seen.commit_interval.tolist(), strict=True)
+            if not np.isnan(seconds) and header.error is None and header.group not in withheld
+        }
+        trusted = [name for name in names if name not in withheld]
+        whole = batch if len(trusted) == len(names) else None
+        self._remember(whole or read_batch(self.lake, self.settings, snapshot_id, trusted))
+
+    def _listed(self, snapshot_id: str) -> list[str]:
+        table = self.lake.read("groups", [snapshot_id], columns=["group_id"])
+        listed: list[str] = table["group_id"].to_pylist()
+        return listed
+
+    def _remember(self, batch: GroupBatch | None) -> None:
         self.earlier = [batch, *self.earlier][: self.settings.lookback]
 
     def rest(self) -> Iterator[Event]:

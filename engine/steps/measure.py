@@ -148,9 +148,19 @@ def measure_batch(settings: Settings, groups: BatchWithPast, *, every: bool = Fa
         groups: The groups and their past.
         every: Whether also groups that need no forecast keep what one takes.
     """
-    observed = observe(
-        groups.batch, groups.earlier, known_of(settings, groups.batch, groups.learned)
-    )
+    return tables_of(settings, groups, observed_of(settings, groups), every=every)
+
+
+def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:
+    """What the numbers say of some groups, by their past and what is known of them."""
+    known = known_of(settings, groups.batch, groups.learned)
+    return observe(groups.batch, groups.earlier, known)
+
+
+def tables_of(
+    settings: Settings, groups: BatchWithPast, observed: Observation, *, every: bool = False
+) -> Tables:
+    """The same of groups that have been observed."""
     rows = MetricRows(settings, observed, groups.earlier, groups.withheld, every=every)
     return {
         "group_metrics": rows.of_groups(),

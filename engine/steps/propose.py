@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,7 +19,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.conformance.asking import NoAnswer
 from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.facts import Fact, FactKind, fact, reason
 from evenkeel.engine.figures import NextChange
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import (
@@ -57,6 +58,7 @@ from evenkeel.engine.steps.propose_forecasts import with_forecasts
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
 from evenkeel.engine.steps.validation import withheld_groups
+from evenkeel.engine.wording import counts
 
 _log = logging.getLogger(__name__)
 
@@ -101,17 +103,19 @@ def propose_chunk(
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
         LakeError: The metrics are not those of the snapshot.
     """
-    proposals: list[Proposal] = []
-    for measured_group in measured_chunk(lake, settings, snapshot_id, names, withheld):
-        try:
-            proposals += propose_group(settings, measured_group)
-        except Exception as problem:  # noqa: BLE001
-            _log.exception("group %s cannot be replayed", measured_group.group.group)
-            why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
-            proposals += propose_group(
-                settings, replace(measured_group, measured=None, withheld=why)
-            )
+    groups = measured_chunk(lake, settings, snapshot_id, names, withheld)
+    proposals = [one for group in groups for one in propose_anyway(settings, group)]
     return {"candidates": candidate_table(proposals)}
+
+
+def propose_anyway(settings: Settings, measured_group: MeasuredGroup, **how: Any) -> list[Proposal]:
+    """As `propose_group`; where that fails, every strategy is infeasible for that reason."""
+    try:
+        return propose_group(settings, measured_group, **how)
+    except Exception as problem:  # noqa: BLE001
+        _log.exception("group %s cannot be replayed", measured_group.group.group)
+        why = reason("replay_failed", quote=f"{type(problem).__name__}: {problem}")
+        return propose_group(settings, replace(measured_group, measured=None, withheld=why))
 
 
 def record_candidates(
@@ -128,7 +132,11 @@ def record_candidates(
 
 
 def propose_group(
-    settings: Settings, measured_group: MeasuredGroup, *, ask_next_change: bool = False
+    settings: Settings,
+    measured_group: MeasuredGroup,
+    *,
+    ask_next_change: bool | None = None,
+    live_only: bool = False,
 ) -> list[Proposal]:
     """
     One per strategy, in the order of the strategy table.
@@ -136,8 +144,9 @@ def propose_group(
     Args:
         settings: The configuration.
         measured_group: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
-        ask_next_change: Whether it is worked out also of a group that keeps up what strategies would move next: a third
-            of the work on it, that nobody waits for in a fleet.
+        ask_next_change: Whether it is worked out what strategies would move next, a third of the work; None: unless the
+            group keeps up, of which nobody in a fleet waits for that.
+        live_only: Whether only what the group has now is looked at.
     """
     group, measured = measured_group.group, measured_group.measured
     keys = keys_of(group, settings.version)
@@ -170,10 +179,14 @@ def propose_group(
         return fresh(by_leader(judged) if leaders else judged, silent)
 
     feasibilities = Feasibilities(group, rule.assignors)
-    asked = ask_next_change or measured.diagnosis is not Diagnosis.KEEPS_UP
+    asked = ask_next_change
+    if asked is None:
+        asked = measured.diagnosis is not Diagnosis.KEEPS_UP
     changes = Changes(judged) if asked else None
     candidates: list[Candidate] = []
     for strategy in every().values():
+        if live_only and strategy.deployment is not Deployment.LIVE:
+            continue
         judgement = feasibilities.of(strategy.name, strategy.deployment)
         candidate = _replay(strategy, group, rule, joining, judge, judgement)
         next_change = _next_change(strategy, candidate, changes, judgement)
@@ -182,6 +195,8 @@ def propose_group(
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
     policy = settings.policy(group.cluster, group.group)
     candidates = with_forecasts(group, spec, measured.load, policy, candidates)
+    if measured.live is not None and measured.live.balanced is False:
+        candidates = [_with_counts(candidate, judge) for candidate in candidates]
     return [
         proposal(keys, position, _with_findings(candidate, racks), _changed(spec, candidate))
         for position, candidate in enumerate(candidates)
@@ -191,6 +206,14 @@ def propose_group(
 def _changed(spec: GroupSpec, candidate: Candidate) -> Moves | None:
     """What changes hands; None without an answer."""
     return moves(spec, candidate.assignment) if candidate.assignment else None
+
+
+def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
+    """What members have, of a group in which that could be more even."""
+    if candidate.assignment is None:
+        return candidate
+    named = counts(judge.counts(candidate.assignment))
+    return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
 
 
 def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:

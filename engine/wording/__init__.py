@@ -3,7 +3,7 @@ The one place where values become words: for the command line, for messages, and
 
 `numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
 words with the clauses of `deploying`, `electing`, `streams` and `reading`; `advice` explains a verdict or a candidate
-by its facts.
+by its facts; `outlook` says what a switch brings and costs, and what came of it.
 """
 
 from evenkeel.engine.text import and_more, does, listed, named, several, shortened
@@ -15,6 +15,7 @@ from evenkeel.engine.wording.numbers import (
     ARROW,
     byte_rate,
     change,
+    counts,
     duration,
     moment,
     money,
@@ -23,13 +24,17 @@ from evenkeel.engine.wording.numbers import (
     sentence,
     since,
 )
+from evenkeel.engine.wording.outlook import ahead, came, price, promised
 
 __all__ = [
     "ARROW",
+    "ahead",
     "and_more",
     "because",
     "byte_rate",
+    "came",
     "change",
+    "counts",
     "does",
     "duration",
     "formatted",
@@ -41,6 +46,8 @@ __all__ = [
     "named",
     "offsets",
     "percent",
+    "price",
+    "promised",
     "proof",
     "reasons",
     "replay",

@@ -90,6 +90,7 @@ _ALWAYS_THE_SAME: Mapping[str, str] = {
 
 
 _OF_REMARKS: Mapping[str, str] = {
+    "gain_not_sure": "{by} would do better, but not for sure by as much as the policy asks ({how})",
     "could_be_more_even": "could be more even with {by} ({how}), by itself no reason to switch",
     "saves_too_little": "what {by} would save is too little for a switch: {how}",
     "could_be_nearer": (

@@ -2,6 +2,7 @@
 -- seen_since: when the first of the `seen` consecutive snapshots began in which the strategy won; null when seen is 0.
 -- running: for each strategy whether the group runs it, as JSON, null where that is not known.
 -- live, proposed: the candidate rows of the live and of the advised assignment as JSON; metrics: the group's metrics.
+-- checks: what came of the promises of what the group took up last, as a JSON list of the columns of advice_check.
 -- members: of a switch, the members as a JSON list of {id, client_id, host, instance_id}; null elsewhere.
 --
 -- Parameters:
@@ -17,6 +18,15 @@ SELECT
         FROM candidate AS c
         WHERE c.snapshot_id = a.snapshot_id AND c.group_id = a.group_id
     ) AS running,
+    (
+        SELECT jsonb_agg(to_jsonb(c) ORDER BY c.after_seconds, c.measure DESC)
+        FROM advice_check AS c
+        INNER JOIN advice AS checking ON checking.advice_id = c.advice_id
+        WHERE checking.cluster = a.cluster
+            AND checking.group_id = a.group_id
+            AND checking.advice_id <= a.advice_id
+            AND c.taken_up_at = CAST(a.course #>> '{uptakes, -1, at}' AS timestamptz)
+    ) AS checks,
     (
         SELECT
             jsonb_agg(

@@ -82,7 +82,7 @@ def kind(field: FieldInfo) -> str:
     """
     The type of a key and its range, in words.
 
-    >>> kind(Policy.model_fields["confirmations"]), kind(Policy.model_fields["lag_gain"])
+    >>> kind(Policy.model_fields["confirm_wins"]), kind(Policy.model_fields["lag_gain"])
     ('whole number, at least 1', 'number, at least 0, at most 1')
     """
     said = [_word(field.annotation)]

@@ -12,8 +12,17 @@ from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
-from evenkeel.engine.figures import Score
-from evenkeel.engine.model import Deployment, Feasibility, GroupType, Move, Status, Verdict
+from evenkeel.engine.figures import Forecast, Score
+from evenkeel.engine.model import (
+    AdviceState,
+    Deployment,
+    Diagnosis,
+    Feasibility,
+    GroupType,
+    Move,
+    Status,
+    Verdict,
+)
 from evenkeel.engine.ports import History, Manifest, ScoredAdvice
 from evenkeel.engine.records import (
     AdviceColumns,
@@ -23,6 +32,7 @@ from evenkeel.engine.records import (
     blank,
     table_of,
 )
+from evenkeel.engine.records.course import AdviceCheck, Course, Promise, Uptake
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CLUSTER = "test"
@@ -38,31 +48,91 @@ def score(**figures: Any) -> Score:
     return blank(Score, **known | figures)
 
 
+def forecast(lag: float, *, restarts: int | None = None, **known: Any) -> Forecast:
+    """A forecast of a lag, a quarter more or less, and of nothing else; with restarts its price."""
+    measures = ("soon_lag", "lag", "delay_seconds", "drained_seconds", "lag_integral")
+    ends = {
+        f"forecast_{measure}_{end}": factor * lag if measure == "lag" else 0.0
+        for measure in measures
+        for end, factor in (("low", 0.75), ("expected", 1.0), ("high", 1.25))
+    }
+    used = dict.fromkeys(f"forecast_utilisation_{end}" for end in ("low", "expected", "high"))
+    price = {}
+    if restarts is not None:
+        price = {"price_restarts": restarts, "price_held_up_offsets": 600.0 * restarts}
+    return Forecast(**ends | used | price | known)
+
+
+FOLLOWED = ("taken up", "verified", "missed")
+"""States of an advice that was taken up."""
+
+
 def advice(
-    group: str, verdict: str = "switch", strategy: str | None = "sticky", **more: Any
+    group: str, state: str | None = "confirmed", strategy: str = "sticky", **more: Any
 ) -> ScoredAdvice:
-    """Advice on the snapshot `s1`, with the scores it rests on."""
-    switch = verdict == "switch"
-    gain = Fact(kind=FactKind.GAIN, measure="largest_member_lag", before=900, after=300)
+    """Advice on the snapshot `s1` that has come to a state, with the scores and forecasts it rests on."""
+    switch = state == "confirmed"
+    gain = Fact(kind=FactKind.GAIN, measure="forecast_lag_expected", before=120_000, after=300)
+    even = Fact(kind=FactKind.REASON, measure="could_be_more_even", subjects=("sticky",))
     row = {
         **KEYS,
         "snapshot_id": "s1",
         "advice_id": zlib.crc32(group.encode()),
         "group_id": group,
-        "verdict": Verdict(verdict),
+        "verdict": Verdict.SWITCH if switch else Verdict.STAY,
         "strategy": strategy if switch else None,
-        "reason": "largest member lag 900 -> 300 offsets (-67%)",
-        "facts": (gain,),
+        "reason": "lag in an hour 120,000 -> 300 offsets" if switch else "nothing to gain",
+        "facts": (gain,) if switch else (even,),
         "how": "set partition.assignment.strategy",
-        "seen": 2 if switch else 0,
-        "seen_since": NOW - timedelta(minutes=5),
+        "seen": 7 if switch else 0,
+        "seen_since": NOW - timedelta(minutes=30) if switch else None,
+        "state": state and AdviceState(state),
+        "state_since": state and NOW,
+        "course": course(AdviceState(state), strategy) if state in FOLLOWED else None,
         "created_at": NOW,
-        "live": score(largest_member_lag=900, lag_floor=300),
-        "proposed": score(largest_member_lag=300, moves=4) if switch else None,
+        "live": score(cross_rack_share=0.5),
+        "proposed": score(cross_rack_share=0.5, moves=4) if switch else None,
+        "live_forecast": forecast(120_000),
+        "forecast": forecast(300, restarts=6) if switch else None,
         "metrics": group_metrics(group),
         "running": {"live": False, "range": True, "sticky": False, "fair": False},
     }
     return ScoredAdvice(**row | more)
+
+
+def course(state: AdviceState, strategy: str) -> Course:
+    """How far an advice has come that was taken up an hour ago."""
+    at = NOW - timedelta(hours=1)
+    promise = Promise(
+        after_seconds=3600, measure="lag", unit="offsets", low=0.0, expected=300.0, high=900.0
+    )
+    uptake = Uptake(
+        strategy=strategy,
+        first_at=at,
+        at=at,
+        assignment="new",
+        diagnosis=Diagnosis.SKEWED_LOAD,
+        ran=("range",),
+        came_from="old",
+        promises=(promise,) if state is AdviceState.TAKEN_UP else (),
+    )
+    return Course(at=NOW, state=state, since=NOW, uptakes=(uptake,))
+
+
+def check(realised: float | None, **known: Any) -> AdviceCheck:
+    """What came of the promise of an advice that was taken up an hour ago."""
+    row = {
+        "after_seconds": 3600,
+        "measure": "lag",
+        "unit": "offsets",
+        "low": 0.0,
+        "expected": 300.0,
+        "high": 900.0,
+        "strategy": "sticky",
+        "taken_up_at": NOW - timedelta(hours=1),
+        "realised": realised,
+    }
+    return AdviceCheck(**row | known)
 
 
 def group_metrics(group: str, **known: Any) -> GroupMetrics:
@@ -77,6 +147,8 @@ def group_metrics(group: str, **known: Any) -> GroupMetrics:
         "findings": (),
         "assignor": "range",
         "partitions": 12,
+        "diagnosis": Diagnosis.SKEWED_LOAD,
+        "diagnosis_reason": "c-0 gets 720/s and does 600/s",
     }
     return blank(GroupMetrics, **row | known)
 
@@ -115,7 +187,11 @@ def take(
                 AdviceRow(
                     **{spec.name: getattr(each, spec.name) for spec in columns_of(AdviceColumns)}
                     | keys
-                    | {"created_at": at, "moves": tuple((moves or {}).get(each.group_id, ()))}
+                    | {
+                        "created_at": at,
+                        "moves": tuple((moves or {}).get(each.group_id, ())),
+                        "checks": each.checks,
+                    }
                 )
                 for each in given
             ],
@@ -126,6 +202,7 @@ def take(
 def _candidates(given: ScoredAdvice) -> list[CandidateColumns]:
     """The candidates of a group, as far as its advice speaks of them."""
     scores = {"live": given.live} | ({given.strategy: given.proposed} if given.strategy else {})
+    forecasts = {"live": given.live_forecast, given.strategy: given.forecast}
     return [
         CandidateColumns(
             **KEYS,
@@ -138,6 +215,7 @@ def _candidates(given: ScoredAdvice) -> list[CandidateColumns]:
             reason="it can",
             is_running=given.running.get(strategy),
             score=scores.get(strategy),
+            forecast=forecasts.get(strategy),
         )
         for position, strategy in enumerate({**scores, **given.running})
     ]

@@ -32,7 +32,7 @@ EVEN = Score(
 )
 """A group that is as even as can be and has no lag."""
 
-ONCE = Policy(confirmations=1)
+ONCE = Policy()
 """Who is seen to win once is advised."""
 
 SKEWED: dict[str, Any] = {"diagnosis": Diagnosis.SKEWED_LOAD}

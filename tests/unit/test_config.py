@@ -179,7 +179,7 @@ def test_what_is_known_of_groups_is_worked_out_once(write, monkeypatch):
     for _ in range(3):
         for number in range(1000):
             assert settings.rule("eu", f"pay-{number}").owner == "payments"
-            assert settings.policy("us", f"orders-{number}").confirmations == 2
+            assert settings.policy("us", f"orders-{number}").confirm_wins == 3
 
     assert len(built) == 2
 
@@ -263,12 +263,12 @@ def test_a_value_where_a_table_belongs_is_named(write, text, named):
 def test_a_later_policy_overrides_an_earlier_one_key_by_key(write):
     """What a special rule does not mention stays as the general one has it."""
     write(
-        "[[rules]]\npolicy = {lag_gain = 0.5, confirmations = 4}\n"
-        '[[rules]]\ngroups = "pay-*"\npolicy = {confirmations = 1}\n'
+        "[[rules]]\npolicy = {lag_gain = 0.5, confirm_wins = 4}\n"
+        '[[rules]]\ngroups = "pay-*"\npolicy = {confirm_wins = 1}\n'
     )
     policy = load().policy("eu", "pay-app")
 
-    assert (policy.lag_gain, policy.confirmations) == (0.5, 1)
+    assert (policy.lag_gain, policy.confirm_wins) == (0.5, 1)
 
 
 def test_an_oauth_endpoint_is_no_secret(write):

@@ -10,24 +10,54 @@ import pytest
 
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, Section, Severity
+from evenkeel.engine.message import (
+    AlertMessage,
+    Announcement,
+    MessageKind,
+    NewsKind,
+    Section,
+    Severity,
+)
+from evenkeel.engine.model import Diagnosis
 
+AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 MESSAGE = AlertMessage(
     kind=MessageKind.ADVICE,
     severity=Severity.INFO,
-    at=datetime(2026, 3, 1, 9, 0, tzinfo=UTC),
+    at=AT,
     title="orders: 1 group would gain",
     summary="payments: switch to sticky.",
     sections=(Section(heading="payments", lines=("Why: lag.",), code=("t-0: a -> b",)),),
     more="All of it: SELECT 1",
     footer=("Snapshot s.",),
-    announcements=(Announcement(group_id="payments", verdict="switch", strategy="sticky"),),
+    announcements=(
+        Announcement(
+            group_id="payments",
+            kind=NewsKind.SWITCH,
+            strategy="sticky",
+            at=AT,
+            diagnosis=Diagnosis.SKEWED_LOAD,
+        ),
+    ),
 )
 
 
 def test_a_message_survives_storage() -> None:
     """What is stored as JSON text is read back as an equal value."""
     assert AlertMessage.from_json(json.loads(json.dumps(MESSAGE.to_json()))) == MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("verdict", "strategy", "kind"),
+    [("switch", "sticky", NewsKind.SWITCH), ("stay", None, NewsKind.WITHDRAWN)],
+)
+def test_what_was_told_before_kinds_were_kept_can_be_read(verdict, strategy, kind) -> None:
+    """A verdict says as what it was told; on which diagnosis is not known."""
+    told = [{"group_id": "g", "verdict": verdict, "strategy": strategy}]
+
+    [known] = AlertMessage.from_json(MESSAGE.to_json() | {"told": told}).announcements
+
+    assert known == Announcement(group_id="g", kind=kind, strategy=strategy, at=AT)
 
 
 def test_a_stored_message_may_carry_what_the_outbox_adds() -> None:

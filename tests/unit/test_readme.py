@@ -80,9 +80,9 @@ def test_every_configuration_key_is_documented(name: str):
 
 def test_a_key_is_told_with_its_type_range_default_and_meaning():
     """As they stand in the model and in its docstring."""
-    assert made_tables.kind(Policy.model_fields["confirmations"]) == "whole number, at least 1"
+    assert made_tables.kind(Policy.model_fields["confirm_wins"]) == "whole number, at least 1"
     assert made_tables.kind(Rule.model_fields["racks"]) == "table of texts"
-    assert made_tables.default(Policy.model_fields["confirmations"]) == "`2`"
+    assert made_tables.default(Policy.model_fields["confirm_wins"]) == "`3`"
     assert made_tables.default(Rule.model_fields["racks"]) == "none"
     assert made_tables.meanings(Filter)["deny"].endswith("it beats `allow`.")
 
@@ -98,7 +98,7 @@ def test_the_configuration_examples_are_valid(tmp_path, monkeypatch):
     file.write_text(_blocks("engine/config/README.md", "toml")[0], encoding="utf-8")
     settings = load(file)
     assert settings.cluster("eu").groups.deny == ("console-consumer-*",)
-    assert settings.policy("eu", "payments-app").confirmations == 3
+    assert settings.policy("eu", "payments-app").confirm_of == 6
 
 
 def test_the_custom_strategy_it_shows_is_the_one_that_is_tested():

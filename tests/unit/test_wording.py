@@ -86,6 +86,15 @@ def test_what_belongs_to_a_gain_stands_closer_than_the_next_gain():
         ),
         (
             Fact(
+                kind=REMARK,
+                measure="forecast_drained_seconds_expected",
+                before=float("inf"),
+                after=float("inf"),
+            ),
+            "not drained within the hour either way",
+        ),
+        (
+            Fact(
                 kind=REMARK, measure="forecast_lag_integral_expected", before=3600.0, after=10_800.0
             ),
             "over the hour 2 offsets more behind on average (7,200 offset-seconds)",
@@ -170,7 +179,13 @@ def test_every_measure_that_is_made_has_words():
     of_a_verdict = {
         *("nothing_deployable", "no_live_assignment", "nothing_to_gain", "unknown_lag"),
         *("assignment_not_to_blame", "could_be_more_even", "restarting_no_help"),
-        *("diagnosis_unknown", "no_forecast", "could_be_nearer", "saves_too_little"),
+        *(
+            "diagnosis_unknown",
+            "no_forecast",
+            "could_be_nearer",
+            "saves_too_little",
+            "gain_not_sure",
+        ),
     }
     of_a_verdict |= {"gain_with_loss", "to_be_confirmed", "has_won", "still_advised"}
     made = {name for name in _made() if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name)}

@@ -13,10 +13,11 @@ from evenkeel.engine.adapters.postgres.loading import load
 from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.figures import Score
+from evenkeel.engine.figures import Forecast, Score
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot, PreviousAdvice, ScoredAdvice
 from evenkeel.engine.records import (
+    AdviceCheck,
     AdviceColumns,
     AdviceRow,
     CheckRow,
@@ -31,9 +32,10 @@ from evenkeel.engine.records import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scored:
-    """The score among the columns of a candidate."""
+    """The score and the forecast among the columns of a candidate."""
 
     score: Score | None
+    forecast: Forecast | None
 
 
 class AdviceTables(Database):
@@ -105,21 +107,20 @@ def _listed(
 
 def _scored(row: dict[str, Any]) -> ScoredAdvice:
     advice = record_of(AdviceColumns, row)
+    live, proposed = (record_of(_Scored, row[name] or {}) for name in ("live", "proposed"))
     return ScoredAdvice(
         **{spec.name: getattr(advice, spec.name) for spec in columns_of(AdviceColumns)},
         seen_since=row["seen_since"],
-        live=_score(row["live"]),
-        proposed=_score(row["proposed"]),
+        live=live.score,
+        proposed=proposed.score,
+        live_forecast=live.forecast,
+        forecast=proposed.forecast,
         metrics=row["metrics"] and record_of(GroupMetrics, row["metrics"]),
         running=row["running"] or {},
         members=tuple(Member(**member) for member in row["members"] or ()),
         notes=tuple(dict.fromkeys((*_notes(row["live"]), *_notes(row["proposed"])))),
+        checks=tuple(record_of(AdviceCheck, check) for check in row["checks"] or ()),
     )
-
-
-def _score(candidate: Mapping[str, Any] | None) -> Score | None:
-    """The score of a candidate's row; None when it was not scored."""
-    return record_of(_Scored, candidate).score if candidate else None
 
 
 def _notes(candidate: Mapping[str, Any] | None) -> Sequence[str]:

@@ -17,7 +17,8 @@ class OutboxTables(Database):
 
     def announced_advice(self, cluster: str) -> list[Announcement]:
         """What the newest alert that was sent or waits says of each group."""
-        return [Announcement(**row) for row in self._execute("announced_advice", cluster=cluster)]
+        rows = self._execute("announced_advice", cluster=cluster)
+        return [Announcement.from_json(row, row["at"]) for row in rows]
 
     def enqueue_alert(
         self,

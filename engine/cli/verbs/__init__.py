@@ -32,7 +32,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "fails on.",
         "record": "Write snapshots, taken now or stored, into one small file.",
         "replay": "Tell what a recording holds, or unpack it into a lake folder.",
-        "backtest": "Say what would have been diagnosed and forecast over many snapshots, and how it came out.",
+        "backtest": "Say what would have been diagnosed, forecast and told over many snapshots, and how it came out.",
         "query": "Ask the history a named question.",
         "migrate": "Bring the history database to this version's schema.",
         "upkeep": "Forget what is older than keep_days, and bring finished days of the lake into few files.",

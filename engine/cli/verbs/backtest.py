@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from evenkeel.engine.cli.running import NothingFound, complain
 if TYPE_CHECKING:
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck
+    from evenkeel.engine.steps.telling import Message
 
 EPILOG = epilog(
     [
@@ -22,18 +23,23 @@ EPILOG = epilog(
         "evenkeel backtest --from lake --cluster prod --group 'orders-*' --json",
     ],
     [0, 1, 2, 4],
-    "Every snapshot is judged with what was known by then: earlier snapshots, as many as `lookback` says. --json "
-    "prints an object per line in the order of time: each change of a diagnosis, and for every group with members the "
-    "lag (offsets) that was to come 15 minutes and an hour later under the assignment it had (low, expected, high: "
-    "four in five should lie between), with what came. realised is null where the assignment changed, the lag was "
-    "unknown or no snapshot was taken about then. Advice and messages are not part of it yet.",
+    "Every snapshot is judged with what was known by then: earlier snapshots, as many as `lookback` says, and what was "
+    "advised and told before. --json prints an object per line in the order of time: each change of a diagnosis, each "
+    "message about the advice of a group (switch, withdrawn, taken up, verified, missed), and for every group with "
+    "members the lag (offsets) that was to come 15 minutes and an hour later under the assignment it had (low, "
+    "expected, high: four in five should lie between), with what came. realised is null where the assignment changed, "
+    "the lag was unknown or no snapshot was taken about then. Nothing is sent to anybody.",
 )
 
 
 def backtest(
     stored: Annotated[
         str,
-        typer.Option("--from", metavar="FILE|DIR", help="A recording or a lake folder."),
+        typer.Option(
+            "--from",
+            metavar="FILE|DIR|lake",
+            help="A recording, a lake folder, or with `lake` the configured lake.",
+        ),
     ],
     cluster: ClusterName = None,
     group: GroupPattern = "*",
@@ -43,38 +49,43 @@ def backtest(
         typer.Option(
             "--plot",
             metavar="FILE",
-            help="Draw lag, forecasts and diagnoses, of at most 24 groups, into a PNG, SVG or PDF file.",
+            help="Draw lag, forecasts, diagnoses and messages, of at most 24 groups, into a PNG, SVG or PDF file.",
         ),
     ] = None,
 ) -> None:
-    """Say what would have been diagnosed and forecast over many snapshots, and how it came out."""
+    """Say what would have been diagnosed, forecast and told over many snapshots, and how it came out."""
     from evenkeel.engine import wiring
     from evenkeel.engine.cli import sources
     from evenkeel.engine.cli.views import backtest_picture, pictures
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.steps import backtest as walk
+    from evenkeel.engine.steps.telling import Message
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
-    source = sources.from_lake(wiring.settings(), wiring.recorded(stored), cluster, stored)
+    settings = wiring.settings()
+    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
     pattern = sources.select(source, group)
     events = list(walk.backtest(source.lake, source.settings, source.cluster, pattern))
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
     changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
+    messages = [event for event in events if isinstance(event, Message)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
-        complain(f"drawn: {backtest_picture.draw(changes, checks, walk.AHEAD[0], plot)}")
+        complain(f"drawn: {backtest_picture.draw(changes, messages, checks, walk.AHEAD[0], plot)}")
     if as_json:
         emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group)))
         return
-    show([table(changes)])
+    show([table(changes, messages)])
     tell([held(checks, seconds) for seconds in walk.AHEAD])
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
+    from evenkeel.engine.alerting.text import section_text
     from evenkeel.engine.steps.backtest import DiagnosisChange
+    from evenkeel.engine.steps.telling import Message
     from evenkeel.engine.wording import because
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}
@@ -86,6 +97,9 @@ def to_json(event: Event) -> dict[str, Any]:
             "subjects": [name for fact in event.facts for name in fact.subjects],
             "text": because(event.facts),
         }
+    if isinstance(event, Message):
+        text = section_text(event.section)
+        return {"event": "message", **keys, "kind": event.news.kind, "text": text}
     return {
         "event": "forecast",
         **keys,
@@ -98,8 +112,8 @@ def to_json(event: Event) -> dict[str, Any]:
     }
 
 
-def table(changes: Sequence[DiagnosisChange]) -> Table:
-    """Changes of diagnoses, group by group."""
+def table(changes: Sequence[DiagnosisChange], messages: Sequence[Message]) -> Table:
+    """Changes of diagnoses and messages, group by group."""
     from evenkeel.engine.cli.views.columns import cells, heads, pick
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.records import GroupMetrics, LatestLag
@@ -110,17 +124,20 @@ def table(changes: Sequence[DiagnosisChange]) -> Table:
         *pick(LatestLag, "taken_at"),
         *pick(GroupMetrics, "diagnosis", "diagnosis_reason"),
     ]
-    ordered: Iterable[DiagnosisChange] = sorted(changes, key=lambda e: (e.group, e.at))
-    rows = [
-        {
-            "group_id": change.group,
-            "taken_at": change.at,
-            "diagnosis": change.diagnosis,
-            "diagnosis_reason": because(change.facts) or None,
+    headings = {(one.group, one.at): one.section.heading for one in messages}
+    found = {(change.group, change.at): change for change in changes}
+    rows, diagnosis = [], None
+    for group, at in sorted(headings.keys() | found.keys()):
+        change = found.get((group, at))
+        diagnosis = change.diagnosis if change else diagnosis
+        row = {
+            "group_id": group,
+            "taken_at": at,
+            "diagnosis": diagnosis,
+            "diagnosis_reason": (change and because(change.facts)) or None,
         }
-        for change in ordered
-    ]
-    return Table(headings=heads(columns), rows=[cells(columns, row) for row in rows], apart=True)
+        rows.append([*cells(columns, row), headings.get((group, at), "")])
+    return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True)
 
 
 def held(checks: Sequence[ForecastCheck], seconds: float) -> str:

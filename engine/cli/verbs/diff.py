@@ -54,7 +54,7 @@ def diff(
     from evenkeel.engine.cli import demo, sources
 
     settings = demo.settings() if stored is None else wiring.settings()
-    lake = wiring.lake(settings) if stored is None else wiring.recorded(stored)
+    lake = wiring.lake(settings) if stored is None else wiring.recorded(stored, settings)
     source = sources.from_lake(settings, lake, cluster, stored or settings.lake)
     earlier = earlier_id(source, since)
     ids = {*sources.group_ids(source, earlier), *sources.group_ids(source, source.newest)}

@@ -1,4 +1,7 @@
-"""The picture of `evenkeel backtest`: each group's lag over time, what was forecast of it, and its diagnoses."""
+"""
+The picture of `evenkeel backtest`: each group's lag over time, what was forecast of it, its diagnoses, and what its
+readers were told.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from evenkeel.engine.wording.numbers import duration
 
 if TYPE_CHECKING:
     from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck
+    from evenkeel.engine.steps.telling import Message
 
 MOST_GROUPS = 24
 """So many groups are drawn, those with most changes first; more would be too small to see."""
@@ -44,6 +48,7 @@ def drawn(changes: Sequence[DiagnosisChange]) -> list[str]:
 
 def draw(
     changes: Sequence[DiagnosisChange],
+    messages: Sequence[Message],
     checks: Sequence[ForecastCheck],
     ahead_seconds: float,
     file: Path,
@@ -53,6 +58,7 @@ def draw(
 
     Args:
         changes: Changes of diagnoses.
+        messages: What was told.
         checks: Forecasts and what came.
         ahead_seconds: Which forecasts are drawn: those so far ahead, at the moment they are of.
         file: Where it goes; its suffix is one of `pictures.KINDS`.
@@ -71,11 +77,13 @@ def draw(
         own = [check for check in checks if check.group == group]
         _forecasts(axes, [c for c in own if (c.due - c.at).total_seconds() == ahead_seconds])
         _diagnoses(axes, [change for change in changes if change.group == group], end)
+        _messages(axes, [one for one in messages if one.group == group])
         axes.set_title(printable(group), loc="left", fontsize="small", parse_math=False)
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     figure.supylabel("lag (offsets)")
-    figure.suptitle(f"Lag, what was forecast of it {duration(ahead_seconds)} before, and diagnoses")
+    ahead = duration(ahead_seconds)
+    figure.suptitle(f"Lag, what was forecast of it {ahead} before, diagnoses, and messages (lines)")
     return save(figure, file, "--plot")
 
 
@@ -85,6 +93,22 @@ def _forecasts(axes: Any, checks: Sequence[ForecastCheck]) -> None:
     axes.fill_between(due, low, high, color="tab:blue", alpha=0.3, linewidth=0)
     known = [check for check in checks if check.realised is not None]
     axes.plot([c.due for c in known], [c.realised for c in known], "k.", markersize=2)
+
+
+def _messages(axes: Any, messages: Sequence[Message]) -> None:
+    """A line at the time of each message, with its kind beside it."""
+    for one in messages:
+        axes.axvline(one.at, color="tab:red", linewidth=1)
+        axes.annotate(
+            one.news.kind.value,
+            (one.at, 0.5),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, 0),
+            textcoords="offset points",
+            color="tab:red",
+            fontsize="x-small",
+            clip_on=True,
+        )
 
 
 def _diagnoses(axes: Any, changes: Sequence[DiagnosisChange], end: Any) -> None:

@@ -12,7 +12,7 @@ from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
 from evenkeel.engine.columns import Unit
 from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.metrics.money import CENT
-from evenkeel.engine.model import Advice, Deployment, places_tasks
+from evenkeel.engine.model import Advice, Deployment, Verdict, places_tasks
 from evenkeel.engine.records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from evenkeel.engine.wording import (
     and_more,
@@ -166,10 +166,12 @@ def _story_parts(row: Mapping[str, Any]) -> list[str | None]:
 def advice_lines(judged: Judged) -> list[str]:
     """The verdict, how to follow it, and the yardstick."""
     advice = judged.advice
-    what = f"{advice.verdict.value} to {advice.strategy}" if advice.moves else advice.verdict.value
+    is_told = advice.verdict is Verdict.SWITCH
+    what = f"{advice.verdict.value} to {advice.strategy}" if is_told else advice.verdict.value
     lines = [f"Advice: {what}", f"  Why: {because(advice.facts)}"]
     if advice.how:
-        lines.append(f"  How: {how(advice.how)}")
+        when = "How" if is_told else "How, once that is confirmed"
+        lines.append(f"  {when}: {how(advice.how)}")
     if advice.yardstick:
         lines.append(
             f"  Possible, not deployable: {advice.yardstick} ({because(advice.yardstick_facts) or '-'})"

@@ -23,7 +23,9 @@ class MemoryOutbox(Memory):
     def announced_advice(self, cluster: str) -> list[Announcement]:
         """What the newest alert says of each group."""
         told = {
-            one["group_id"]: Announcement(**one)
+            one["group_id"]: Announcement.from_json(
+                one, datetime.fromisoformat(alert.message["at"])
+            )
             for alert in self.tables.alerts
             if alert.cluster == cluster and alert.state in ("pending", "sent")
             if alert.message["kind"] == MessageKind.ADVICE

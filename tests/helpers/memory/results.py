@@ -21,6 +21,7 @@ from evenkeel.engine.ports import (
     WaitingSnapshot,
 )
 from evenkeel.engine.records import (
+    AdviceCheck,
     AdviceColumns,
     AdviceRow,
     CandidateColumns,
@@ -28,6 +29,7 @@ from evenkeel.engine.records import (
     ValidationRow,
     records_of,
 )
+from evenkeel.engine.records.course import Uptake
 from tests.helpers.memory.tables import Memory, StoredSnapshot
 
 
@@ -201,11 +203,19 @@ class MemoryAdvice(Memory):
             for one in self.tables.of_cluster(cluster)
             if one.advised and one.manifest.snapshot_id < snapshot_id
         ]
+        named = {row.group_id for row in (self._advice_of(before[-1]) if before else ())}
+        measured = self.tables.metrics.get(snapshot_id)
+        if measured:
+            named |= set(measured["group_metrics"]["group_id"].to_pylist())
+        newest = {
+            row.group_id: row
+            for one in before
+            for row in self._advice_of(one)
+            if row.group_id in named
+        }
         return [
-            PreviousAdvice(
-                group_id=row.group_id, strategy=row.strategy, seen=row.seen, course=row.course
-            )
-            for row in (self._advice_of(before[-1]) if before else [])
+            PreviousAdvice(group_id=name, strategy=row.strategy, seen=row.seen, course=row.course)
+            for name, row in sorted(newest.items())
         ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
@@ -239,6 +249,7 @@ class MemoryAdvice(Memory):
         for row in self._advice_of(snapshot_id):
             own = {c.strategy: c for c in candidates if c.group_id == row.group_id}
             scores = {strategy: c.score for strategy, c in own.items()}
+            forecasts = {strategy: c.forecast for strategy, c in own.items()}
             both = [own[name] for name in ("live", row.strategy) if name in own]
             scored = ScoredAdvice(
                 **{spec.name: getattr(row, spec.name) for spec in columns_of(AdviceColumns)},
@@ -249,9 +260,22 @@ class MemoryAdvice(Memory):
                 members=_members_of(measured, row),
                 running={strategy: c.is_running for strategy, c in own.items()},
                 notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
+                live_forecast=forecasts.get("live"),
+                forecast=forecasts.get(row.strategy or ""),
             )
-            found.append(scored)
+            found.append(replace(scored, checks=self._checks(row, scored.uptake)))
         return found
+
+    def _checks(self, row: AdviceRow, uptake: Uptake | None) -> tuple[AdviceCheck, ...]:
+        found = [
+            check
+            for one in self.tables.advice
+            if one.group_id == row.group_id and (one.advice_id or 0) <= (row.advice_id or 0)
+            for check in one.checks
+            if uptake is not None and check.taken_up_at == uptake.at
+        ]
+        by_measure = sorted(found, key=lambda check: check.measure, reverse=True)
+        return tuple(sorted(by_measure, key=lambda check: check.after_seconds))
 
     def _seen_since(self, row: AdviceRow) -> datetime | None:
         this = self.tables.snapshots[row.snapshot_id]

@@ -14,7 +14,7 @@ import pytest
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.config import ClusterSettings, Policy, Rule, Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
@@ -28,10 +28,11 @@ from evenkeel.engine.records import (
     ValidationRow,
     arrow_schema,
     record_of,
+    row_of,
     table_of,
 )
 from tests.helpers.memory import MemoryNotifier
-from tests.helpers.outbox import refusal
+from tests.helpers.outbox import forecast, refusal
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
 
@@ -114,6 +115,7 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "position": 0,
             "largest_member_lag": 900,
             "drain_seconds": float("inf"),
+            **row_of(forecast(120_000)),
         }
         other = {
             "strategy": "sticky",
@@ -121,6 +123,7 @@ def candidates(key: Mapping[str, Any], rows: tuple[Mapping[str, Any], ...]) -> p
             "largest_member_lag": 300,
             "moves": 4,
             "drain_seconds": 60.0,
+            **row_of(forecast(300, restarts=6)),
         }
         found += [one | live, one | other]
     return rows_to_table(found, arrow_schema(CandidateColumns))
@@ -141,7 +144,10 @@ def advice(
         "yardstick_reason": None,
         "facts": [GAIN],
         "seen": seen if switch else 0,
+        "state": "confirmed" if switch else "withdrawn",
         "moves": [MOVE] if switch else [],
+        "events": [],
+        "checks": [],
     }
 
 
@@ -178,8 +184,10 @@ def test_a_digest_holds_what_postgres_knows(history: PostgresHistory) -> None:
     message = AlertMessage.from_json(row.message)
     [section] = message.sections
     text = "\n".join(section.lines)
-    assert "Cost: 4 of 12 partitions change hands once." in text
-    assert "Besides: drain time never -> 1 min." in text
+    assert (
+        "In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky." in text
+    )
+    assert "Price: 6 restarts, about 3,600 records wait meanwhile; 4 of 12 partitions" in text
     assert "won in 2 snapshots in a row, since 2026-03-01 09:05:00 UTC" in text
     assert section.code == ("t-0: m1 -> m2", "and 3 more")
     assert (
@@ -191,10 +199,9 @@ def test_a_digest_holds_what_postgres_knows(history: PostgresHistory) -> None:
 def test_each_thing_is_told_once(history: PostgresHistory) -> None:
     """Over a series of snapshots, pending or sent: told, silent, withdrawn, silent, told again."""
     queued = []
+    at_once = settings(Rule(policy=Policy(message_seconds=0)))
     for number, verdict in enumerate(["switch", "switch", "stay", "stay", "switch"]):
-        queued.append(
-            queue_advice(history, settings(), store(history, number, advice("a", verdict)))
-        )
+        queued.append(queue_advice(history, at_once, store(history, number, advice("a", verdict))))
         if number % 2:
             deliver(history, MemoryNotifier(), settings())
     assert queued == [1, 0, 1, 0, 1]

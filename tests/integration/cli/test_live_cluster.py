@@ -63,8 +63,9 @@ def test_lag_of_a_group_that_never_committed_is_unknown(run, workload):
 def test_advice_for_one_sick_group_now(run, workload, tmp_path):
     """Less across racks is found, confirmed by the samples, with its moves; the first of them knows no rates."""
     group = named(workload, "racks-avoidable")
-    least = "{least_saving_bytes_per_day = 1000, least_saving_records_per_day = 1000}"
-    (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\npolicy = {least}\n")
+    least = "least_saving_bytes_per_day = 1000, least_saving_records_per_day = 1000"
+    soon = "confirm_wins = 2, confirm_seconds = 1"
+    (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\npolicy = {{{least}, {soon}}}\n")
     sampled = ("--samples", "3", "--every", "2")
     result = run("advise", "--bootstrap", workload.bootstrap, "--group", group, *sampled, "--json")
     [row] = objects(result)

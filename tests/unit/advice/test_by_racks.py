@@ -29,7 +29,7 @@ def _told(now, then, *, policy=None, **more):
     return decided(
         live(ahead=forecast(100), **now),
         candidate(ahead=AS_NOW, **then),
-        policy=policy or Policy(confirmations=1),
+        policy=policy or Policy(),
         **(KEEPS_UP | more),
     )
 
@@ -53,8 +53,8 @@ def test_less_than_a_gb_a_day_restarts_nobody(before, verdict):
 
 def test_the_least_saving_is_a_matter_of_policy():
     """In bytes where these are known, in records elsewhere; 0 still asks for a saving."""
-    modest = Policy(confirmations=1, least_saving_bytes_per_day=1e6)
-    eager = Policy(confirmations=1, least_saving_bytes_per_day=0)
+    modest = Policy(least_saving_bytes_per_day=1e6)
+    eager = Policy(least_saving_bytes_per_day=0)
 
     assert _told(_bytes(1.0, 0.002), _bytes(0.0, 0.0), policy=modest).verdict is Verdict.SWITCH
     assert _told(_bytes(1.0, 0.002), _bytes(1.0, 0.002), policy=eager).verdict is Verdict.STAY
@@ -137,7 +137,7 @@ def test_what_a_switch_saves_is_said_where_it_is_known(cost, words):
 )
 def test_with_cost_gain_money_decides_where_it_is_known(now, then, verdict):
     """50 a month must be saved, whatever the bytes; unknown costs leave it to these."""
-    told = _told(_bytes(*now), _bytes(*then), policy=Policy(confirmations=1, cost_gain=50))
+    told = _told(_bytes(*now), _bytes(*then), policy=Policy(cost_gain=50))
 
     assert told.verdict is verdict
 
@@ -147,7 +147,7 @@ def test_what_costs_more_by_half_of_cost_gain_forbids_a_switch():
     told = _told(
         {"unowned": 1, **_bytes(0.1, 1.0, 20.0)},
         _bytes(0.12, 2.0, 50.0),
-        policy=Policy(confirmations=1, cost_gain=50),
+        policy=Policy(cost_gain=50),
     )
 
     assert told.verdict is Verdict.STAY
@@ -179,7 +179,7 @@ def test_what_goes_to_members_of_unknown_racks_is_no_gain():
 def test_a_confirmed_strategy_needs_half_of_the_saving_to_stay_so():
     """In bytes as in money."""
     now, then = _bytes(0.8, 1.6, 100.0), _bytes(0.1, 1.0, 70.0)
-    money = Policy(confirmations=1, cost_gain=50)
+    money = Policy(cost_gain=50)
 
     assert _told(now, then).verdict is Verdict.STAY
     assert _told(now, then, kept="roundrobin").verdict is Verdict.SWITCH

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evenkeel.engine.facts import FactKind, fact, finding
@@ -32,6 +34,22 @@ def test_so_are_counts_of_members_that_subscribe_differently():
     told = decided(live(**LOPSIDED), candidate(**LOPSIDED), worse, best, **KEEPS_UP)
 
     assert because(told.facts).startswith("could be more even with sticky (most 14 -> 12")
+
+
+def test_the_counts_themselves_are_said_where_they_are_kept():
+    """Most first; where they are not, as in older rows, the ends are."""
+
+    def with_counts(one, counts):
+        return replace(one, counts=(fact(FactKind.COUNTS, "member_counts", [counts]),))
+
+    better = candidate("sticky", most_partitions=12, fewest_partitions=3)
+    told = decided(
+        with_counts(live(**LOPSIDED), "14/2/2"), with_counts(better, "12/3/3"), **KEEPS_UP
+    )
+
+    assert because(told.facts) == (
+        "could be more even with sticky (14/2/2 -> 12/3/3), by itself no reason to switch"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +123,7 @@ def test_unknown_lag_is_not_called_nothing_to_gain():
 def test_a_skewed_load_that_no_strategy_mends_is_nothing_to_gain():
     """Those that were tried are named."""
     told = decided(
-        live(ahead=forecast(4000)), candidate(ahead=forecast(3900)), candidate("range"), **SKEWED
+        live(ahead=forecast(4000)), candidate(ahead=forecast(4000)), candidate("range"), **SKEWED
     )
 
     assert because(told.facts) == (

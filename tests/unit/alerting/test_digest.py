@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
-from evenkeel.engine.alerting.policy import News, NewsKind, new_advice
-from evenkeel.engine.alerting.text import plain_text
-from evenkeel.engine.message import AlertMessage, Announcement
-from evenkeel.engine.model import Member, Move
+from evenkeel.engine.alerting.policy import News, new_advice
+from evenkeel.engine.alerting.text import plain_text, section_text
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.message import AlertMessage, Announcement, NewsKind
+from evenkeel.engine.model import Diagnosis, Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot
-from tests.helpers.outbox import CLUSTER, NOW, advice, group_metrics, score
+from tests.helpers.outbox import CLUSTER, NOW, advice, check, forecast, group_metrics, score
 
 SNAPSHOT = AdvisedSnapshot(
     snapshot_id="test-1",
@@ -26,49 +29,65 @@ SNAPSHOT = AdvisedSnapshot(
 )
 
 
-def digest(*news: News, moves: Any = None, **more: Any) -> AlertMessage:
+def digest(*found: News, moves: Any = None, **more: Any) -> AlertMessage:
     """The digest of some news."""
-    given = {"verdicts": {"switch": len(news)}} | more
+    given = {"verdicts": {"switch": len(found)}} | more
     snapshot = replace(SNAPSHOT, **given.pop("snapshot", {}))
-    return advice_message(CLUSTER, snapshot, news, moves or {}, **given)
+    return advice_message(CLUSTER, snapshot, found, moves or {}, **given)
 
 
-def switch(group: str = "payments", announced_strategy: str | None = None, **row: Any) -> News:
-    """News of a switch."""
-    return News(
-        group_id=group,
-        outcome=NewsKind.SWITCH,
-        advice=advice(group, **row),
-        announced_strategy=announced_strategy,
+def news(state: str = "confirmed", group: str = "payments", **row: Any) -> News:
+    """News of an advice in a state, told to somebody who heard of the switch."""
+    given = advice(group, state, **row)
+    [found] = new_advice([given], {} if state == "confirmed" else told(group), NOW, daily)
+    return found
+
+
+def told(group: str, strategy: str = "sticky") -> dict[str, Announcement]:
+    """That a group was told to switch two days ago."""
+    at = NOW - timedelta(days=2)
+    return {
+        group: Announcement(group_id=group, kind=NewsKind.SWITCH, strategy=strategy, at=at),
+    }
+
+
+def daily(_: str) -> timedelta:
+    """One message a day."""
+    return timedelta(days=1)
+
+
+def test_a_switch_says_what_comes_what_it_costs_how_and_how_sure() -> None:
+    """A reader learns what is the matter, what would come, the price, the way and the certainty."""
+    assert (
+        plain_text(digest(news()))
+        == """\
+[i] test: 1 group should switch to another assignor
+
+payments: switch to sticky. In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
+
+payments: switch to sticky
+  What: Skewed load: c-0 gets 720/s and does 600/s.
+  In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
+  Price: 6 restarts, about 3,600 records wait meanwhile; 4 of 12 partitions change hands.
+  How: Set partition.assignment.strategy.
+  How sure: won in 7 snapshots in a row, since 2026-03-01 08:30:00 UTC; no lag and no rack is unknown.
+
+All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'
+
+-- Snapshot test-1, read 2026-03-01 09:00:00 UTC; 1 group: 1 switch."""
     )
 
 
-def test_a_switch_says_what_why_how_and_how_sure() -> None:
-    """A reader learns the strategy, the gain with its unit, the cost, the way and the certainty."""
-    text = plain_text(digest(switch()))
-    for expected in (
-        "payments: switch to sticky",
-        "Why: Largest member lag 900 -> 300 offsets (-67%).",
-        "Floor: no assignment brings the largest member lag below 300 offsets.",
-        "Cost: 4 of 12 partitions change hands once.",
-        "How: Set partition.assignment.strategy.",
-        "How sure: won in 2 snapshots in a row, since 2026-03-01 08:55:00 UTC; no lag and no rack is unknown.",
-    ):
-        assert expected in text
+def test_what_else_speaks_for_a_switch_is_told() -> None:
+    """Of the reason all but the forecast, which has a line of its own; then what changes besides."""
+    racks = Fact(kind=FactKind.GAIN, measure="unowned", before=1, after=0)
+    live = score(cross_rack_share=0.5, partition_spread=1)
+    proposed = score(cross_rack_share=0.25, partition_spread=2, moves=1)
+    text = plain_text(digest(news(facts=(racks,), live=live, proposed=proposed)))
 
-
-def test_what_the_reason_says_is_not_said_twice() -> None:
-    """The reason's own measure is left out of the rest; another that changes is told, better or worse."""
-    live = score(
-        largest_member_lag=900, cross_rack_share=0.5, partition_spread=1, drain_seconds=math.inf
-    )
-    proposed = score(
-        largest_member_lag=300, cross_rack_share=0.25, partition_spread=2, drain_seconds=90, moves=1
-    )
-    text = plain_text(digest(switch(live=live, proposed=proposed)))
-    assert text.count("argest member lag 900") == 2  # the summary and the reason
-    assert "Besides: cross-rack share 50% -> 25%; drain time never -> 1 min 30 s." in text
-    assert "Price: partition spread 1 -> 2." in text
+    assert "Why: 1 unowned partition gets an owner." in text
+    assert "Besides: cross-rack share 50% -> 25%." in text
+    assert "Worse: partition spread 1 -> 2." in text
 
 
 def test_unknown_numbers_are_called_unknown() -> None:
@@ -80,8 +99,8 @@ def test_unknown_numbers_are_called_unknown() -> None:
         "seen_since": None,
         "seen": 1,
     }
-    text = plain_text(digest(switch(**row)))
-    assert "Cost: 0 partitions change hands once." in text
+    text = plain_text(digest(news(**row)))
+    assert "0 partitions change hands." in text
     assert (
         "won in one snapshot so far; the lag of 2 partitions is unknown; racks of 3 partitions are unknown"
         in text
@@ -91,39 +110,85 @@ def test_unknown_numbers_are_called_unknown() -> None:
 
 def test_without_any_score_the_advice_is_still_told() -> None:
     """Candidates that are gone from the history leave the reason standing."""
-    text = plain_text(digest(switch(live=None, proposed=None, metrics=None, how=None)))
+    gone = {"live": None, "proposed": None, "live_forecast": None, "forecast": None}
+    text = plain_text(digest(news(**gone, metrics=None, how=None, facts=None)))
+    assert "Why: Lag in an hour 120,000 -> 300 offsets." in text
     assert "How: not known." in text
-    assert "Cost: how many partitions move is not known." in text
+    assert "Price: how many partitions move is not known." in text
 
 
 def test_a_changed_strategy_names_the_one_told_before() -> None:
     """Who already heard of another strategy is told that this one takes its place."""
-    assert "instead of range, told before" in plain_text(digest(switch(announced_strategy="range")))
+    [found] = new_advice([advice("payments")], told("payments", "range"), NOW, daily)
+
+    assert "switch to sticky instead of range, told before" in plain_text(digest(found))
 
 
-def test_withdrawn_and_taken_up_are_told_with_the_strategy() -> None:
-    """The end of an advice names what had been advised and says why it is over."""
-    ends = [
-        News(
-            group_id=g,
-            outcome=o,
-            advice=advice(g, "stay", reason="nothing to gain"),
-            announced_strategy="sticky",
-        )
-        for g, o in (("a", NewsKind.WITHDRAWN), ("b", NewsKind.TAKEN_UP))
-    ]
-    message = digest(*ends)
-    assert message.title == "test: 1 group should stay after all, 1 group took up the advice"
-    text = plain_text(message)
-    assert "a: no longer switch to sticky" in text
-    assert "b: now runs sticky, as advised" in text
-    assert "Why: Nothing to gain." in text
+@pytest.mark.parametrize(
+    ("state", "more", "expected"),
+    [
+        (
+            "withdrawn",
+            {},
+            """\
+payments: no longer switch to sticky
+  What: Skewed load: c-0 gets 720/s and does 600/s.
+  Why: Nothing to gain.""",
+        ),
+        (
+            "taken up",
+            {},
+            """\
+payments: now runs sticky, as advised
+  What: Skewed load: c-0 gets 720/s and does 600/s.
+  Predicted: lag after 1 h: 300 (0 to 900).""",
+        ),
+        (
+            "verified",
+            {
+                "checks": (
+                    check(250),
+                    check(0.25, measure="cross_rack_share", low=0.2, expected=0.25, high=0.3),
+                )
+            },
+            """\
+payments: sticky did what was predicted
+  What: Skewed load: c-0 gets 720/s and does 600/s.
+  Lag after 1 h: 300 (0 to 900) predicted, 250 came.
+  Share across racks after 1 h: 25% (20% to 30%) predicted, 25% came.""",
+        ),
+        (
+            "missed",
+            {"checks": (check(None, after_seconds=900), check(48_123))},
+            """\
+payments: sticky did not do what was predicted
+  What: Skewed load: c-0 gets 720/s and does 600/s.
+  Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.""",
+        ),
+    ],
+)
+def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: str) -> None:
+    """What is the matter now, why it ended, what was predicted, and what came."""
+    message = digest(news(state, **more))
+
+    assert section_text(message.sections[0]) == expected
+
+
+def test_the_title_counts_by_kind() -> None:
+    """Switches first, then what came of earlier ones."""
+    ends = ("confirmed", "verified", "withdrawn", "missed", "taken up", "verified")
+    message = digest(*(news(state, f"g{n}") for n, state in enumerate(ends)))
+
+    assert message.title == (
+        "test: 1 group should switch to another assignor, 1 group took up the advice in vain, 1 group should stay after"
+        " all, 1 group took up the advice, 2 groups took up the advice and got what was predicted"
+    )
 
 
 def test_the_worst_are_told_in_full_and_the_rest_counted() -> None:
     """A long list is cut to the worst; the others are named, and everybody counts as told."""
-    rows = [advice(f"g{n:03}", live=score(largest_member_lag=n)) for n in range(40)]
-    message = digest(*new_advice(rows, {}))
+    rows = [advice(f"g{n:03}", live_forecast=forecast(n)) for n in range(40)]
+    message = digest(*new_advice(rows, {}, NOW, daily))
     assert [s.heading.split(":")[0] for s in message.sections[:2]] == ["g039", "g038"]
     assert message.sections[-1].heading == f"and {40 - WORST} more groups"
     assert len(message.sections) == WORST + 1
@@ -140,20 +205,18 @@ def test_moves_are_listed_up_to_a_number() -> None:
         Move(topic="orders", partition=n, from_member=None if n == 0 else "m1", to_member="m2")
         for n in range(MOVES)
     ]
-    message = digest(switch(proposed=score(moves=9, newly_owned=1)), moves={"payments": moves})
+    message = digest(news(proposed=score(moves=9, newly_owned=1)), moves={"payments": moves})
     code = message.sections[0].code
     assert code[0] == "orders-0: (nobody) -> m2"
     assert code[-1] == "and 5 more"
-    assert (
-        "Cost: 9 of 12 partitions change hands once, 1 unowned partition gets an owner."
-        in plain_text(message)
-    )
+    price = "9 of 12 partitions change hands; 1 unowned partition gets an owner."
+    assert price in plain_text(message)
 
 
 def test_the_footer_says_how_whole_the_snapshot_is() -> None:
     """A partial snapshot is called so, with its problems."""
     message = digest(
-        switch(),
+        news(),
         snapshot={"partial": True, "problems": ["broker 3: timeout"]},
         verdicts={"stay": 3, "switch": 1},
     )
@@ -166,32 +229,30 @@ def test_the_footer_says_how_whole_the_snapshot_is() -> None:
 
 def test_owner_and_yardstick_are_told() -> None:
     """The group's owner, and the better assignment it cannot deploy, stand with its advice."""
-    news = switch(yardstick="balanced", yardstick_reason="partition spread 3 -> 0")
-    text = plain_text(digest(news, owners={"payments": "team money"}))
+    found = news(yardstick="balanced", yardstick_reason="partition spread 3 -> 0")
+    text = plain_text(digest(found, owners={"payments": "team money"}))
     assert "Owner: team money." in text
     assert "Possible, not deployable here: balanced. Partition spread 3 -> 0." in text
 
 
 def test_what_was_told_is_what_the_next_run_compares_with() -> None:
-    """A switch is told with its strategy, an end without any."""
-    end = News(
-        group_id="b",
-        outcome=NewsKind.WITHDRAWN,
-        advice=advice("b", "stay"),
-        announced_strategy="sticky",
-    )
-    assert digest(switch("a"), end).announcements == (
-        Announcement(group_id="a", verdict="switch", strategy="sticky"),
-        Announcement(group_id="b", verdict="stay", strategy=None),
+    """Kind, strategy, when and on which diagnosis; an end with the strategy that ended."""
+    message = digest(news(group="a"), news("withdrawn", "b"))
+
+    assert message.announcements == tuple(
+        Announcement(
+            group_id=group, kind=kind, strategy="sticky", at=NOW, diagnosis=Diagnosis.SKEWED_LOAD
+        )
+        for group, kind in (("a", NewsKind.SWITCH), ("b", NewsKind.WITHDRAWN))
     )
 
 
 def test_what_was_taken_for_unknown_is_told_with_the_advice() -> None:
     """Notes of the present and of the proposal stand in one line; without any there is none."""
-    text = plain_text(digest(switch(notes=("tags follow zone", "a rack"))))
+    text = plain_text(digest(news(notes=("tags follow zone", "a rack"))))
 
     assert "Note: Tags follow zone; a rack." in text
-    assert "Note: " not in plain_text(digest(switch()))
+    assert "Note: " not in plain_text(digest(news()))
 
 
 def test_moves_name_members_by_what_is_short_of_them() -> None:
@@ -207,7 +268,7 @@ def test_moves_name_members_by_what_is_short_of_them() -> None:
         Move(topic="t", partition=n, from_member=old, to_member=new)
         for n, (old, new) in enumerate([(one, two), (two, three), (None, one)])
     ]
-    message = digest(switch(members=members), moves={"payments": moves})
+    message = digest(news(members=members), moves={"payments": moves})
     assert message.sections[0].code[:3] == (
         "t-0: orders-0 -> b /h1",
         "t-1: b /h1 -> b /h2",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.config import ClusterSettings, Policy, Rule, Settings
 from evenkeel.engine.errors import HistoryError, NotifierError
 from evenkeel.engine.model import Move
 from evenkeel.engine.ports import ClusterFacts, FailingStep
@@ -47,7 +47,7 @@ def history() -> FaredHistory:
 
 def test_a_run_with_news_is_one_message(history: FaredHistory) -> None:
     """All groups with news share one alert; groups without are not in it."""
-    run = take(history, "s1", advice("a"), advice("b"), advice("c", "stay"))
+    run = take(history, "s1", advice("a"), advice("b"), advice("c", "proposed"))
     assert queue_advice(history, settings(), run) == 1
     [message] = history.messages()
     assert [known.group_id for known in message.announcements] == ["a", "b"]
@@ -69,14 +69,29 @@ def test_unchanged_advice_is_told_once(history: FaredHistory) -> None:
     assert len(history.tables.alerts) == 1
 
 
-def test_a_withdrawal_is_told_once(history: FaredHistory) -> None:
-    """A told switch that no longer pays is withdrawn once, and may be told anew later."""
-    verdicts = ["switch", "stay", "stay", "switch"]
-    queued = [
-        queue_advice(history, settings(), take(history, f"s{n}", advice("a", verdict)))
-        for n, verdict in enumerate(verdicts)
-    ]
-    assert queued == [1, 1, 0, 1]
+def test_one_message_a_day_and_group(history: FaredHistory) -> None:
+    """A withdrawal waits for its day and is told once; a rule may say how long it waits."""
+    hours = [("confirmed", 0), ("withdrawn", 1), ("withdrawn", 25), ("withdrawn", 50)]
+
+    def queued(*rules: Rule, cluster: str) -> list[int]:
+        return [
+            queue_advice(
+                history,
+                settings(*rules),
+                take(
+                    history,
+                    f"{cluster}-{n}",
+                    advice("a", state),
+                    cluster=cluster,
+                    at=NOW + timedelta(hours=after),
+                ),
+            )
+            for n, (state, after) in enumerate(hours)
+        ]
+
+    assert queued(cluster="daily") == [1, 0, 1, 0]
+    soon = Rule(groups="a", policy=Policy(message_seconds=3600))
+    assert queued(soon, cluster="hourly") == [1, 1, 0, 0]
 
 
 def test_a_superseded_alert_told_nobody(history: FaredHistory) -> None:

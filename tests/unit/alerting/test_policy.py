@@ -10,16 +10,16 @@ import pytest
 
 from evenkeel.engine.alerting.policy import (
     IncidentKind,
-    NewsKind,
     can_be_told,
     changes,
     findings,
     new_advice,
 )
-from evenkeel.engine.message import Announcement
+from evenkeel.engine.message import Announcement, NewsKind
+from evenkeel.engine.model import Diagnosis, Verdict
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
-from tests.helpers.outbox import CLUSTER, NOW, advice, score
+from tests.helpers.outbox import CLUSTER, NOW, advice, forecast, group_metrics
 
 LATE_AFTER = timedelta(minutes=15)
 WELL = ClusterFacts(
@@ -30,83 +30,125 @@ WELL = ClusterFacts(
 )
 
 
-def told(group: str, strategy: str | None) -> dict[str, Announcement]:
-    """What one group was told last: a switch, or with None that one was withdrawn."""
-    verdict = "switch" if strategy else "stay"
-    return {group: Announcement(group_id=group, verdict=verdict, strategy=strategy)}
+DAY = timedelta(days=1)
+
+
+def told(
+    kind: str | None,
+    strategy: str = "sticky",
+    diagnosis: Diagnosis | None = Diagnosis.SKEWED_LOAD,
+    at: datetime = NOW - 2 * DAY,
+) -> dict[str, Announcement]:
+    """What the group `g` was told last, of a strategy, on a diagnosis."""
+    if kind is None:
+        return {}
+    known = Announcement(
+        group_id="g", kind=NewsKind(kind), strategy=strategy, at=at, diagnosis=diagnosis
+    )
+    return {"g": known}
+
+
+def news(row: ScoredAdvice, before: dict[str, Announcement]) -> list[tuple[str, str]]:
+    """Kind and strategy of what is told of an advice, one message a day."""
+    return [(n.kind, n.strategy) for n in new_advice([row], before, NOW, lambda _: DAY)]
+
+
+STATES = ["proposed", "confirmed", "withdrawn", "taken up", "verified", "missed", "expired"]
 
 
 @pytest.mark.parametrize(
-    ("row", "before", "expected"),
+    ("before", "expected"),
     [
-        (advice("g"), {}, NewsKind.SWITCH),
-        (advice("g"), told("g", "sticky"), None),
-        (advice("g", reason="another reason", seen=9), told("g", "sticky"), None),
-        (advice("g"), told("g", "range"), NewsKind.SWITCH),
-        (advice("g"), told("g", None), NewsKind.SWITCH),
-        (advice("g", "stay"), {}, None),
-        (advice("g", "stay"), told("g", None), None),
-        (advice("g", "stay"), told("g", "sticky"), NewsKind.WITHDRAWN),
-        (advice("g", "stay"), told("g", "range"), NewsKind.TAKEN_UP),
-        (replace(advice("g", "stay"), strategy="fair", seen=1), told("g", "sticky"), None),
-        (advice("g", "not judged"), told("g", "sticky"), None),
-    ],
-    ids=[
-        "first switch",
-        "same switch again",
-        "same switch, other reason",
-        "other strategy",
-        "after a withdrawal",
-        "stay, nothing told",
-        "stay, already withdrawn",
-        "stay after a switch",
-        "stay because it runs the strategy",
-        "another strategy awaits confirmation",
-        "not judged",
+        (None, {"confirmed": "switch"}),
+        (
+            "switch",
+            {s: s for s in ("withdrawn", "taken up", "verified", "missed")},
+        ),
+        ("withdrawn", {"confirmed": "switch"}),
+        ("taken up", {"confirmed": "switch", "verified": "verified", "missed": "missed"}),
+        ("verified", {"confirmed": "switch"}),
+        ("missed", {"confirmed": "switch"}),
     ],
 )
-def test_advice_is_news_when_it_differs_from_what_was_told(
-    row: ScoredAdvice, before: dict[str, Announcement], expected: NewsKind | None
+def test_the_state_of_an_advice_is_told_where_it_is_news(
+    before: str | None, expected: dict[str, str]
 ) -> None:
-    """Only a new strategy, or the end of a told one, is news."""
-    assert [n.outcome for n in new_advice([row], before)] == ([expected] if expected else [])
+    """A switch first, what follows only after it, nothing twice; what is proposed or expired never."""
+    found = {state: news(advice("g", state), told(before)) for state in STATES}
+
+    assert {state: kind for state, [(kind, _)] in ((s, n) for s, n in found.items() if n)} == (
+        expected
+    )
+
+
+def test_another_strategy_is_another_switch() -> None:
+    """Who was told of one strategy is told of the next; the same one is not told twice."""
+    assert news(advice("g"), told("switch", "range")) == [("switch", "sticky")]
+    assert news(advice("g"), told("switch", "sticky")) == []
+
+
+def test_what_follows_a_switch_that_was_not_told_is_not_told() -> None:
+    """A group that took up what was never told to it did so of its own."""
+    assert news(advice("g", "taken up", "fair"), told("switch", "sticky")) == []
+    assert news(advice("g", "verified", "fair"), told("taken up", "sticky")) == []
+
+
+def test_nothing_is_told_of_a_group_that_cannot_be_judged_now() -> None:
+    """Its advice stands, but there is nothing to tell what to do."""
+    row = advice("g", verdict=Verdict.NOT_JUDGED, strategy=None)
+
+    assert news(replace(row, strategy=None), {}) == []
+
+
+def test_one_message_a_day() -> None:
+    """What comes sooner waits; when the day is over, the state as it is then is told."""
+    lately = told("switch", at=NOW - DAY + timedelta(seconds=1))
+
+    assert news(advice("g", "withdrawn"), lately) == []
+    assert news(advice("g", "withdrawn"), told("switch", at=NOW - DAY)) == [("withdrawn", "sticky")]
+
+
+def test_a_switch_that_ended_before_it_could_be_told_is_never_told() -> None:
+    """Neither it nor its end."""
+    lately = told("verified", "range", at=NOW - timedelta(hours=1))
+
+    assert news(advice("g"), lately) == []
+    assert news(advice("g", "withdrawn"), told("verified", "range")) == []
 
 
 @pytest.mark.parametrize(
-    ("running", "expected"),
+    ("before", "now", "expected"),
     [
-        ({"min_traffic": True}, NewsKind.TAKEN_UP),
-        ({"min_traffic": False}, NewsKind.WITHDRAWN),
-        ({"min_traffic": None}, NewsKind.ENDED),
-        ({"none": True}, NewsKind.ENDED),
-        ({}, NewsKind.ENDED),
+        ("skewed load", "catching up", True),
+        ("skewed load", "skewed load", False),
+        ("skewed load", "unknown", False),
+        ("skewed load", "rebalancing", False),
+        ("skewed load", None, False),
+        (None, "skewed load", False),
     ],
 )
-def test_advice_ends_by_what_is_known_to_run(
-    running: dict[str, bool | None], expected: NewsKind
+def test_another_diagnosis_does_not_wait(
+    before: str | None, now: str | None, expected: bool
 ) -> None:
-    """What runs by our names says it was taken up or not; where that is not known, neither is claimed."""
-    row = advice("g", "stay", running=running)
+    """Unless it is not known, or passes, or it is not known on which one the last message was."""
+    last = told("switch", diagnosis=before and Diagnosis(before), at=NOW - timedelta(minutes=5))
+    metrics = group_metrics("g", diagnosis=now and Diagnosis(now))
 
-    assert [one.outcome for one in new_advice([row], told("g", "min_traffic"))] == [expected]
+    assert bool(news(advice("g", "withdrawn", metrics=metrics), last)) is expected
 
 
 def test_news_come_worst_first() -> None:
-    """The largest member lag leads, unknown lag follows, ends of advice come last, names break ties."""
+    """Switches lead, the largest lag ahead first, unknown ones last; names break ties."""
     rows = [
-        advice("end", "stay"),
-        advice("unknown", live=score()),
-        advice("b", live=score(largest_member_lag=5)),
-        advice("a", live=score(largest_member_lag=5)),
-        advice("worst", live=score(largest_member_lag=50)),
+        advice("g", "withdrawn"),
+        advice("unknown", live_forecast=None),
+        advice("b", live_forecast=forecast(5)),
+        advice("a", live_forecast=forecast(5)),
+        advice("worst", live_forecast=forecast(50)),
     ]
-    assert [n.group_id for n in new_advice(rows, told("end", "sticky"))] == [
-        "worst",
-        "a",
-        "b",
-        "unknown",
-        "end",
-    ]
+    ordered = new_advice(rows, told("switch"), NOW, lambda _: DAY)
+
+    assert [n.group_id for n in ordered] == ["worst", "a", "b", "unknown", "g"]
 
 
 def failing(step: str, minutes: float = 6, *, skipped: bool = False) -> FailingStep:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
-from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, Severity
+from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, NewsKind, Severity
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Delivered, History
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.history_rows import FIRST, manifest
@@ -33,10 +35,11 @@ def enqueue(
     )
 
 
-def told(group: str, strategy: str | None = "range") -> Announcement:
-    """A switch, or with None that one was withdrawn."""
-    verdict = "switch" if strategy else "stay"
-    return Announcement(group_id=group, verdict=verdict, strategy=strategy)
+def told(group: str, kind: NewsKind = NewsKind.SWITCH, strategy: str = "range") -> Announcement:
+    """What a group was told at the beginning, while its load was skewed."""
+    return Announcement(
+        group_id=group, kind=kind, strategy=strategy, at=FIRST, diagnosis=Diagnosis.SKEWED_LOAD
+    )
 
 
 def incident(kind: str = "snapshot late", group: str | None = None) -> IncidentRow:
@@ -95,13 +98,33 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     enqueue(history, "1", told("b"), told("a"))
     (first,) = history.pending_alerts()
     history.mark_alert_sent(first, SENT)
-    enqueue(history, "2", told("a", None))
-    enqueue(history, "3", told("a", "fair"), cluster="other")
-    history.open_incident(
-        incident(), channel="#kafka", message=replace(OPENED, announcements=(told("b", None),))
-    )
-    assert history.announced_advice("demo") == [told("a", None), told("b")]
+    enqueue(history, "2", told("a", NewsKind.TAKEN_UP))
+    enqueue(history, "3", told("a", strategy="fair"), cluster="other")
+    other = replace(OPENED, announcements=(told("b", NewsKind.WITHDRAWN),))
+    history.open_incident(incident(), channel="#kafka", message=other)
+    assert history.announced_advice("demo") == [told("a", NewsKind.TAKEN_UP), told("b")]
     assert history.announced_advice("nobody's") == []
+
+
+def test_what_was_told_before_kinds_were_kept_is_known(history: History) -> None:
+    """An alert of an older version is read by its verdict."""
+    older = _Older(
+        kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s"
+    )
+    history.enqueue_alert("old", older, cluster="demo", snapshot_id=None, channel="#kafka")
+
+    [known] = history.announced_advice("demo")
+
+    assert known == Announcement(group_id="g", kind=NewsKind.SWITCH, strategy="fair", at=FIRST)
+
+
+class _Older(AlertMessage):
+    """A message as an older version stored it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Its JSON form then."""
+        told = [{"group_id": "g", "verdict": "switch", "strategy": "fair"}]
+        return {**AlertMessage.to_json(self), "told": told}
 
 
 def test_one_incident_of_a_kind_is_open(history: History) -> None:

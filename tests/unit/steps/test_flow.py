@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,17 +15,22 @@ from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
 from evenkeel.engine.figures import Figures
-from evenkeel.engine.ports import PreviousAdvice
+from evenkeel.engine.model import utc_now
 from evenkeel.engine.records import row_of
 from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.advise import advise_groups
+from evenkeel.engine.steps.sights import of_tables
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.snapshots import group, make_snapshot, member, snapshot_id, store, topic
 
 FEW = 10_000
 """Records a day that count as a saving: little arrives at small groups."""
 
-SETTINGS = Settings(rules=(Rule(policy=Policy(confirmations=1, least_saving_records_per_day=FEW)),))
+SETTINGS = Settings(
+    rules=(
+        Rule(policy=Policy(confirm_wins=1, confirm_seconds=0, least_saving_records_per_day=FEW)),
+    )
+)
 
 
 def _uneven(number: int):
@@ -360,19 +366,53 @@ def test_rejected_candidates_are_no_ground_for_advice(lake):
 
 
 def test_advice_remembers_what_came_before(lake):
-    """With two confirmations asked for, the preceding snapshot's preference counts."""
-    policy = Policy(confirmations=2, least_saving_records_per_day=FEW)
+    """With two wins asked for, what the preceding snapshot left counts."""
+    policy = Policy(
+        confirm_wins=2, confirm_of=2, confirm_seconds=0, least_saving_records_per_day=FEW
+    )
     settings = Settings(rules=(Rule(policy=policy),))
     metrics = steps.compute_metrics(lake, settings, snapshot_id(1))
     steps.record_metrics(lake, snapshot_id(1), metrics)
-    tables = steps.propose_candidates(lake, settings, snapshot_id(1))
-    inputs = tables["candidates"], metrics["group_metrics"], settings, "test"
-    first = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, {}, {})], "g")
-    before = {"crossing": PreviousAdvice(group_id="crossing", strategy="range", seen=1)}
-    second = _by([{"g": a.group, "a": a} for a in advise_groups(*inputs, before, {})], "g")
+    read = of_tables(metrics | steps.propose_candidates(lake, settings, snapshot_id(1)))
+    at, courses, verdicts = utc_now(), {}, []
+    for number in range(2):
+        moment = at + timedelta(minutes=number)
+        (told,) = (
+            each
+            for each in advise_groups(read, settings, "test", moment, courses, {})
+            if each.advice.group == "crossing"
+        )
+        verdicts.append((told.advice.verdict.value, told.advice.state.value, told.advice.seen))
+        courses = {"crossing": told.course}
 
-    assert first["crossing"]["a"].verdict == "stay"
-    assert second["crossing"]["a"].verdict == "switch"
+    assert verdicts == [("stay", "proposed", 1), ("switch", "confirmed", 2)]
+
+
+def test_what_became_of_advice_is_kept_with_it(lake):
+    """State, course and event stand in its row; the next step finds them; a group that is gone gets a last row."""
+    history = MemoryHistory()
+    assert {row.course for row in _advised(lake, history, 0).values()} == {None}
+    second = _advised(lake, history, 1)
+    assert (second["crossing"].state, second["empty"].course) == ("confirmed", None)
+    (event,) = second["crossing"].events
+    assert (event.state, event.strategy) == ("confirmed", second["crossing"].strategy)
+    assert event.cause.startswith(f"{event.strategy} won in 1 of the last 1 snapshot")
+    assert second["crossing"].state_since == event.at
+    store(lake, make_snapshot(number=2, topics=[topic("orders", 4)], groups=[group("other")]))
+    third = _advised(lake, history, 2)
+    assert {*third} == {"other", "crossing"}
+    assert [(e.state, e.cause) for e in third["crossing"].events] == [
+        ("expired", "the group is gone")
+    ]
+
+
+def _advised(lake, history, number):
+    """The advice on a snapshot, by group, after all the steps before."""
+    name = snapshot_id(number)
+    history.store_snapshot(lake.manifest("snapshot", name))
+    steps.record_metrics(lake, name, steps.compute_metrics(lake, SETTINGS, name))
+    steps.record_candidates(lake, name, steps.propose_candidates(lake, SETTINGS, name))
+    return {row.group_id: row for row in steps.advise(lake, history, SETTINGS, name)}
 
 
 def test_a_pattern_narrows_the_groups(lake):

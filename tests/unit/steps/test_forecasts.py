@@ -123,6 +123,16 @@ def test_the_forecast_of_a_candidate_is_what_then_comes(name):
         assert ways.gain(3600) == pytest.approx(gain, rel=0.25)
 
 
+def test_the_price_of_a_switch_for_nothing_is_what_it_loses():
+    """Where round robin leaves a hot partition with its neighbour, the restarts are all that comes of it."""
+    name = "hot-shared-plan-only"
+    row = _candidates(name, 34)["roundrobin"]
+    lost = -fork(SITUATIONS[name].group, 34, "roundrobin", seconds=3600).gain(3600)
+
+    assert row["price_offset_seconds"] == pytest.approx(lost, rel=0.3)
+    assert row["price_offset_seconds"] > lost > 0
+
+
 def test_only_what_the_group_could_run_has_a_price():
     """What it has costs nothing to get, a yardstick cannot be got, the rest takes restarts of its members."""
     rows = _candidates("skewed-load", 34)

@@ -171,6 +171,28 @@ def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
     assert candidate_of(rows["proven"]).proof == PROVEN
 
 
+@pytest.mark.parametrize(
+    ("owned", "counts"),
+    [
+        ({"a": range(4), "b": [4], "c": [5]}, {"live": "4/1/1", "range": "2/2/2"}),
+        ({"a": [0, 1], "b": [2, 3], "c": [4, 5]}, {}),
+    ],
+)
+def test_how_many_partitions_members_have_is_kept_where_that_could_be_more_even(owned, counts):
+    """Of the present assignment and of each answer, most first; of a group as even as can be nothing is."""
+    members = [member(m, ["orders"], {"orders": p}) for m, p in owned.items()]
+    snapshot = make_snapshot(topics=[topic("orders", 6)], groups=[group("g", members=members)])
+
+    kept = {
+        row["strategy"]: fact.subjects[0]
+        for row in proposed(Settings(), groups(snapshot)[0], [])
+        for fact in candidate_of(row).counts
+    }
+
+    assert {name: kept.get(name) for name in counts} == counts
+    assert bool(kept) is bool(counts)
+
+
 def test_why_and_how_stand_in_the_row_as_facts_beside_their_sentences(monkeypatch):
     """And are read back as they were."""
     row = _rows(monkeypatch, Seen("roundrobin"), group_type="classic", assignor="roundrobin")[
@@ -303,10 +325,11 @@ def test_what_could_run_says_what_it_would_move_next(monkeypatch):
 @pytest.mark.parametrize(
     ("diagnosis", "asked", "known"),
     [
-        (Diagnosis.KEEPS_UP, False, False),
+        (Diagnosis.KEEPS_UP, None, False),
         (Diagnosis.KEEPS_UP, True, True),
-        (Diagnosis.SLOW_MEMBER, False, True),
-        (None, False, True),
+        (Diagnosis.SLOW_MEMBER, None, True),
+        (Diagnosis.SLOW_MEMBER, False, False),
+        (None, None, True),
     ],
 )
 def test_of_a_group_that_keeps_up_the_next_change_is_worked_out_when_asked(diagnosis, asked, known):

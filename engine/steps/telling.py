@@ -1,0 +1,213 @@
+"""
+What the pipeline would have advised after each of many snapshots, one after the other, and told of it.
+
+The steps' own functions, without lake and history between them. Of a group that cannot be told to switch only the
+assignment it has is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import pyarrow as pa
+
+from evenkeel.engine.advice.course import gone
+from evenkeel.engine.alerting.digest import MOVES, section
+from evenkeel.engine.alerting.outbox import news_of, owners_of
+from evenkeel.engine.alerting.policy import News
+from evenkeel.engine.columns import columns_of
+from evenkeel.engine.config import Policy, Settings
+from evenkeel.engine.message import Announcement, Section
+from evenkeel.engine.metrics.observe import Observation
+from evenkeel.engine.model import Diagnosis, Move
+from evenkeel.engine.ports import ScoredAdvice
+from evenkeel.engine.records import (
+    AdviceCheck,
+    AdviceColumns,
+    AdviceRow,
+    CandidateRow,
+    Course,
+    GroupMetrics,
+    records_of,
+)
+from evenkeel.engine.steps.advise import advice_row, advise_groups
+from evenkeel.engine.steps.candidate_rows import Proposal, candidate_table
+from evenkeel.engine.steps.measure import tables_of
+from evenkeel.engine.steps.measured import MeasuredGroup, measured_of
+from evenkeel.engine.steps.propose import propose_anyway
+from evenkeel.engine.steps.reading import BatchWithPast
+from evenkeel.engine.steps.sights import of_tables
+
+SECONDS_PER_DAY = 86_400
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Message:
+    """What the readers of a group would have been told after the snapshot that was taken at some moment."""
+
+    at: datetime
+    cluster: str
+    news: News
+    section: Section
+
+    @property
+    def group(self) -> str:
+        """The group."""
+        return self.news.group_id
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Looked:
+    """
+    A snapshot as the pipeline has it before it advises.
+
+    Attributes:
+        snapshot_id: The snapshot.
+        at: When its reading began.
+        ended_at: When its reading ended.
+        groups: Those of its groups that are asked about, and their past.
+        seen: What the numbers say of them.
+        listed: All groups that it has; None where some could not be read.
+    """
+
+    snapshot_id: str
+    at: datetime
+    ended_at: datetime
+    groups: BatchWithPast
+    seen: Observation
+    listed: Collection[str] | None
+
+
+class Telling:
+    """
+    From snapshot to snapshot: what was advised and told before.
+
+    Args:
+        settings: The configuration.
+        cluster: The configured name of the cluster.
+    """
+
+    def __init__(self, settings: Settings, cluster: str) -> None:
+        self.settings, self.cluster = settings, cluster
+        self.courses: dict[str, Course] = {}
+        self.announced: dict[str, Announcement] = {}
+        self.advised: dict[str, list[datetime]] = {}
+        self.checks: dict[str, tuple[AdviceCheck, ...]] = {}
+
+    def step(self, looked: Looked) -> list[Message]:
+        """The next snapshot."""
+        tables = tables_of(self.settings, looked.groups, looked.seen)
+        groups = measured_of(looked.groups.batch, tables, looked.groups.withheld)
+        metrics = records_of(GroupMetrics, tables["group_metrics"])
+        proposals = {
+            row.group_id: self._proposals(group, row)
+            for group, row in zip(groups, metrics, strict=True)
+        }
+        tables["candidates"] = candidate_table([one for own in proposals.values() for one in own])
+        advice = {row.group_id: row for row in self._advice(looked, tables)}
+        given = [
+            self._scored(advice[row.group_id], row, group, proposals[row.group_id])
+            for group, row in zip(groups, metrics, strict=True)
+        ]
+        news = news_of(self.settings, self.cluster, given, self.announced, looked.ended_at)
+        self.announced |= {one.group_id: one.announcement for one in news}
+        owners = owners_of(self.settings, self.cluster, news)
+        return [
+            Message(
+                at=looked.at,
+                cluster=self.cluster,
+                news=one,
+                section=section(one, _first(advice[one.group_id].moves), owners),
+            )
+            for one in news
+        ]
+
+    def _proposals(self, group: MeasuredGroup, metrics: GroupMetrics) -> list[Proposal]:
+        policy = self.settings.policy(self.cluster, metrics.group_id)
+        live_only = not may_switch(metrics, self.courses.get(metrics.group_id), policy)
+        return propose_anyway(self.settings, group, ask_next_change=False, live_only=live_only)
+
+    def _advice(self, looked: Looked, tables: Mapping[str, pa.Table]) -> list[AdviceRow]:
+        """What is advised, and how it goes on; the course of a group that is gone ends."""
+        followed = advise_groups(
+            of_tables(tables),
+            self.settings,
+            self.cluster,
+            looked.at,
+            self.courses,
+            looked.groups.withheld,
+        )
+        if looked.listed is not None:
+            left = (
+                gone(course, group, looked.at)
+                for group, course in self.courses.items()
+                if group not in looked.listed
+            )
+            followed += [each for each in left if each is not None]
+        rows = [
+            advice_row(each, looked.snapshot_id, self.cluster, self.settings) for each in followed
+        ]
+        self.courses = {row.group_id: row.course for row in rows if row.course is not None}
+        for row in rows:
+            self.advised.setdefault(row.group_id, []).append(looked.at)
+            self.checks[row.group_id] = (*self.checks.get(row.group_id, ()), *row.checks)
+        return rows
+
+    def _scored(
+        self,
+        row: AdviceRow,
+        metrics: GroupMetrics,
+        group: MeasuredGroup,
+        proposals: Sequence[Proposal],
+    ) -> ScoredAdvice:
+        """The advice with what it rests on, as the history has it."""
+        own = {one.row.strategy: one.row for one in proposals}
+        live, proposed = own.get("live"), own.get(row.strategy or "")
+        times = self.advised[row.group_id]
+        scored = ScoredAdvice(
+            **{spec.name: getattr(row, spec.name) for spec in columns_of(AdviceColumns)},
+            seen_since=times[-row.seen] if 0 < row.seen <= len(times) else None,
+            live=live.score if live else None,
+            proposed=proposed.score if proposed else None,
+            metrics=metrics,
+            running={name: one.is_running for name, one in own.items()},
+            members=group.group.members,
+            notes=_notes(live, proposed),
+            live_forecast=live.forecast if live else None,
+            forecast=proposed.forecast if proposed else None,
+        )
+        at = scored.uptake and scored.uptake.at
+        checks = (one for one in self.checks[row.group_id] if one.taken_up_at == at)
+        return replace(scored, checks=tuple(checks))
+
+
+def may_switch(metrics: GroupMetrics, course: Course | None, policy: Policy) -> bool:
+    """
+    Whether a group may be told to switch, or held to what it was told.
+
+    It may not where its assignment has no part in how far behind it is, all its partitions have an owner, and all that
+    crosses racks is less than what would have to be saved.
+    """
+    if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
+        return True
+    live = metrics.live
+    if metrics.diagnosis is not Diagnosis.KEEPS_UP or live is None or metrics.unowned_partitions:
+        return True
+    if policy.cost_gain is not None:
+        return True
+    crossing = live.cross_rack_bytes_per_second
+    if crossing is not None:
+        return crossing * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day
+    records = (live.cross_rack_rate_share or 0.0) * (metrics.production_per_second or 0.0)
+    return records * SECONDS_PER_DAY >= policy.least_saving_records_per_day
+
+
+def _notes(*rows: CandidateRow | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for row in rows if row for note in row.notes or ()))
+
+
+def _first(moves: Sequence[Move]) -> list[Move]:
+    """As many as a message lists, in its order."""
+    return sorted(moves, key=lambda move: (move.topic, move.partition))[:MOVES]
