@@ -230,7 +230,7 @@ def test_of_a_group_whose_members_stayed_nothing_is_told(run, recording):
 
 
 def test_how_often_a_group_commits_is_learned_from_before_it_fell_behind(run, tmp_path):
-    """A group that is behind in all that metrics look back on shows it no more; the pipeline remembers, and so does this."""
+    """Behind in all that metrics look back on, a group shows it no more; the pipeline remembers, and so does this."""
     file = tmp_path / "skewed.evenkeel"
     record(file, simulate([SITUATIONS["skewed-load"].group], 36))
     [row] = objects(run("advise", "--from", str(file), "--json"))
