@@ -27,7 +27,8 @@ class FactKind(enum.StrEnum):
 
     A *replay* says how a strategy was asked, *how* what to do to get it, a *note* what else is to be said of it and is
     no flaw; a *diagnosis* what is the matter with a group. The kinds of a proof: *exact*, nothing is better; *within*,
-    nothing is better than *bound*; *not proven*; and the *remark*, which goes with what stands before it.
+    nothing is better than *bound*; *not proven*; and the *remark*, which goes with what stands before it. *Counts* name
+    the numbers of partitions that members have, most first.
     """
 
     GAIN = "gain"
@@ -42,6 +43,7 @@ class FactKind(enum.StrEnum):
     NOTE = "note"
     HOW = "how"
     DIAGNOSIS = "diagnosis"
+    COUNTS = "counts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -471,7 +471,8 @@ class Candidate:
 
     *reason* says why it can or cannot run, *how* what to do to get it. *is_running* is whether the group runs the
     strategy as far as can be seen, None unknown. *notes* say what else is to
-    be known of the answer, and are no flaws.
+    be known of the answer, and are no flaws. *counts* name how many partitions members have, in a group in which that
+    could be more even.
     """
 
     strategy: str
@@ -488,6 +489,7 @@ class Candidate:
     findings: tuple[Fact, ...] = ()
     notes: tuple[Fact, ...] = ()
     proof: tuple[Fact, ...] = ()
+    counts: tuple[Fact, ...] = ()
 
 
 class Verdict(enum.StrEnum):

@@ -110,6 +110,11 @@ class Judge:
             unowned=int(np.count_nonzero(owner == NONE)),
         )
 
+    def counts(self, assignment: Assignment) -> list[int]:
+        """How many partitions the members that count have under an assignment, most first."""
+        counts = member_counts(assignment.owner, len(self.group.members))[self._counting]
+        return sorted(counts.tolist(), reverse=True)
+
     def figures(self, owner: Indices) -> Figures:
         """
         What there is to say of an assignment by itself.

@@ -53,6 +53,7 @@ def decide(
     standing = Standing(
         score=live.score,
         forecast=live.forecast,
+        counts=live.counts,
         partitions=partitions,
         lag=lag,
         arrives_per_second=arrives_per_second,

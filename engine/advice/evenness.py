@@ -27,14 +27,13 @@ def _counts(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
     ranges = [score.most_partitions - score.fewest_partitions for score in (live, other)]
     if not other.balanced and ranges[1] >= ranges[0]:
         return ()
-    pairs = {
-        "most_partitions": (live.most_partitions, other.most_partitions),
-        "fewest_partitions": (live.fewest_partitions, other.fewest_partitions),
-    }
-    return tuple(
-        _compared(measure, before, after, "partitions")
-        for measure, (before, after) in pairs.items()
-    )
+    named = (*standing.counts, *candidate.counts)
+    if len(named) == 2:
+        subjects = tuple(name for counts in named for name in counts.subjects)
+        return (Fact(kind=FactKind.REMARK, measure="member_counts", subjects=subjects),)
+    most = _compared("most_partitions", live.most_partitions, other.most_partitions, "partitions")
+    pair = live.fewest_partitions, other.fewest_partitions
+    return most, _compared("fewest_partitions", *pair, "partitions")
 
 
 def _load(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:

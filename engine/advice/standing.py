@@ -17,6 +17,7 @@ class Standing:
     Attributes:
         score: That of the live assignment.
         forecast: What becomes of the group if it stays; None where that is not known.
+        counts: How many partitions its members have; nothing where that is as even as can be.
         partitions: How many partitions the group has.
         lag: Their lag now, in offsets; None unknown.
         arrives_per_second: Offsets/s produced to them; None unknown.
@@ -26,6 +27,7 @@ class Standing:
 
     score: Score
     forecast: Forecast | None
+    counts: tuple[Fact, ...]
     partitions: int
     lag: int | None
     arrives_per_second: float | None

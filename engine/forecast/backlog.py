@@ -92,17 +92,18 @@ def outlooks(
     backlog, totals = _filled(waiting, arrivals, can, futures)
     comes = load.arrivals.sum(axis=1)[futures.interval] * futures.scale
     waits = load.ages[(futures.wait * len(load.ages)).astype(np.int64)]
-    mean = _shares(futures, len(load.arrivals)) @ arrivals
-    with np.errstate(invalid="ignore", divide="ignore"):
-        late = np.where(backlog > 0, backlog / mean, 0.0).max(axis=2)
-        used = np.where(np.isinf(can[:, :-1]), np.nan, mean[..., :-1] / can[:, :-1])
+    # not by matrix multiplication, whose last digits hang on how many threads the process has
+    mean = np.einsum("ri,kim->krm", _shares(futures, len(load.arrivals)), arrivals)
+    late = _over(backlog, mean).max(axis=2)
+    known = np.flatnonzero(np.isfinite(capacity[:-1]))
+    used = _over(mean[..., known], can[:, known]).max(axis=2, initial=0.0 if len(known) else np.nan)
     share = tail(len(load.arrivals))
     lag = totals[1:] + (comes * waits).T[:, None]  # (T, K, R)
     return Outlooks(
         lag=np.stack([_band(each, share) for each in lag], axis=1),
         delay_seconds=_band(late, share),
         drained_seconds=_band(_drained(totals), share),
-        utilisation=_band(np.fmax.reduce(used, axis=2, initial=np.nan), share),
+        utilisation=_band(used, share),
         lag_integral=_band((totals[:-1] + totals[1:]).sum(axis=0) / 2 * STEP_SECONDS, share),
     )
 
@@ -124,15 +125,21 @@ def _filled(
     """
     backlog = np.repeat(waiting, len(can), axis=1)
     comes, done, due = np.empty_like(backlog), can * STEP_SECONDS, arrivals * STEP_SECONDS
-    totals = [backlog.sum(axis=2)]
+    totals = [np.einsum("krm->kr", backlog)]
     for step in range(STEPS):
         np.take(due, futures.interval[:, step], axis=1, out=comes, mode="clip")  # or it buffers
         comes *= futures.scale[:, step, None]
         comes -= done
         backlog += comes
         np.maximum(backlog, 0.0, out=backlog)
-        totals.append(backlog.sum(axis=2))
+        totals.append(np.einsum("krm->kr", backlog))
     return backlog, np.array(totals)
+
+
+def _over(values: Floats, by: Floats) -> Floats:
+    """Values over others; 0 where there is nothing, infinity where that is over nothing."""
+    with np.errstate(divide="ignore"):
+        return np.divide(values, by, out=np.zeros_like(values), where=values > 0)
 
 
 def _shares(futures: Futures, intervals: int) -> Floats:

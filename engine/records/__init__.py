@@ -46,6 +46,7 @@ from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
 from evenkeel.engine.records.views import (
     VIEWS,
+    AdviceScorecard,
     LatestAdvice,
     LatestLag,
     NewestSnapshot,
@@ -80,6 +81,7 @@ __all__ = [
     "AdviceColumns",
     "AdviceEvent",
     "AdviceRow",
+    "AdviceScorecard",
     "AlertRow",
     "AlertState",
     "BrokerRow",

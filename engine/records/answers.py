@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 
 from evenkeel.engine.columns import ColumnSpec, Unit, Where, as_in, column, columns_of
-from evenkeel.engine.records.advice import MoveRow
+from evenkeel.engine.records.advice import AdviceColumns, EventRow, MoveRow
 from evenkeel.engine.records.candidate import CandidateColumns
 from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
@@ -22,6 +22,7 @@ from evenkeel.engine.records.validation import ValidationRow
 from evenkeel.engine.records.views import (
     AGE_SECONDS,
     TAKEN_AT,
+    AdviceScorecard,
     LatestAdvice,
     LatestLag,
     SnapshotHealth,
@@ -233,7 +234,9 @@ class WorstPartition:
 
 ANSWERS: Mapping[str, tuple[type, ...]] = {
     "advice_age": (AdviceAge, SnapshotHealth),
+    "advice_events": (EventRow, AdviceColumns),
     "advice_history": (LatestAdvice,),
+    "advice_scorecard": (AdviceScorecard,),
     "advised_moves": (MoveRow, LatestAdvice),
     "churn": (Churn,),
     "cross_rack_cost": (CheapestStrategy, Aged, StrategyScoreboard),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.columns import Int32, Unit, as_in, column
-from evenkeel.engine.records.advice import AdviceColumns
+from evenkeel.engine.records.advice import AdviceColumns, CheckRow
 from evenkeel.engine.records.candidate import CandidateColumns
 from evenkeel.engine.records.metrics import GroupMetrics
 from evenkeel.engine.records.snapshot import SnapshotRow
@@ -123,11 +123,44 @@ class SnapshotHealth:
     taken_up_by: str | None = field(metadata=as_in(SnapshotRow, "taken_up_by"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceScorecard:
+    """What was promised of a strategy that a group took up, held against what came, each time it did."""
+
+    cluster: str = field(metadata=as_in(AdviceColumns, "cluster"))
+    group_id: str = field(metadata=as_in(AdviceColumns, "group_id"))
+    strategy: str = field(metadata=as_in(CheckRow, "strategy"))
+    measure: str = field(metadata=as_in(CheckRow, "measure"))
+    after_seconds: Int32 = field(metadata=as_in(CheckRow, "after_seconds"))
+    unit: str = field(metadata=as_in(CheckRow, "unit"))
+    checks: int = field(metadata=column("How often it came due.", at_least=0))
+    known: int = field(metadata=column("Of how many of those it is known what came.", at_least=0))
+    error: float | None = field(
+        metadata=column("Median of what came less what was expected, in the unit of the row.")
+    )
+    relative_error: float | None = field(
+        metadata=column("Median of that over what was expected, where that is not 0.")
+    )
+    inside_share: float | None = field(
+        metadata=column("Share of those that came to lie between low and high.", unit=Unit.SHARE)
+    )
+    no_worse_share: float | None = field(
+        metadata=column("Share of those that were no worse than high.", unit=Unit.SHARE)
+    )
+    taken_up_at: datetime = field(metadata=column("When it was taken up last."))
+    muted_until: datetime | None = field(
+        metadata=column(
+            "Until when the strategy is not advised to the group; null: it is not muted."
+        )
+    )
+
+
 VIEWS: Mapping[str, type] = {
     "newest_snapshot": NewestSnapshot,
     "latest_lag": LatestLag,
     "strategy_scoreboard": StrategyScoreboard,
     "latest_advice": LatestAdvice,
+    "advice_scorecard": AdviceScorecard,
     "snapshot_health": SnapshotHealth,
 }
 """What a row is of each view of the database."""

@@ -84,6 +84,7 @@ def proposal(
             *candidate.notes,
             *candidate.proof,
             *candidate.replay,
+            *candidate.counts,
         ),
     )
     return Proposal(row=row, moves=changed)
@@ -151,6 +152,7 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         findings=of_kind(facts, FactKind.FINDING),
         notes=of_kind(facts, FactKind.NOTE),
         proof=of_kind(facts, *PROOF),
+        counts=of_kind(facts, FactKind.COUNTS),
     )
 
 

@@ -19,7 +19,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.conformance.asking import NoAnswer
 from evenkeel.engine.datasets import CANDIDATES
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.facts import Fact, FactKind, fact, reason
 from evenkeel.engine.figures import NextChange
 from evenkeel.engine.kit.settle import Settled, settle
 from evenkeel.engine.model import (
@@ -58,6 +58,7 @@ from evenkeel.engine.steps.propose_forecasts import with_forecasts
 from evenkeel.engine.steps.propose_tasks import task_rows
 from evenkeel.engine.steps.reading import with_others
 from evenkeel.engine.steps.validation import withheld_groups
+from evenkeel.engine.wording import counts
 
 _log = logging.getLogger(__name__)
 
@@ -194,6 +195,8 @@ def propose_group(
     racks = _about_racks(measured_group, spec, rule, answers.get("min_traffic"))
     policy = settings.policy(group.cluster, group.group)
     candidates = with_forecasts(group, spec, measured.load, policy, candidates)
+    if measured.live is not None and measured.live.balanced is False:
+        candidates = [_with_counts(candidate, judge) for candidate in candidates]
     return [
         proposal(keys, position, _with_findings(candidate, racks), _changed(spec, candidate))
         for position, candidate in enumerate(candidates)
@@ -203,6 +206,14 @@ def propose_group(
 def _changed(spec: GroupSpec, candidate: Candidate) -> Moves | None:
     """What changes hands; None without an answer."""
     return moves(spec, candidate.assignment) if candidate.assignment else None
+
+
+def _with_counts(candidate: Candidate, judge: Judge) -> Candidate:
+    """What members have, of a group in which that could be more even."""
+    if candidate.assignment is None:
+        return candidate
+    named = counts(judge.counts(candidate.assignment))
+    return replace(candidate, counts=(fact(FactKind.COUNTS, "member_counts", [named]),))
 
 
 def _with_findings(candidate: Candidate, findings: Sequence[Fact]) -> Candidate:

@@ -2,7 +2,8 @@
 The rows of a Kafka Streams application: what each rack strategy would make of its tasks.
 
 A strategy places tasks on clients; which of a client's threads takes one is Kafka's affair, so what hangs on threads
-(lag and number of partitions per member) is unknown in its rows. Strategies for partitions are infeasible here.
+(lag and number of partitions per member, what becomes of them) is unknown in its rows. Strategies for partitions are
+infeasible here.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.figures import Score
+from evenkeel.engine.forecast import forecasts
 from evenkeel.engine.model import (
     NONE,
     Assignment,
@@ -66,7 +68,11 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
-    rows: list[_Row] = [(replace(_live(present, spec, judge), notes=assumed), None)]
+    load, live_row = measured.load, replace(_live(present, spec, judge), notes=assumed)
+    if load is not None:
+        [ahead] = forecasts(load, [spec.owner], [None])
+        live_row = replace(live_row, forecast=ahead)
+    rows: list[_Row] = [(live_row, None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):

@@ -15,6 +15,8 @@ from evenkeel.engine.records import CandidateColumns, arrow_schema, record_of, r
 from evenkeel.engine.steps.candidate_rows import candidate_of
 
 _SCORE = tuple(spec.name for spec in columns_of(Score))
+_Facts = dict[int, tuple[Fact, ...]]
+
 NEEDED = tuple(arrow_schema(CandidateColumns).names)
 """The columns that are looked at: all but the largest by far."""
 
@@ -27,16 +29,20 @@ def scored(candidates: pa.Table) -> dict[str, list[Candidate]]:
     without a score, whose reason is the group's.
     """
     table = candidates.select(NEEDED).sort_by("position").combine_chunks()
-    flaws, forecasts = _findings(table), _forecasts(table)
+    flaws, counts = (_facts(table, kind) for kind in (FactKind.FINDING, FactKind.COUNTS))
+    forecasts = _forecasts(table)
     whole = _in_full(table)
     found: dict[str, list[Candidate]] = {}
-    for row, (group, candidate) in enumerate(_plain(table, flaws, forecasts)):
+    for row, (group, candidate) in enumerate(_plain(table, flaws, counts, forecasts)):
         found.setdefault(group, []).append(whole.get(row, candidate))
     return found
 
 
 def _plain(
-    table: pa.Table, flaws: Mapping[int, tuple[Fact, ...]], forecasts: Mapping[int, Forecast]
+    table: pa.Table,
+    flaws: _Facts,
+    counts: _Facts,
+    forecasts: Mapping[int, Forecast],
 ) -> Iterator[tuple[str, Candidate]]:
     names = ("group_id", "strategy", "deployment", "feasibility", "is_running")
     texts = zip(*(table[name].to_pylist() for name in names), strict=True)
@@ -57,6 +63,7 @@ def _plain(
                 score=Score(**dict(zip(_SCORE, numbers, strict=True))) if known else None,
                 forecast=forecasts.get(row),
                 findings=flaws.get(row, ()),
+                counts=counts.get(row, ()),
             ),
         )
 
@@ -68,11 +75,11 @@ def _forecasts(table: pa.Table) -> dict[int, Forecast]:
     return dict(zip(rows.to_pylist(), records_of(Forecast, some), strict=True))
 
 
-def _findings(table: pa.Table) -> dict[int, tuple[Fact, ...]]:
-    """The findings among the facts of each row that has some."""
+def _facts(table: pa.Table, kind: FactKind) -> _Facts:
+    """Those of a kind among the facts of each row that has some."""
     facts = table["facts"].combine_chunks()
     flat = facts.flatten()
-    own = pc.equal(pc.struct_field(flat, "kind"), FactKind.FINDING.value)
+    own = pc.equal(pc.struct_field(flat, "kind"), kind.value)
     rows = pc.list_parent_indices(facts).filter(own).to_pylist()
     found: dict[int, tuple[Fact, ...]] = {}
     for row, fact in zip(rows, flat.filter(own).to_pylist(), strict=True):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from evenkeel.engine.text import one_line, several
 
 ARROW = "->"
 """Between what was and what is."""
+
+LISTED = 8
+"""As many numbers are told one by one."""
 
 
 def change(before: str, after: str) -> str:
@@ -29,6 +33,19 @@ def offsets(lag: int) -> str:
     ('12,400 offsets', '1 offset')
     """
     return several(lag, "offset")
+
+
+def counts(numbers: Sequence[int]) -> str:
+    """
+    How much each of several has, most first; of many the first three, the last, and how many there are.
+
+    >>> counts([14, 2, 2]), counts([14, *[3] * 40, 2])
+    ('14/2/2', '14/3/3/.../2 of 42')
+    """
+    if len(numbers) <= LISTED:
+        return "/".join(f"{number:,}" for number in numbers)
+    few = "/".join(f"{number:,}" for number in numbers[:3])
+    return f"{few}/.../{numbers[-1]:,} of {len(numbers):,}"
 
 
 def percent(share: float) -> str:

@@ -74,6 +74,10 @@ def _busiest(fact: Fact) -> str:
     return f"its busiest member gets {values} of what it can do"
 
 
+def _counts(fact: Fact) -> str:
+    return change(*fact.subjects) if len(fact.subjects) == 2 else fact.subjects[0]
+
+
 def _bytes(fact: Fact) -> str:
     saved = known(fact.before) - known(fact.after)
     return f"{size(abs(saved) * DAY)} a day {_less(saved)} across racks"
@@ -108,6 +112,7 @@ CLAUSES: Mapping[str, Clause] = {
     "cross_rack_bytes_per_second": _bytes,
     "cross_rack_records_per_second": _records,
     "cross_rack_cost_per_month": _cost,
+    "member_counts": _counts,
     "most_partitions": _end("most"),
     "fewest_partitions": _end("fewest"),
 }

@@ -1,5 +1,5 @@
 -- What were groups told, and why? One row per group and snapshot, the newest first. `seen` counts the consecutive
--- snapshots in which the strategy won.
+-- snapshots in which the strategy won; `state` is how far the advice has come, since `state_since`.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
@@ -16,6 +16,8 @@ SELECT
     advice.yardstick,
     advice.yardstick_reason,
     advice.seen,
+    advice.state,
+    advice.state_since,
     (SELECT count(*) FROM advice_move WHERE advice_move.advice_id = advice.advice_id) AS moves,
     snapshot.started_at AS taken_at,
     advice.snapshot_id

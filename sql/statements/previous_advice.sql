@@ -1,5 +1,5 @@
--- What each group was told before a snapshot: one row per group of the newest advised snapshot before it. A strategy that
--- won there and wins again has been seen once more.
+-- What each group was told last before a snapshot: one row per group that the newest advised snapshot before it has advice
+-- for, or that the snapshot itself has metrics of. A group that was missing for a while goes on where it was.
 --
 -- Parameters:
 --   :cluster text      Configured name of the cluster.
@@ -10,13 +10,34 @@ WITH before AS (
     WHERE cluster = :cluster AND advised_at IS NOT NULL AND snapshot_id < CAST(:snapshot_id AS text) COLLATE "C"
     ORDER BY started_at DESC, snapshot_id DESC
     LIMIT 1
+),
+
+named AS (
+    SELECT advice.group_id
+    FROM before
+    INNER JOIN advice ON advice.snapshot_id = before.snapshot_id
+    UNION
+    SELECT group_id FROM group_metrics
+    WHERE snapshot_id = CAST(:snapshot_id AS text)
 )
 
 SELECT
-    advice.group_id,
-    advice.strategy,
-    advice.seen,
-    advice.course
-FROM before
-INNER JOIN advice ON advice.snapshot_id = before.snapshot_id
-ORDER BY advice.group_id;
+    named.group_id,
+    newest.strategy,
+    newest.seen,
+    newest.course
+FROM named
+CROSS JOIN LATERAL (
+    SELECT
+        advice.strategy,
+        advice.seen,
+        advice.course
+    FROM advice
+    WHERE
+        advice.group_id = named.group_id
+        AND advice.cluster = CAST(:cluster AS text)
+        AND advice.snapshot_id < CAST(:snapshot_id AS text) COLLATE "C"
+    ORDER BY advice.snapshot_id DESC
+    LIMIT 1
+) AS newest
+ORDER BY named.group_id;

@@ -162,8 +162,31 @@ def advice(snapshot_id: str, group: str, **columns: Any) -> AdviceRow:
         "config_version": "c0ffee",
         "created_at": taken_at,
         "moves": [{"topic": "orders", "partition": 0, "from_member": None, "to_member": "m-1"}],
-        "events": [],
-        "checks": [],
+        "state": "missed",
+        "state_since": taken_at,
+        "events": [
+            {
+                "at": taken_at,
+                "strategy": "range",
+                "state": "missed",
+                "facts": [],
+                "diagnosis": "skewed load",
+                "cause": "it came worse",
+            }
+        ],
+        "checks": [
+            {
+                "strategy": "range",
+                "taken_up_at": taken_at - timedelta(hours=1),
+                "after_seconds": 3600,
+                "measure": "lag",
+                "unit": "offsets",
+                "low": 50,
+                "expected": 100,
+                "high": 200,
+                "realised": 300,
+            }
+        ],
         **columns,
     }
     return record_of(AdviceRow, row)

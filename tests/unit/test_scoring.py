@@ -82,9 +82,11 @@ def test_members_without_an_existing_topic_do_not_count():
     group = spec(
         {"a": ["t"], "b": ["gone"]}, {"t": 2}, owned={"a": [("t", 0), ("t", 1)]}, lags={"t": [5, 5]}
     )
-    score = _judge(group).score(Assignment(owner=group.owner))
+    live = Assignment(owner=group.owner)
+    score = _judge(group).score(live)
 
     assert (score.partition_spread, score.fewest_partitions, score.lag_skew) == (0, 2, 1.0)
+    assert _judge(group).counts(live) == [2]
 
 
 @pytest.mark.parametrize(

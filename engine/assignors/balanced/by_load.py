@@ -11,7 +11,7 @@ from evenkeel.engine.assignors.balanced.costs import (
     crossing_toll,
     fewest_moves,
     least_costs,
-    least_tolls,
+    least_toll_under,
     moved,
 )
 from evenkeel.engine.assignors.balanced.load import Load, Rules, loads_of, peak_of
@@ -191,7 +191,7 @@ def _with_idle(problem: Problem, load: Load, owner: Ints, steps: int) -> tuple[I
 def _proof(problem: Problem, load: Load, answer: _Answer, idle_moves: int) -> LoadProof:
     rules, owner = load.rules, answer.owner
     toll, moves = crossing_toll(rules, owner), moved(rules, owner)
-    least_toll, least_moves = int(least_tolls(rules).sum()), fewest_moves(rules, answer.peak)
+    least_toll, least_moves = least_toll_under(rules, answer.peak), fewest_moves(rules, answer.peak)
     if answer.proven:
         least_toll, least_moves = toll, moves
     volume: Floats = np.array([toll, least_toll]) / load.of_a_toll * load.toll_unit

@@ -203,11 +203,19 @@ class MemoryAdvice(Memory):
             for one in self.tables.of_cluster(cluster)
             if one.advised and one.manifest.snapshot_id < snapshot_id
         ]
+        named = {row.group_id for row in (self._advice_of(before[-1]) if before else ())}
+        measured = self.tables.metrics.get(snapshot_id)
+        if measured:
+            named |= set(measured["group_metrics"]["group_id"].to_pylist())
+        newest = {
+            row.group_id: row
+            for one in before
+            for row in self._advice_of(one)
+            if row.group_id in named
+        }
         return [
-            PreviousAdvice(
-                group_id=row.group_id, strategy=row.strategy, seen=row.seen, course=row.course
-            )
-            for row in (self._advice_of(before[-1]) if before else [])
+            PreviousAdvice(group_id=name, strategy=row.strategy, seen=row.seen, course=row.course)
+            for name, row in sorted(newest.items())
         ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evenkeel.engine.facts import FactKind, fact, finding
@@ -34,6 +36,22 @@ def test_so_are_counts_of_members_that_subscribe_differently():
     assert because(told.facts).startswith("could be more even with sticky (most 14 -> 12")
 
 
+def test_the_counts_themselves_are_said_where_they_are_kept():
+    """Most first; where they are not, as in older rows, the ends are."""
+
+    def with_counts(one, counts):
+        return replace(one, counts=(fact(FactKind.COUNTS, "member_counts", [counts]),))
+
+    better = candidate("sticky", most_partitions=12, fewest_partitions=3)
+    told = decided(
+        with_counts(live(**LOPSIDED), "14/2/2"), with_counts(better, "12/3/3"), **KEEPS_UP
+    )
+
+    assert because(told.facts) == (
+        "could be more even with sticky (14/2/2 -> 12/3/3), by itself no reason to switch"
+    )
+
+
 @pytest.mark.parametrize(
     ("now", "then"),
     [
@@ -61,9 +79,7 @@ def test_load_that_could_be_more_even_is_a_remark(now, then, said):
     )
 
     assert told.verdict is Verdict.STAY
-    words = (
-        "could be more even with roundrobin (its busiest member gets 90% -> 60% of what it can do)"
-    )
+    words = f"(its busiest member gets {now:.0%} -> {then:.0%} of what it can do)"
     assert (words in because(told.facts)) is said
 
 

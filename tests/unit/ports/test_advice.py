@@ -8,8 +8,11 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.model import Member, Move
+from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.model import AdviceState, Diagnosis, Member, Move
 from evenkeel.engine.ports import History, PreviousAdvice
+from evenkeel.engine.records import Course
+from evenkeel.engine.records.course import Claim, Look, Mute, Promise, Proposal, Uptake
 from tests.helpers.history_rows import (
     FIRST,
     advice,
@@ -51,6 +54,57 @@ def test_previous_advice_is_that_of_the_advised_snapshot_before(history: History
     said = [PreviousAdvice(group_id="orders-app", strategy="range", seen=2)]
     assert history.previous_advice(first) == []
     assert [history.previous_advice(one) for one in (second, third, unknown)] == [said] * 3
+
+
+def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
+    """All of it, of the group's newest advice, also when the snapshot between knew nothing of the group."""
+    at = FIRST + timedelta(hours=1)
+    gain = Fact(kind=FactKind.GAIN, measure="unowned", before=2, after=0, subjects=("a", "b"))
+    promise = Promise(
+        after_seconds=3600, measure="lag", unit="offsets", low=0.5, expected=1, high=math.inf
+    )
+    uptake = Uptake(
+        strategy="sticky",
+        first_at=FIRST,
+        at=at,
+        assignment="a1",
+        diagnosis=Diagnosis.SKEWED_LOAD,
+        ran=("range",),
+        came_from=None,
+        promises=(promise,),
+        outcome=AdviceState.MISSED,
+        outcome_at=at,
+    )
+    proposal = Proposal(
+        strategy="fair",
+        first_won_at=FIRST,
+        diagnosis=None,
+        facts=(gain,),
+        ran=(),
+        assignment="a2",
+        promises=(),
+    )
+    course = Course(
+        at=at,
+        state=AdviceState.PROPOSED,
+        since=FIRST,
+        looks=(Look(at=FIRST, strategy=None), Look(at=at, strategy="fair")),
+        claims=(Claim(strategy="fair", since=at, in_a_row=1),),
+        proposal=proposal,
+        uptakes=(uptake,),
+        mutes=(Mute(strategy="sticky", until=at, missed=(FIRST, at)),),
+    )
+    taken, between, newest = manifest(0), manifest(1), manifest(2)
+    for each in (taken, between, newest):
+        history.store_snapshot(each)
+    history.store_advice(taken.snapshot_id, [advice(taken.snapshot_id, "a", course=course)])
+    history.store_advice(between.snapshot_id, [advice(between.snapshot_id, "b")])
+    history.store_metrics(newest.snapshot_id, metrics(newest.snapshot_id, {"a": [1], "c": [1]}))
+    found = {one.group_id: one.course for one in history.previous_advice(newest.snapshot_id)}
+
+    assert found == {"a": course, "b": None}
+    (row,) = history.advice_with_scores(taken.snapshot_id)
+    assert row.course == course
 
 
 def test_a_snapshot_says_how_new_its_advice_is(history: History) -> None:

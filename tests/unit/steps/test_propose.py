@@ -78,6 +78,18 @@ def test_strategies_are_told_rates_sizes_and_capacities(monkeypatch, rule, capac
     assert str(seen.asked[0].capacity.tolist()) == capacity
 
 
+def test_a_skewed_group_is_balanced_by_what_arrives_and_what_members_can_do():
+    """One member is asked for more than it can do; balanced says how busy the busiest would be."""
+    ends, committed = steadily([30, 30, 5], 4), steadily([25, 25, 5], 4)
+    taken = series(members_of([0, 1], [2]), ends, committed, assignor="range")
+    settings = Settings(rules=(Rule(capacity_per_second=50.0, commit_interval_seconds=10.0),))
+
+    rows = proposed(settings, taken[-1], list(taken[-2::-1]))
+
+    (row,) = [row for row in rows if row["strategy"] == "balanced"]
+    assert (row["moves"], row["proof"]) == (1, "exact (busiest member at 70% of its capacity)")
+
+
 @pytest.mark.parametrize(
     ("header", "strategy", "replay"),
     [
@@ -169,6 +181,28 @@ def test_what_is_wrong_and_what_is_proven_stand_in_the_row(monkeypatch):
     assert (rows["proven"]["findings"], rows["proven"]["proof"]) == ([], "exact")
     assert candidate_of(rows["flawed"]).findings == (FLAW,)
     assert candidate_of(rows["proven"]).proof == PROVEN
+
+
+@pytest.mark.parametrize(
+    ("owned", "counts"),
+    [
+        ({"a": range(4), "b": [4], "c": [5]}, {"live": "4/1/1", "range": "2/2/2"}),
+        ({"a": [0, 1], "b": [2, 3], "c": [4, 5]}, {}),
+    ],
+)
+def test_how_many_partitions_members_have_is_kept_where_that_could_be_more_even(owned, counts):
+    """Of the present assignment and of each answer, most first; of a group as even as can be nothing is."""
+    members = [member(m, ["orders"], {"orders": p}) for m, p in owned.items()]
+    snapshot = make_snapshot(topics=[topic("orders", 6)], groups=[group("g", members=members)])
+
+    kept = {
+        row["strategy"]: fact.subjects[0]
+        for row in proposed(Settings(), groups(snapshot)[0], [])
+        for fact in candidate_of(row).counts
+    }
+
+    assert {name: kept.get(name) for name in counts} == counts
+    assert bool(kept) is bool(counts)
 
 
 def test_why_and_how_stand_in_the_row_as_facts_beside_their_sentences(monkeypatch):

@@ -38,6 +38,7 @@ UNKNOWN_BY_CLIENT = (
     "largest_member_lag",
     "lag_skew",
     "drain_seconds",
+    "forecast_lag_expected",
 )
 
 

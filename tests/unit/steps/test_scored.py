@@ -11,7 +11,7 @@ from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
-from evenkeel.engine.facts import FactKind, finding
+from evenkeel.engine.facts import FactKind, fact, finding
 from evenkeel.engine.figures import Forecast
 from evenkeel.engine.model import Candidate, Verdict, utc_now
 from evenkeel.engine.records import row_of
@@ -59,7 +59,8 @@ def decided_by(candidate: Candidate) -> tuple[Any, ...]:
     """What deciding looks at."""
     reason = candidate.reason if candidate.score is None and candidate.strategy == "live" else ()
     known = (candidate.strategy, candidate.deployment, candidate.feasibility)
-    return (*known, reason, candidate.score, candidate.forecast, candidate.findings)
+    figures = (candidate.score, candidate.forecast)
+    return (*known, reason, *figures, candidate.findings, candidate.counts)
 
 
 def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
@@ -67,7 +68,8 @@ def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
     rows = tables["candidates"].sort_by("position").to_pylist()
     for row in rows[::2]:
         flaws = [row_of(finding("flaw", quote=quote)) for quote in (row["strategy"], "another")]
-        row["facts"] = [flaws[0], *row["facts"], flaws[1]]
+        counts = row_of(fact(FactKind.COUNTS, "member_counts", [f"{row['position']}/1"]))
+        row["facts"] = [flaws[0], *row["facts"], flaws[1], counts]
     for number, row in enumerate(rows[::3]):
         row |= {spec.name: number for spec in columns_of(Forecast)}
     found = scored(rows_to_table(rows, CANDIDATES["candidates"]))
@@ -77,6 +79,7 @@ def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
         assert [decided_by(one) for one in candidates] == [decided_by(one) for one in own]
     assert any(one.reason for one in found["moving"])
     assert any(one.findings for one in found["crossing"])
+    assert any(one.counts for one in found["crossing"])
     assert len({one.forecast for one in found["crossing"]}) > 2
 
 

@@ -1,0 +1,39 @@
+-- One row per group, strategy, measure and time after it was taken up: what was promised held against what came, over all
+-- times that the history knows. error is the median of realised - expected, relative_error that over expected; the shares
+-- are of the checks of which it is known what came. muted_until: until when the strategy is not advised to the group.
+CREATE OR REPLACE VIEW advice_scorecard AS
+SELECT
+    advice.cluster,
+    advice.group_id,
+    checked.strategy,
+    checked.measure,
+    checked.after_seconds,
+    checked.unit,
+    count(*) AS checks,
+    count(checked.realised) AS known,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY checked.realised - checked.expected) AS error,
+    percentile_cont(0.5) WITHIN GROUP (
+        ORDER BY (checked.realised - checked.expected) / nullif(checked.expected, 0)
+    ) AS relative_error,
+    avg((checked.realised BETWEEN checked.low AND checked.high)::integer)::double precision AS inside_share,
+    avg((checked.realised <= checked.high)::integer)::double precision AS no_worse_share,
+    max(checked.taken_up_at) AS taken_up_at,
+    max(muted.until) AS muted_until
+FROM advice_check AS checked
+INNER JOIN advice ON advice.advice_id = checked.advice_id
+LEFT JOIN (
+    SELECT
+        latest.cluster,
+        latest.group_id,
+        mute ->> 'strategy' AS strategy,
+        CAST(mute ->> 'until' AS timestamptz) AS until
+    FROM newest_snapshot AS newest
+    INNER JOIN advice AS latest ON latest.snapshot_id = newest.advised
+    CROSS JOIN LATERAL jsonb_array_elements(latest.course -> 'mutes') AS mute
+) AS muted
+    ON
+        muted.cluster = advice.cluster
+        AND muted.group_id = advice.group_id
+        AND muted.strategy = checked.strategy
+GROUP BY
+    advice.cluster, advice.group_id, checked.strategy, checked.measure, checked.after_seconds, checked.unit;
