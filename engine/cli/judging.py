@@ -175,12 +175,12 @@ class _Walk:
                 return
             known = known_of(self.source.settings, batch)
             seen = observe(batch, self._past(position, names), known).commit_interval
-            shown = {
+            intervals = {
                 batch.headers[place].group: float(seen[place])
                 for place in np.flatnonzero(~np.isnan(seen)).tolist()
             }
-            self._learned |= shown if position else {}
-            names = [name for name in names if name not in shown]
+            self._learned |= intervals if position else {}
+            names = [name for name in names if name not in intervals]
 
     def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
         """Measure and replay some groups of a snapshot, each with its past."""
