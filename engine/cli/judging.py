@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.advice.course import Followed
 from evenkeel.engine.advice.past_changes import PastChanges
+from evenkeel.engine.advice.sight import Followed
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
 from evenkeel.engine.metrics.observe import observe
