@@ -23,16 +23,18 @@ def partners_of(rules: Any, places: Any, giver: int) -> Any:
     capacity, may, topic_class, site = rules.capacity, rules.may, rules.topic_class, rules.site
     load, members = places.load, len(rules.capacity)
     share = load[giver] / capacity[giver]
-    reached = [False] * (len(may) // members)
+    known, reached = [False] * (len(may) // members), [0] * 0
     p = places.first[giver]
     while p >= 0:
-        reached[topic_class[p]] = True
+        if not known[topic_class[p]]:
+            known[topic_class[p]] = True
+            reached.append(topic_class[p])
         p = places.after[p]
     near = [(0.0, 0)] * 0
     for m in range(members):
         if m != giver and load[m] / capacity[m] < share:
-            for k in range(len(reached)):
-                if reached[k] and may[k * members + m]:
+            for k in reached:
+                if may[k * members + m]:
                     near.append((load[m] / capacity[m], m))
                     break
     near.sort()
