@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from evenkeel.engine.advice.sight import Live
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import AdviceState, Candidate, Diagnosis
@@ -34,24 +35,6 @@ DECISIVE = ("lag", "cross_rack_share")
 
 WELL = (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.REBALANCING)
 """That this is the matter now is no reason to go back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """
-    The figures of a group as they are in a snapshot; None: unknown.
-
-    Attributes:
-        lag: Of all its partitions, in offsets.
-        delay_seconds: How far it is behind beyond its commits, by its worst partition.
-        utilisation: What arrives at its busiest member over what that can do.
-        cross_rack_share: Share of its partitions whose owner's rack holds no replica.
-    """
-
-    lag: float | None
-    delay_seconds: float | None
-    utilisation: float | None
-    cross_rack_share: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,41 +209,34 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
     More lag is worse only where the group is later than promised as well: what lies between its commits is no backlog,
     and a group that was behind for long does not show how much that is.
     """
-    decisive = [
-        check
-        for check in checks
-        if check.after_seconds == VERDICT_SECONDS and check.measure in DECISIVE
-    ]
+    hour = [check for check in checks if check.after_seconds == VERDICT_SECONDS]
+    decisive = [check for check in hour if check.measure in DECISIVE]
     if not decisive:
         return _unknown(uptake, reason("nothing_promised", [uptake.strategy]))
     if any(check.realised is None for check in decisive):
         return _unknown(uptake, reason("outcome_unknown", [uptake.strategy]))
-    came = [(check, check.realised or 0.0) for check in decisive]
-    worse = [
-        (check, realised)
-        for check, realised in came
-        if realised > check.high and not (check.measure == "lag" and _in_time(checks))
-    ]
+    in_time = [c for c in hour if c.measure == "delay_seconds" and _is_kept(c)]
+    broken = [check for check in decisive if not _is_kept(check)]
+    worse = [check for check in broken if not (check.measure == "lag" and in_time)]
     state = AdviceState.MISSED if worse else AdviceState.VERIFIED
-    facts = tuple(
-        reason(
-            f"promised_{check.measure}",
-            before=check.expected,
-            after=realised,
-            bound=check.high,
-            unit=check.unit,
-        )
-        for check, realised in worse or came
+    shown = worse or (*decisive, *(in_time if broken else ()))
+    return Outcome(
+        strategy=uptake.strategy, state=state, facts=tuple(_came(check) for check in shown)
     )
-    return Outcome(strategy=uptake.strategy, state=state, facts=facts)
 
 
-def _in_time(checks: Sequence[AdviceCheck]) -> bool:
-    """Whether the group is no later than was promised."""
-    return any(
-        check.realised is not None and check.realised <= check.high
-        for check in checks
-        if check.after_seconds == VERDICT_SECONDS and check.measure == "delay_seconds"
+def _is_kept(check: AdviceCheck) -> bool:
+    """Whether it came no worse than promised, as far as is known."""
+    return check.realised is not None and check.realised <= check.high
+
+
+def _came(check: AdviceCheck) -> Fact:
+    return reason(
+        f"promised_{check.measure}",
+        before=check.expected,
+        after=check.realised,
+        bound=check.high,
+        unit=check.unit,
     )
 
 

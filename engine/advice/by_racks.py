@@ -42,22 +42,23 @@ def less_across(standing: Standing, other: Score, ease: float) -> Argument:
     """
     live, asked = standing.score, standing.policy.cost_gain
     money, traffic = _money(live, other, asked or 0.0), _traffic(standing, other)
-    decides = money if money and asked is not None else traffic
+    by_money = money is not None and asked is not None
+    decides = money if by_money else traffic
     if decides is None:
         return Argument()
-    also = [each.fact for each in (traffic, money) if each and each is not decides]
-    # a saving below a cent is no saving
-    also = [each for each in also if money is None or each is not money.fact or _speaks(money)]
-    behind = (*also, *_share(live, other))
-    if decides is money and decides.saved <= -decides.least / 2:
-        return Argument(loss=(replace(decides.fact, kind=FactKind.LOSS), *behind))
+    dearer = by_money and decides.saved <= -decides.least / 2
+    least = max(decides.least * ease, CENT if by_money else 0.0)
     # what goes to members of unknown racks is not known to be near
-    if other.racks_left_out > live.racks_left_out or decides.saved <= 0:
+    known = other.racks_left_out <= live.racks_left_out
+    if not dearer and not (known and decides.saved > 0 and decides.saved >= least):
         return Argument()
-    if decides.saved < decides.least * ease or (decides is money and not _speaks(money)):
-        return Argument()
-    gain = (replace(decides.fact, kind=FactKind.GAIN), *behind)
-    return Argument(gain=gain, won=decides.saved / (decides.least or 1.0))
+    spoken = money if money is not None and abs(money.saved) >= CENT else None
+    beside = [each.fact for each in (traffic, spoken) if each and each is not decides]
+    kind = FactKind.LOSS if dearer else FactKind.GAIN
+    facts = (replace(decides.fact, kind=kind), *beside, *_share(live, other))
+    if dearer:
+        return Argument(loss=facts)
+    return Argument(gain=facts, won=decides.saved / (decides.least or 1.0))
 
 
 def more_across(standing: Standing, other: Score) -> tuple[Fact, ...]:
@@ -83,10 +84,6 @@ def nearer_by_too_little(standing: Standing, other: Score) -> tuple[Fact, ...]:
     if traffic.saved <= 0:
         return ()
     return (replace(traffic.fact, bound=traffic.least), *_share(standing.score, other))
-
-
-def _speaks(money: _Saving) -> bool:
-    return abs(money.saved) >= CENT
 
 
 def _money(live: Score, other: Score, least: float) -> _Saving | None:

@@ -21,14 +21,16 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
 
     Args:
         group: The group.
-        places: Which of its members each is like: racks, subscription and configuration are theirs.
+        places: Which of its members each is like: racks, subscription, capacity and configuration are theirs.
         ids: What each is called. An instance id stays with the id that had it; another static member has its own.
 
     >>> from evenkeel.engine.assignor import spec
-    >>> group = spec({"a": ["t"], "b": ["t", "u"]}, {"t": 2, "u": 1}, racks={"b": "x"})
+    >>> group = spec({"a": ["t"], "b": ["t", "u"]}, {"t": 2, "u": 1}, racks={"b": "x"}, capacities={"b": 9})
     >>> other = with_members(group, [1, 1], ["b", "c"])
     >>> other.members, [s.tolist() for s in other.subscribers], other.member_rack.tolist()
     (('b', 'c'), [[0, 1], [0, 1]], [0, 0])
+    >>> other.capacity.tolist()
+    [9.0, 9.0]
     """
     rows = np.asarray(places, np.int64)
     start, entries = ragged_entries(group.subscription_start, rows)
@@ -45,6 +47,7 @@ def with_members(group: GroupSpec, places: Sequence[int] | Ints, ids: Sequence[s
         owner=np.full(group.partition_count, NONE, np.int32),
         **nothing_reported(len(rows)),
         user_data=tuple(group.user_data[place] for place in listed),
+        capacity=group.capacity[rows],
         config=tuple(group.config[place] for place in listed) if group.config else (),
     )
 

@@ -14,16 +14,19 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.advice.course import Followed
 from evenkeel.engine.advice.past_changes import PastChanges
+from evenkeel.engine.advice.sight import Followed
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
+from evenkeel.engine.metrics.observe import observe
 from evenkeel.engine.model import Advice, AdviceState, Feasibility, GroupSnapshot, Member
 from evenkeel.engine.records import Course
 from evenkeel.engine.steps.advise import advise_groups, to_be_done
 from evenkeel.engine.steps.candidate_rows import candidate_table
+from evenkeel.engine.steps.measure import known_of
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.past import past_changes
 from evenkeel.engine.steps.propose import propose_group
@@ -86,6 +89,7 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
         pattern: Shell pattern of group ids.
     """
     walk = _Walk(source, pattern)
+    walk.learn()
     now = walk.step(0, walk.groups(0))
     followed = [each.advice for each in now.advise({}) if each.course is not None]
     paying = {advice.group: advice.strategy for advice in followed}
@@ -141,6 +145,7 @@ class _Walk:
         self._read: dict[str, dict[str, GroupSnapshot]] = {}
         self._lookback = source.settings.lookback
         self._ids = source.ids(2 * self._lookback + 1)[::-1]
+        self._learned: dict[str, float] = {}
 
     @property
     def length(self) -> int:
@@ -160,6 +165,23 @@ class _Walk:
         every = [self.groups(position) for position in reversed(range(self.length))]
         return {name: [own[name] for own in every if name in own] for name in self.groups(0)}
 
+    def learn(self) -> None:
+        """Find how often groups commit that do not show it now, as the pipeline remembers it between snapshots."""
+        names = list(self.groups(0))
+        for position in range(self.length):
+            own = self.groups(position)
+            batch = batch_of([own[name] for name in names if name in own])
+            if not len(batch):
+                return
+            known = known_of(self.source.settings, batch)
+            seen = observe(batch, self._past(position, names), known).commit_interval
+            intervals = {
+                batch.headers[place].group: float(seen[place])
+                for place in np.flatnonzero(~np.isnan(seen)).tolist()
+            }
+            self._learned |= intervals if position else {}
+            names = [name for name in names if name not in intervals]
+
     def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
         """Measure and replay some groups of a snapshot, each with its past."""
         source, own = self.source, self.groups(position)
@@ -170,6 +192,7 @@ class _Walk:
                 batch=batch_of([own[name] for name in names if name in own]),
                 earlier=self._past(position, names),
                 withheld=withheld,
+                learned=self._learned,
             ),
         )
         proposals = [

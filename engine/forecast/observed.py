@@ -11,6 +11,9 @@ from evenkeel.engine.model import CapacityBasis, Flags, Floats, Indices
 UNCERTAIN = 0.05
 """By which share of itself a capacity may be off."""
 
+AUTO_COMMIT_SECONDS = 5.0
+"""`auto.commit.interval.ms` of a consumer that says nothing else."""
+
 
 def load_of(seen: Observation, group: int) -> Load | None:
     """
@@ -26,7 +29,10 @@ def load_of(seen: Observation, group: int) -> Load | None:
     lag = seen.lag.for_people.take(chosen)
     if not len(arrivals) or not len(chosen) or not bool(lag.known.all()):
         return None
-    ages, behind = _ages(seen, chosen, arrivals), np.nan_to_num(seen.delays[0][chosen]) > 0
+    ages = _ages(seen, chosen, arrivals)
+    if not len(ages):  # it was behind all the time
+        ages = _supposed(float(seen.commit_interval[group]))
+    behind = np.nan_to_num(seen.delays[0][chosen]) > 0
     backlog = np.maximum(lag.values - arrivals[0] * ages.mean(), 0)
     owner = seen.batch.owners_of(group)[seen.counted[rows]]
     at_least = seen.capacity.basis.take(own).equal(CapacityBasis.AT_LEAST)
@@ -72,5 +78,14 @@ def _ages(seen: Observation, chosen: Indices, arrivals: Floats) -> Floats:
     usable = kept_up[: len(speed)] & ~np.isnan(lag[: len(speed)])
     waits = np.where(usable, lag[: len(speed)], 0).sum(axis=1)
     speeds = np.where(usable, speed, 0).sum(axis=1)
-    ages = waits[speeds > 0] / speeds[speeds > 0]
-    return ages if len(ages) else np.zeros(1)
+    ages: Floats = waits[speeds > 0] / speeds[speeds > 0]
+    return ages
+
+
+def _supposed(interval: float) -> Floats:
+    """
+    (10) ages of commits for a group that was behind all the time, so that nothing shows how old they are once it keeps
+    up: half of them as with Kafka's own default, half as with the interval that was learned so far (nan: none).
+    """
+    learned = AUTO_COMMIT_SECONDS if np.isnan(interval) else interval
+    return np.outer((AUTO_COMMIT_SECONDS, learned), np.linspace(0.1, 0.9, 5)).ravel()

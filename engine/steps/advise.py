@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.advice import decide
-from evenkeel.engine.advice.course import Followed, Sight, barred, follow, gone, kept_strategy
+from evenkeel.engine.advice.course import barred, follow, gone, kept_strategy
+from evenkeel.engine.advice.sight import Followed, Sight
 from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact
@@ -107,16 +108,8 @@ def advise_groups(
         )
         for name, own in sorted(scored(read("candidates", None, NEEDED)).items())
     ]
-    sights = {each.name: each.sight() for each in groups}
-    back = {
-        each.name: winner
-        for each in groups
-        if each.course and each.course.uptakes and (winner := sights[each.name].winner)
-    }
-    given = would_be(read, back)
-    followed = [
-        each.followed(replace(sights[each.name], would_be=given.get(each.name))) for each in groups
-    ]
+    given = would_be(read, [each.name for each in groups if each.may_not_go_back])
+    followed = [each.followed(given.get(each.name, {})) for each in groups]
     return to_be_done(followed, read, AdviceState.CONFIRMED)
 
 
@@ -154,24 +147,32 @@ class _Group:
             withheld=self.withheld,
         )
 
-    def sight(self) -> Sight:
-        """What this snapshot shows."""
+    @property
+    def may_not_go_back(self) -> bool:
+        """Whether it took something up lately, so that not everything that pays may be advised."""
+        seconds = self.policy.no_reverse_seconds
+        uptakes = self.course.uptakes if self.course else ()
+        return any((self.at - each.first_at).total_seconds() < seconds for each in uptakes)
+
+    def sight(self, decided: Advice, given: Mapping[str, str | None]) -> Sight:
+        """What this snapshot shows; *given* is what strategies would give, as fingerprints."""
         return Sight(
             at=self.at,
-            decided=self.decided(),
+            decided=decided,
             diagnosis=self.diagnosis,
             candidates={c.strategy: c for c in self.candidates},
             live=live_figures(self.metrics, self.candidates),
             assignment=self.metrics.get("assignment"),
+            would_be=given.get(decided.strategy or ""),
         )
 
-    def followed(self, sight: Sight) -> Followed:
+    def followed(self, given: Mapping[str, str | None]) -> Followed:
         """How its advice goes on: what may not be advised now leaves the field to what else would pay."""
+        sight = other = self.sight(self.decided(), given)
         out: list[str] = []
-        other = sight
         while (name := barred(self.course, other, self.policy)) is not None:
             out.append(name)
-            other = replace(sight, decided=self.decided(out), would_be=None)
+            other = self.sight(self.decided(out), given)
         return follow(self.course, sight if other.winner is None else other, self.policy)
 
 

@@ -128,16 +128,15 @@ class _Walk:
             yield from _came(seen, number, story)
             story.pending += _forecasts(seen, number)
         facts = self.lake.manifest("snapshot", snapshot_id).facts
-        yield from self.telling.step(
-            Looked(
-                snapshot_id=snapshot_id,
-                at=datetime.fromisoformat(facts["started_at"]),
-                ended_at=datetime.fromisoformat(facts["finished_at"]),
-                groups=groups,
-                seen=seen,
-                listed=None if facts.get("problems") else listed,
-            )
+        looked = Looked(
+            snapshot_id=snapshot_id,
+            at=datetime.fromisoformat(facts["started_at"]),
+            ended_at=datetime.fromisoformat(facts["finished_at"]),
+            groups=groups,
+            seen=seen,
+            listed=None if facts.get("problems") else listed,
         )
+        yield from self.telling.step(looked)
         self.learned = {
             header.group: seconds
             for header, seconds in zip(batch.headers, seen.commit_interval.tolist(), strict=True)

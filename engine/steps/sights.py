@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.advice.afterwards import Live
+from evenkeel.engine.advice.sight import Live
 from evenkeel.engine.metrics.ownership import fingerprint_of
 from evenkeel.engine.model import NONE, Candidate, Deployment
 from evenkeel.engine.ports import Lake
@@ -73,35 +73,38 @@ def candidates_of(read: Read, wanted: Mapping[str, str]) -> dict[str, dict[str, 
     return {row["group_id"]: row for row in table.take(pa.array(chosen, pa.int64())).to_pylist()}
 
 
-def would_be(read: Read, wanted: Mapping[str, str]) -> dict[str, str | None]:
-    """Fingerprints of what the wanted strategies would give those groups."""
-    if not wanted:
+def would_be(read: Read, groups: Collection[str]) -> dict[str, dict[str, str | None]]:
+    """Per group and strategy, the fingerprint of what that would give it."""
+    if not groups:
         return {}
-    members = read("member_metrics", wanted, ["group_id", "member_id", "identity"]).to_pylist()
+    identities: dict[str, dict[str, str]] = {group: {} for group in groups}
+    for row in read("member_metrics", groups, ["group_id", "member_id", "identity"]).to_pylist():
+        identities[row["group_id"]][row["member_id"]] = row["identity"]
+    owners: dict[str, _Owners] = {group: {} for group in groups}
     columns = ["group_id", "topic", "partition", "member_id"]
-    partitions = read("partition_metrics", wanted, columns).to_pylist()
-    moved = candidates_of(read, wanted)
-    return {
-        group: _changed(
-            {row["member_id"]: row["identity"] for row in members if row["group_id"] == group},
-            {
-                (row["topic"], row["partition"]): row["member_id"]
-                for row in partitions
-                if row["group_id"] == group
-            },
-            moved[group]["moved"] if group in moved else (),
-        )
-        for group in wanted
-    }
+    for row in read("partition_metrics", groups, columns).to_pylist():
+        owners[row["group_id"]][row["topic"], row["partition"]] = row["member_id"]
+    given: dict[str, dict[str, str | None]] = {group: {} for group in groups}
+    columns = ["group_id", "strategy", "moved", "unowned"]
+    for row in read("candidates", groups, columns).to_pylist():
+        if row["unowned"] is not None:
+            group = row["group_id"]
+            changed = _changed(identities[group], owners[group], row["moved"] or ())
+            given[group][row["strategy"]] = changed
+    return given
+
+
+_Owners = dict[tuple[str, int], str | None]
+"""The owner of each partition, by topic and number."""
 
 
 def _changed(
     identities: Mapping[str, str],
-    owner: dict[tuple[str, int], str | None],
+    owners: _Owners,
     moves: Sequence[Mapping[str, Any]],
 ) -> str | None:
     """The fingerprint of an assignment after some moves."""
-    owner |= {(move["topic"], move["partition"]): move["to_member"] for move in moves}
+    owner = owners | {(move["topic"], move["partition"]): move["to_member"] for move in moves}
     ids = list(identities)
     place = {member: number for number, member in enumerate(ids)}
     rows = sorted(owner)

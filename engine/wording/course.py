@@ -71,6 +71,7 @@ CLAUSES: Mapping[str, Clause] = {
     ),
     "group_gone": lambda _: "the group is gone",
     "promised_lag": _promised("lag"),
+    "promised_delay_seconds": _promised("delay"),
     "promised_cross_rack_share": _promised("cross-rack share"),
 }
 """Each measure that has words of its own."""

@@ -33,6 +33,7 @@ class Point:
         unequal: Members and topics are in five equal parts, as in Kafka's JMH benchmarks; else all
             subscribe to everything.
         racks: Each partition has replicas on two of three racks, else nobody knows of racks.
+        rates: What arrives for each partition is known, log-normal; else nothing is.
     """
 
     name: str
@@ -45,11 +46,12 @@ class Point:
     warm_up: int = 30
     unequal: bool = False
     racks: bool = False
+    rates: bool = False
 
     @property
     def size(self) -> str:
         """Members x partitions x topics, in words."""
-        notes = [", unequal" * self.unequal, ", racks" * self.racks]
+        notes = [", unequal" * self.unequal, ", racks" * self.racks, ", rates" * self.rates]
         return f"{self.members:,} x {self.partitions:,} x {self.topics:,}" + "".join(notes)
 
 
@@ -77,14 +79,25 @@ POINTS = (
 )
 """In the order of the table, and of their cost."""
 
-ALONE = tuple(
-    Point(strategy, strategy, members, partitions, topics, {FRESH: None}, 5, 1)
-    for strategy, members, partitions, topics in (
-        ("fair", 1_000, 100_000, 100),
-        ("lag-aware", 1_000, 100_000, 100),
-        ("random", 1_000, 100_000, 100),
-        ("balanced", 100, 1_000, 10),
-    )
+
+def _loaded(name: str, members: int, partitions: int, topics: int) -> Point:
+    asked = {FRESH: None}
+    return Point(name, "balanced", members, partitions, topics, asked, 5, 1, racks=True, rates=True)
+
+
+ALONE = (
+    *(
+        Point(strategy, strategy, members, partitions, topics, {FRESH: None}, 5, 1)
+        for strategy, members, partitions, topics in (
+            ("fair", 1_000, 100_000, 100),
+            ("lag-aware", 1_000, 100_000, 100),
+            ("random", 1_000, 100_000, 100),
+            ("balanced", 100, 1_000, 10),
+        )
+    ),
+    _loaded("balanced-small", 10, 100, 5),
+    _loaded("balanced-rates", 100, 1_000, 10),
+    _loaded("balanced-giant", 1_000, 50_000, 100),
 )
 """Strategies that Kafka has no class for, shown beside nothing."""
 
@@ -108,6 +121,8 @@ def build(point: Point) -> Case:
     for name in names:
         replicas = [random.sample(RACKS, 2) if point.racks else [] for _ in range(size)]
         case["topics"][name] = {"partitions": replicas, "lags": [7] * size}
+        if point.rates:
+            case["topics"][name]["rates"] = [random.lognormvariate(3, 1) for _ in range(size)]
         if point.strategy in SERVER_SIDE:
             case["topics"][name]["id"] = _uuid(random)
     return case

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from evenkeel.engine.config import ClusterSettings, Filter, Rule, Settings, book, load
+from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings, book, load
 from evenkeel.engine.errors import ConfigError
 
 
@@ -441,3 +441,9 @@ def test_a_rack_comes_from_the_first_pattern_or_network_that_fits():
     assert rule.rack_of("c", "2001:db8::7") == "six"
     assert rule.rack_of("a/b", "some-host") == "x"
     assert rule.rack_of("c", "192.168.0.1") is None
+
+
+def test_what_nothing_could_win_is_refused():
+    """More wins than snapshots are looked at: the error names both keys."""
+    with pytest.raises(ValueError, match=r"confirm_wins \(5\) is more than confirm_of \(4\)"):
+        Policy(confirm_wins=5)

@@ -47,18 +47,18 @@ Source: the rate floor of the design, section 3; longest processing time first (
 and Murota; fractions after Dinkelbach (1967); branch and bound over min-cost flows.
 
 What it does not do: by arrivals it looks at no lag, so a backlog stays where it is, and partitions with few arrivals
-may lie unevenly where that costs no utilisation; floors of bytes and moves are those of partitions and members by
-themselves, so a gap may be smaller than told. By counts it leaves the largest member lag out where a lag is unknown,
-and says so. Nothing in Kafka follows such a plan: it takes an assignor that does.
+may lie unevenly where that costs no utilisation; floors of bytes and moves look at sets of racks and at single members,
+as if partitions could be cut, so a gap may be smaller than told. By counts it leaves the largest member lag out where a
+lag is unknown, and says so. Nothing in Kafka follows such a plan: it takes an assignor that does.
 
-Read it in this order. By arrivals: `load` is what there is to weigh, `peaks` bounds the peak from below, `costs` the
-rest, `placing` deals out, `relief` relieves the busiest, `saving` saves costs, `trying` tries all, `by_load` runs them.
-By counts: `counts` (with `thresholds`) finds every fairest count vector at once, and `leeway` holds what they leave
-open. `share` and `flow` (with `network`) find the least cross-rack share and the fewest moves where lags are left
-aside, `deal` gives that plan partitions. `floors` bounds the largest member lag from below; `level` (with `swaps` and
-`subsets`), `pack` and `lowest` bring it down. `restrict` (with `narrow`) and `branch` find the cheapest assignment
-under that lag, `refund` a cheaper one. `solve` runs them in order. `proof` says what came of it, `work` how much they
-may do.
+Read it in this order. `problem` puts a group into canonical order. By arrivals: `load` is what there is to weigh,
+`peaks` bounds the peak from below, `costs` the rest, `placing` deals out, `relief` relieves the busiest, `saving` saves
+costs, `trying` tries all, `by_load` runs them. By counts: `counts` (with `thresholds`) finds every fairest count vector
+at once, and `leeway` holds what they leave open. `share` and `flow` (with `network`) find the least cross-rack share
+and the fewest moves where lags are left aside, `deal` gives that plan partitions. `floors` bounds the largest member
+lag from below; `level` (with `swaps` and `subsets`), `pack` and `lowest` bring it down. `restrict` (with `narrow`) and
+`branch` find the cheapest assignment under that lag, `refund` a cheaper one. `solve` runs them in order. `proof` says
+what came of it, `work` how much they may do.
 """
 
 from __future__ import annotations

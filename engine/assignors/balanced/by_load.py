@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from evenkeel.engine.assignors.balanced.costs import (
     crossing_toll,
     fewest_moves,
     least_costs,
-    least_tolls,
+    least_toll_under,
     moved,
 )
 from evenkeel.engine.assignors.balanced.load import Load, Rules, loads_of, peak_of
@@ -32,6 +33,10 @@ NEAR_ENOUGH = 0.01
 
 _FEW = 20
 """Partitions up to which some work goes into trying all assignments."""
+
+
+_SLICE = 200_000
+"""Steps of relief after which it is asked again whether compiled code would pay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,9 +98,13 @@ class _Search:
 
     def __init__(self, rules: Rules, steps: int, order: Ints) -> None:
         self.rules, self.steps, self.order = rules, steps, order
-        self.lists = rules.lists()
         self.members, self.partitions = len(rules.capacity), len(rules.weight)
         self.work = steps * (1_000 + 3 * self.partitions) // 3_000
+
+    @cached_property
+    def lists(self) -> Rules:
+        """The rules for the interpreter."""
+        return self.rules.lists()
 
     def started(self) -> Places:
         """Everybody keeps what costs nothing there; the rest is nobody's."""
@@ -110,21 +119,30 @@ class _Search:
         """Deal out what nobody owns, then relieve the busiest down to *target*."""
         steps = int((places.owner == NONE).sum()) * self.members
         self._run(placed_by_load, steps, places, self.order, near)
-        self._run(relieved, self.partitions * 12, places, target, self.work)
+        left, steps = self.work, self.partitions * 12
+        while left >= 0:
+            share = min(left, _SLICE)
+            unspent = self._run(relieved, steps, places, target, share)
+            if unspent >= 0:
+                break
+            left, steps = left - share + unspent, _SLICE
 
     def save(self, places: Places, cap: float) -> None:
         """Take back what costs more than it must under *cap*."""
         order = np.lexsort((-self.rules.weight, -self.rules.toll))
-        self._run(cheapened, self.partitions * 4, places, cap, order, self.work)
+        each = self.members + self.partitions // self.members
+        steps = min(self.work, int((places.owner != self.rules.holder).sum()) * each)
+        self._run(cheapened, steps, places, cap, order, self.work)
 
-    def _run(self, loop: Any, steps: int, places: Places, *others: object) -> None:
+    def _run(self, loop: Any, steps: int, places: Places, *others: object) -> Any:
         run: Any = at_work(loop, steps, ASKED)
         if run is not loop:
-            run(self.rules, places, *others)
-            return
+            return run(self.rules, places, *others)
         lists = places.lists()
-        run(self.lists, lists, *(o.tolist() if isinstance(o, np.ndarray) else o for o in others))
+        plain = (o.tolist() if isinstance(o, np.ndarray) else o for o in others)
+        result = run(self.lists, lists, *plain)
         places.refill(lists)
+        return result
 
     def try_all(self, answer: _Answer, *, complete: bool) -> _Answer:
         """A better one, if there is any: proven unless the work runs out."""
@@ -191,7 +209,7 @@ def _with_idle(problem: Problem, load: Load, owner: Ints, steps: int) -> tuple[I
 def _proof(problem: Problem, load: Load, answer: _Answer, idle_moves: int) -> LoadProof:
     rules, owner = load.rules, answer.owner
     toll, moves = crossing_toll(rules, owner), moved(rules, owner)
-    least_toll, least_moves = int(least_tolls(rules).sum()), fewest_moves(rules, answer.peak)
+    least_toll, least_moves = least_toll_under(rules, answer.peak), fewest_moves(rules, answer.peak)
     if answer.proven:
         least_toll, least_moves = toll, moves
     volume: Floats = np.array([toll, least_toll]) / load.of_a_toll * load.toll_unit

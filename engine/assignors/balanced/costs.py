@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from math import floor
+
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.load import Rules
 from evenkeel.engine.model import NONE, Flags, Ints
+
+_MOST_SITES = 6
+"""Racks up to which all sets of them are looked at."""
+
+_ROUNDING = 1e-9
+"""What sums of shares may be off by."""
 
 
 def crossing_toll(rules: Rules, owner: Ints) -> int:
@@ -23,6 +32,31 @@ def least_tolls(rules: Rules) -> Ints:
     """(n) what reading each partition costs at least."""
     least: Ints = np.where(_always_crosses(rules), rules.toll, 0)
     return least
+
+
+def least_toll_under(rules: Rules, cap: float) -> int:
+    """
+    What is read across racks at least, at what toll, while nobody is above *cap*.
+
+    Of any set of racks: what is near to no others beyond what their members can take goes elsewhere, the cheapest for
+    its weight first, as if partitions could be cut.
+    """
+    always = int(least_tolls(rules).sum())
+    if rules.sites > _MOST_SITES or not rules.crosses.any():
+        return always
+    near = ~rules.crosses.reshape(-1, rules.sites)[rules.pattern]
+    room = np.bincount(rules.site, weights=rules.capacity, minlength=rules.sites) * cap
+    order = np.argsort(rules.toll / rules.weight, kind="stable")
+    near, weight, toll = near[order], rules.weight[order], rules.toll[order]
+    best = 0.0
+    for chosen in itertools.product((False, True), repeat=rules.sites):
+        racks = np.array(chosen)
+        mine = near.any(axis=1) & ~near[:, ~racks].any(axis=1)
+        before = np.cumsum(weight[mine]) - weight[mine]
+        excess = float(weight[mine].sum() - room[racks].sum())
+        share = np.clip((excess - before) / weight[mine], 0, 1)
+        best = max(best, float((share * toll[mine]).sum()))
+    return max(always, floor(best * (1 - _ROUNDING)))
 
 
 def least_costs(rules: Rules) -> Ints:

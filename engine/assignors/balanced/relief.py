@@ -23,16 +23,18 @@ def partners_of(rules: Any, places: Any, giver: int) -> Any:
     capacity, may, topic_class, site = rules.capacity, rules.may, rules.topic_class, rules.site
     load, members = places.load, len(rules.capacity)
     share = load[giver] / capacity[giver]
-    reached = [False] * (len(may) // members)
+    known, reached = [False] * (len(may) // members), [0] * 0
     p = places.first[giver]
     while p >= 0:
-        reached[topic_class[p]] = True
+        if not known[topic_class[p]]:
+            known[topic_class[p]] = True
+            reached.append(topic_class[p])
         p = places.after[p]
     near = [(0.0, 0)] * 0
     for m in range(members):
         if m != giver and load[m] / capacity[m] < share:
-            for k in range(len(reached)):
-                if reached[k] and may[k * members + m]:
+            for k in reached:
+                if may[k * members + m]:
                     near.append((load[m] / capacity[m], m))
                     break
     near.sort()
@@ -103,7 +105,7 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
     crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
     share = load[giver] / capacity[giver]
     swap[0], swap[1], swap[2] = -1, -1, -1
-    least_toll, worst, least = 0, 0.0, 0
+    least_toll, worst, least = 0.0, 0.0, 0
     p = places.first[giver]
     while p >= 0:
         row, at, toll, holder = (
@@ -123,7 +125,7 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
             added = (toll if crosses[at + site[m]] else 0) - here
             if holder >= 0 and holder != m:
                 added += 1
-            tolled = added if added > 1 else 0  # more than a move
+            tolled = added / weight[p] if added > 1 else 0.0  # more than a move
             if (
                 swap[0] < 0
                 or tolled < least_toll
@@ -141,7 +143,7 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
     crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
     share, own = load[giver] / capacity[giver], site[giver]
     swap[0], swap[1], swap[2] = -1, -1, -1
-    least_toll, worst, least = 0, 0.0, 0
+    least_toll, worst, least = 0.0, 0.0, 0
     for m in partners:
         q, there = places.first[m], site[m]
         while q >= 0:
@@ -164,7 +166,7 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
                         added += rules.toll[p] if crosses[at + there] else -rules.toll[p]
                     if holder >= 0:
                         added += (1 if holder != m else 0) - (1 if holder != giver else 0)
-                    tolled = added if added > 2 else 0  # more than two moves
+                    tolled = added / shift if added > 2 else 0.0  # more than two moves
                     if (
                         swap[0] < 0
                         or tolled < least_toll

@@ -122,6 +122,23 @@ def test_the_gain_over_the_hour_must_exceed_the_price(price, verdict):
         assert why in because(told.facts)
 
 
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ({"cross_rack_bytes_per_second": 3 * GB}, "3.0 GB a day less across racks"),
+        ({"unowned": 1}, "1 unowned partition gets an owner"),
+    ],
+)
+def test_what_is_too_dear_for_the_lag_may_pay_for_something_else(now, words):
+    """Then nothing is said of the lag."""
+    dear = replace(SWITCHES, price_offset_seconds=60e6)
+    then = {name: 0 for name in now}
+    told = decided(live(ahead=STAYS, **now), candidate(ahead=dear, **then), **SKEWED)
+
+    assert told.verdict is Verdict.SWITCH
+    assert because(told.facts).startswith(words)
+
+
 def test_a_strategy_for_which_nothing_has_to_be_done_has_no_price():
     """What comes with the next rebalance costs nothing, and nothing is said of it."""
     free = replace(

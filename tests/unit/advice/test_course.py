@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.advice.afterwards import Live
-from evenkeel.engine.advice.course import Followed, Sight, follow, gone
+from evenkeel.engine.advice.course import follow, gone
+from evenkeel.engine.advice.sight import Followed, Live, Sight
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.figures import Forecast, Score
@@ -471,6 +471,7 @@ def test_whatever_comes_it_is_steady(story_of):
     """No switch before it is confirmed by time, one state per snapshot at most, and all of it survives JSON."""
     story = Story()
     first_won: dict[str, float] = {}
+    winners: list[str | None] = []
     for winner, minutes, running, assignment, lag in story_of:
         story.minute += minutes - story.every
         if (name := NAMES[winner]) is not None:
@@ -483,6 +484,11 @@ def test_whatever_comes_it_is_steady(story_of):
         )
         assert story.last is not None
         assert len(story.last.events) <= 1
+        winners += [] if winner == "?" else [NAMES[winner]]
+        for event in story.last.events:
+            if event.state is AdviceState.CONFIRMED:
+                assert winners[-4:].count(event.strategy) >= 3
+                assert winners[-1] == event.strategy
         advice = story.last.advice
         if advice.verdict is Verdict.SWITCH:
             assert advice.state is AdviceState.CONFIRMED

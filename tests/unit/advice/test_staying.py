@@ -79,9 +79,7 @@ def test_load_that_could_be_more_even_is_a_remark(now, then, said):
     )
 
     assert told.verdict is Verdict.STAY
-    words = (
-        "could be more even with roundrobin (its busiest member gets 90% -> 60% of what it can do)"
-    )
+    words = f"(its busiest member gets {now:.0%} -> {then:.0%} of what it can do)"
     assert (words in because(told.facts)) is said
 
 

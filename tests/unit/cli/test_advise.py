@@ -227,3 +227,13 @@ def test_of_a_group_whose_members_stayed_nothing_is_told(run, recording):
     assert "Members changed" not in run("advise", "--from", recording, "--group", "uneven").stdout
     rows = objects(run("advise", "--from", recording, "--group", "uneven", "--json"))
     assert rows[0]["past_changes"] == {}
+
+
+def test_how_often_a_group_commits_is_learned_from_before_it_fell_behind(run, tmp_path):
+    """Behind in all that metrics look back on, a group shows it no more; the pipeline remembers, and so does this."""
+    file = tmp_path / "skewed.evenkeel"
+    record(file, simulate([SITUATIONS["skewed-load"].group], 36))
+    [row] = objects(run("advise", "--from", str(file), "--json"))
+
+    assert row["commit_interval_seconds"] is not None
+    assert row["diagnosis"] == "skewed load"
