@@ -147,13 +147,19 @@ class PlainPipeline:
             metrics={row["group_id"].removeprefix(self.prefix): row for row in metrics},
         )
         self.looks.append(looked)
+        # for whoever has to find out why a test failed
+        for name, advice in looked.advice.items():
+            row = looked.metrics[name]
+            told = (row["total_lag"], row["diagnosis"], row["diagnosis_reason"])
+            print(taken, name, *told, advice.verdict, advice.state, advice.reason, sep=" | ")
         return looked
 
     def until(
         self, so: Callable[[Looked], Any], what: str, *, within: float, every: float
     ) -> Looked:
-        """Look every so many seconds until something is so."""
-        wait_until(lambda: so(self.look()), within, what, interval=every)
+        """The newest look if something is so in it; else look every so many seconds until it is."""
+        if not (self.looks and so(self.looks[-1])):
+            wait_until(lambda: so(self.look()), within, what, interval=every)
         return self.looks[-1]
 
     def ahead(self, group: str, strategies: Sequence[str]) -> dict[str, Floats]:

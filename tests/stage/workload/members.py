@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from tests.stage.workload.groups import RACK_LETTERS, TOPICS, GroupPlan, TopicPlan
 from tests.stage.workload.topics import Placement, record
@@ -20,10 +21,11 @@ _QUIET = {"log_level": 1, "error_cb": lambda error: None}
 
 @dataclass
 class _Progress:
-    """One partition of a member: where it began, how far it has read, what it has committed."""
+    """One partition of a member: where it began, how far it has read and worked, what it has committed."""
 
     began: int
     read: int
+    done: int
     committed: int
 
 
@@ -42,6 +44,8 @@ class Member:
     """Topic and partition of what it owns now."""
     _asked_to_end: threading.Event = field(default_factory=threading.Event)
     _progress: dict[tuple[str, int], _Progress] = field(default_factory=dict)
+    _allowed: float = 0.0
+    _worked: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self._thread = threading.Thread(target=self._run, name=self.client_id, daemon=True)
@@ -79,10 +83,6 @@ class Member:
             "reconnect.backoff.max.ms": 2_000,
             **_QUIET,
         }
-        if self.plan.speed:
-            # with a backlog it would first take all of one partition, then all of the next
-            little = {"max.partition.fetch.bytes": 500, "queued.min.messages": 10}
-            settings |= little | {"fetch.min.bytes": 1}
         if self.rack:
             settings["client.rack"] = self.rack
         if self.plan.static:
@@ -101,22 +101,30 @@ class Member:
         consumer.subscribe(topics, on_assign=self._gain, on_revoke=self._lose, on_lost=self._lose)
         due = time.monotonic() + self.plan.commit_seconds
         while not self._asked_to_end.is_set():
-            for message in self._consume(consumer):
+            for message in consumer.consume(num_messages=500, timeout=1.0):
                 if message.error() is None:
                     self._note(message.topic(), message.partition(), message.offset())
+            self._work()
             if self.may_commit.is_set() and time.monotonic() >= due:
                 self._commit(consumer)
                 due = time.monotonic() + self.plan.commit_seconds
         consumer.close()
 
-    def _consume(self, consumer: Consumer) -> list[Message]:
-        """What comes within a second; of a member with a speed, what it can do in one."""
-        began = time.monotonic()
-        most = self.plan.speed or 500
-        messages: list[Message] = consumer.consume(num_messages=most, timeout=1.0)
-        if self.plan.speed and len(messages) == most:
-            self._asked_to_end.wait(max(0.0, began + 1.0 - time.monotonic()))
-        return messages
+    def _work(self) -> None:
+        """Do what was read, as much of it as the member's speed allows; partitions take turns."""
+        if self.plan.speed is None:
+            for known in self._progress.values():
+                known.done = known.read
+            return
+        now = time.monotonic()
+        self._allowed += (now - self._worked) * self.plan.speed
+        self._worked = now
+        while waiting := [known for known in self._progress.values() if known.done < known.read]:
+            if self._allowed < 1:
+                return
+            random.choice(waiting).done += 1
+            self._allowed -= 1
+        self._allowed = 0.0
 
     def _gain(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         for partition in partitions:
@@ -130,7 +138,9 @@ class Member:
             self._progress.pop((partition.topic, partition.partition), None)
 
     def _note(self, topic: str, partition: int, offset: int) -> None:
-        known = self._progress.setdefault((topic, partition), _Progress(offset, offset, offset))
+        known = self._progress.setdefault(
+            (topic, partition), _Progress(offset, offset, offset, offset)
+        )
         known.read = offset + 1
 
     def _share(self, partition: int) -> float:
@@ -142,7 +152,7 @@ class Member:
             return
         offsets = []
         for (topic, partition), known in self._progress.items():
-            target = known.began + int((known.read - known.began) * self._share(partition))
+            target = known.began + int((known.done - known.began) * self._share(partition))
             if target > known.committed:
                 known.committed = target
                 offsets.append(TopicPartition(topic, partition, target))
@@ -202,8 +212,6 @@ def make_producer(bootstrap: str, prefix: str) -> Producer:
             "bootstrap.servers": bootstrap,
             "client.id": f"{prefix}workload",
             "linger.ms": 500,
-            # who fetches little at a time gets a part of a backlog only
-            "batch.num.messages": 10,
             "message.timeout.ms": 60_000,
             **_QUIET,
         }
