@@ -208,8 +208,10 @@ class AdviceHistory(Protocol):
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """
-        The newest advice before this snapshot, which may be unknown, by group: of those that the cluster's newest advised
-        snapshot before it has advice for, or the newest that was not partial, and those that this one has metrics of.
+        The newest advice before this snapshot, which may be unknown, by group.
+
+        Of the groups that the cluster's newest advised snapshot before it has advice for, or the newest of those that
+        was not partial, and of the groups that this one has metrics of.
         """
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
