@@ -3,7 +3,8 @@ Scores, forecasts, history and policy -> `Advice`, or "stay", always with its re
 
 `feasibility` (could this group run that strategy), `weighing` (does it pay: `by_forecast`, `by_racks`), `staying` (why
 not, and what is a remark), `decide` (what pays in one snapshot), `course` (how that goes on from snapshot to snapshot:
-`wins` counts, `advising` says what the group is told, `afterwards` what was promised and what came).
+`sight` is what one shows, `wins` counts, `advising` says what the group is told, `afterwards` what was promised and
+what came).
 """
 
 from evenkeel.engine.advice.decide import decide

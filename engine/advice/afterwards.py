@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from evenkeel.engine.advice.sight import Live
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import AdviceState, Candidate, Diagnosis
@@ -34,24 +35,6 @@ DECISIVE = ("lag", "cross_rack_share")
 
 WELL = (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.REBALANCING)
 """That this is the matter now is no reason to go back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """
-    The figures of a group as they are in a snapshot; None: unknown.
-
-    Attributes:
-        lag: Of all its partitions, in offsets.
-        delay_seconds: How far it is behind beyond its commits, by its worst partition.
-        utilisation: What arrives at its busiest member over what that can do.
-        cross_rack_share: Share of its partitions whose owner's rack holds no replica.
-    """
-
-    lag: float | None
-    delay_seconds: float | None
-    utilisation: float | None
-    cross_rack_share: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

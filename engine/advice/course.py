@@ -26,19 +26,18 @@ The numbers are those of `Policy`. What is promised and how it is checked: `afte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from evenkeel.engine.advice.advising import Situation, advised, won
 from evenkeel.engine.advice.afterwards import (
-    Live,
     checked,
     muted,
     promises_of,
     refused,
     remembered,
 )
+from evenkeel.engine.advice.sight import Followed, Sight
 from evenkeel.engine.advice.wins import (
     claim_of,
     counted,
@@ -52,14 +51,10 @@ from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import (
     Advice,
     AdviceState,
-    Candidate,
-    Deployment,
-    Diagnosis,
     Feasibility,
     Verdict,
 )
 from evenkeel.engine.records.course import (
-    AdviceCheck,
     AdviceEvent,
     Course,
     Proposal,
@@ -67,57 +62,6 @@ from evenkeel.engine.records.course import (
 )
 
 ABLE = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
-    """
-    What a snapshot shows of a group.
-
-    Attributes:
-        at: When it was taken.
-        decided: What pays in it, as `decide` says.
-        diagnosis: What is the matter; None where that is not known.
-        candidates: Its candidates by strategy, the live one among them.
-        live: Its figures as they are.
-        assignment: Fingerprint of who owns what; None where that is in motion or unknown.
-        would_be: Fingerprint of what the winner would give it; None where that is not known.
-    """
-
-    at: datetime
-    decided: Advice
-    diagnosis: Diagnosis | None
-    candidates: Mapping[str, Candidate]
-    live: Live
-    assignment: str | None
-    would_be: str | None = None
-
-    @property
-    def judged(self) -> bool:
-        """Whether it counts."""
-        unsure = self.diagnosis is Diagnosis.REBALANCING
-        return self.decided.verdict is not Verdict.NOT_JUDGED and not unsure
-
-    @property
-    def winner(self) -> str | None:
-        """The strategy that pays, if one does."""
-        return self.decided.strategy if self.decided.verdict is Verdict.SWITCH else None
-
-    @property
-    def running(self) -> tuple[str, ...]:
-        """The strategies that the group runs."""
-        own = (c for c in self.candidates.values() if c.deployment is not Deployment.LIVE)
-        return tuple(c.strategy for c in own if c.is_running)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
-    """What a group is told, how its course goes on, what happened to its advice, and what came of promises."""
-
-    advice: Advice
-    course: Course | None
-    events: tuple[AdviceEvent, ...] = ()
-    checks: tuple[AdviceCheck, ...] = ()
 
 
 def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:

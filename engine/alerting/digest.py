@@ -183,8 +183,9 @@ P = TypeVar("P", bound=Promise)
 
 
 def _after_an_hour(promises: Iterable[P]) -> list[P]:
-    """Those that say whether an advice kept what it promised."""
-    return [one for one in promises if one.after_seconds == VERDICT_SECONDS]
+    """Those that say whether an advice kept what it promised, lag first."""
+    due = (one for one in promises if one.after_seconds == VERDICT_SECONDS)
+    return sorted(due, key=lambda one: (one.measure != "lag", one.measure))
 
 
 APART = ("forecast_", "price_")
@@ -279,7 +280,8 @@ def _cost(advice: ScoredAdvice) -> str:
     else:
         partitions = advice.metrics and advice.metrics.partitions
         of = f" of {partitions:,}" if partitions is not None else ""
-        parts.append(f"{score.moves:,}{of} partitions change hands")
+        verb = "changes" if score.moves == 1 else "change"
+        parts.append(f"{score.moves:,}{of} partitions {verb} hands")
         if owned := score.newly_owned:
             parts.append(f"{does(owned, 'unowned partition', 'gets', 'get')} an owner")
     return f"Price: {'; '.join(parts)}."

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evenkeel.engine.advice.course import Followed
 from evenkeel.engine.advice.past_changes import PastChanges
+from evenkeel.engine.advice.sight import Followed
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
 from evenkeel.engine.metrics.observe import observe
@@ -175,12 +175,12 @@ class _Walk:
                 return
             known = known_of(self.source.settings, batch)
             seen = observe(batch, self._past(position, names), known).commit_interval
-            shown = {
+            intervals = {
                 batch.headers[place].group: float(seen[place])
                 for place in np.flatnonzero(~np.isnan(seen)).tolist()
             }
-            self._learned |= shown if position else {}
-            names = [name for name in names if name not in shown]
+            self._learned |= intervals if position else {}
+            names = [name for name in names if name not in intervals]
 
     def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
         """Measure and replay some groups of a snapshot, each with its past."""

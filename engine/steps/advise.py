@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.advice import decide
-from evenkeel.engine.advice.course import Followed, Sight, barred, follow, gone, kept_strategy
+from evenkeel.engine.advice.course import barred, follow, gone, kept_strategy
+from evenkeel.engine.advice.sight import Followed, Sight
 from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.facts import Fact

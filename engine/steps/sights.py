@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.advice.afterwards import Live
+from evenkeel.engine.advice.sight import Live
 from evenkeel.engine.metrics.ownership import fingerprint_of
 from evenkeel.engine.model import NONE, Candidate, Deployment
 from evenkeel.engine.ports import Lake

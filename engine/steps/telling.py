@@ -19,7 +19,7 @@ from evenkeel.engine.alerting.outbox import news_of, owners_of
 from evenkeel.engine.alerting.policy import News
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Policy, Settings
-from evenkeel.engine.message import Announcement, Section
+from evenkeel.engine.message import Announcement, NewsKind, Section
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis, Move
 from evenkeel.engine.ports import ScoredAdvice
@@ -126,7 +126,11 @@ class Telling:
 
     def _proposals(self, group: MeasuredGroup, metrics: GroupMetrics) -> list[Proposal]:
         policy = self.settings.policy(self.cluster, metrics.group_id)
-        live_only = not may_switch(metrics, self.courses.get(metrics.group_id), policy)
+        announced = self.announced.get(metrics.group_id)
+        # what is said of its end may have to be told yet, with the reason
+        is_open = announced is not None and announced.kind in (NewsKind.SWITCH, NewsKind.TAKEN_UP)
+        course = self.courses.get(metrics.group_id)
+        live_only = not (is_open or may_switch(metrics, course, policy))
         return propose_anyway(self.settings, group, ask_next_change=False, live_only=live_only)
 
     def _advice(self, looked: Looked, tables: Mapping[str, pa.Table]) -> list[AdviceRow]:

@@ -63,8 +63,8 @@ def price(forecast: Forecast) -> str | None:
 
 _MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "lag": ("lag", about),
-    "delay_seconds": ("last member behind by", duration),
-    "utilisation": ("busiest member at", percent),
+    "delay_seconds": ("delay", duration),
+    "utilisation": ("load of the busiest member", percent),
     "cross_rack_share": ("share across racks", percent),
 }
 

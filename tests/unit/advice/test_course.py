@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.engine.advice.afterwards import Live
-from evenkeel.engine.advice.course import Followed, Sight, follow, gone
+from evenkeel.engine.advice.course import follow, gone
+from evenkeel.engine.advice.sight import Followed, Live, Sight
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.figures import Forecast, Score

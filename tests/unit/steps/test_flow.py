@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import fields
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import HistoryUnreachable, SnapshotNotFound
+from evenkeel.engine.facts import finding
 from evenkeel.engine.figures import Figures
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.records import row_of
@@ -398,8 +400,13 @@ def test_what_became_of_advice_is_kept_with_it(lake):
     assert (event.state, event.strategy) == ("confirmed", second["crossing"].strategy)
     assert event.cause.startswith(f"{event.strategy} won in 1 of the last 1 snapshot")
     assert second["crossing"].state_since == event.at
-    store(lake, make_snapshot(number=2, topics=[topic("orders", 4)], groups=[group("other")]))
-    third = _advised(lake, history, 2)
+    without = {"topics": [topic("orders", 4)], "groups": [group("other")]}
+    unread = finding("group_unread", ["crossing"], quote="no answer")
+    store(lake, make_snapshot(number=2, **without, problems=[unread]))
+    store(lake, make_snapshot(number=3, **without))
+    partial = deepcopy(history)
+    assert {*_advised(lake, partial, 2)} == {"other"}
+    third = _advised(lake, history, 3)
     assert {*third} == {"other", "crossing"}
     assert [(e.state, e.cause) for e in third["crossing"].events] == [
         ("expired", "the group is gone")

@@ -1,0 +1,61 @@
+"""What a backtest says would have been told is what the pipeline's steps tell, snapshot by snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.alerting.outbox import queue_advice
+from evenkeel.engine.config import Settings
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.steps.advise import advise
+from evenkeel.engine.steps.backtest import backtest
+from evenkeel.engine.steps.measure import compute_metrics, record_metrics
+from evenkeel.engine.steps.propose import propose_candidates, record_candidates
+from evenkeel.engine.steps.telling import Message
+from tests.helpers.fleet.lake import write_taken
+from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
+from tests.helpers.memory import MemoryHistory
+
+NAMES = (
+    "skewed-taken-up",
+    "skewed-withdrawn",
+    "racks-taken-up",
+    "hot-shared",
+    "slow-member-mended",
+    "healthy-drifting",
+)
+SNAPSHOTS = 62
+
+
+def piped(lake: Recording, settings: Settings) -> Iterator[AlertMessage]:
+    """What the steps queue, one snapshot after the other, through the lake and a history."""
+    history = MemoryHistory()
+    for snapshot_id in lake.snapshots(CLUSTER, limit=SNAPSHOTS)[::-1]:
+        history.store_snapshot(lake.manifest("snapshot", snapshot_id))
+        metrics = compute_metrics(lake, settings, snapshot_id)
+        record_metrics(lake, snapshot_id, metrics)
+        history.store_metrics(snapshot_id, metrics)
+        candidates = propose_candidates(lake, settings, snapshot_id)
+        record_candidates(lake, snapshot_id, candidates)
+        history.store_candidates(snapshot_id, candidates["candidates"])
+        advise(lake, history, settings, snapshot_id)
+        queue_advice(history, settings, snapshot_id)
+    yield from history.messages()
+
+
+@pytest.mark.slow
+def test_the_same_is_told() -> None:
+    """Of the same groups at the same time, word by word."""
+    settings = Settings()
+    lake = Recording()
+    write_taken(lake, snapshots(simulate([SITUATIONS[name].group for name in NAMES], SNAPSHOTS)))
+    found = [each for each in backtest(lake, settings, CLUSTER) if isinstance(each, Message)]
+    expected = [
+        (message.at, section) for message in piped(lake, settings) for section in message.sections
+    ]
+
+    assert {one.news.kind.value for one in found} >= {"switch", "withdrawn", "taken up", "verified"}
+    assert [(one.news.at, one.section) for one in found] == expected
