@@ -1,6 +1,6 @@
 """Start, look at and stop the demo: everything on this machine, until there is advice.
 
-``start`` starts the daemon of ``services`` unless it runs, waits for two snapshots with advice
+``start`` starts the daemon of ``services`` unless it runs, waits for three snapshots with advice
 and prints what they say. It may be interrupted at any point and run again: the daemon goes on.
 """
 
@@ -52,7 +52,8 @@ READY_TIMEOUT_SECONDS = 420
 ADVICE_TIMEOUT_SECONDS = 900
 PATIENCE_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 40
-SNAPSHOTS_WANTED = 2
+SNAPSHOTS_WANTED = 3
+"""The first knows no rates; what the others agree on is advised."""
 
 WHAT = {
     "postgres": "Postgres, and the history's tables",

@@ -94,6 +94,7 @@ def _topic(
 
 # The same keys in every topic, so what is busy in one is busy in all.
 _BUSY_KEYS = (3.0, 0.25, 0.25, 0.25)
+_BUSY_BACKLOG = (240, 20, 20, 20)
 
 # About 42 records and 80 kB a second in all.
 TOPICS = (
@@ -112,7 +113,10 @@ TOPICS = (
         # a quarter of an hour: 0.1 GB on the three disks
         kept_bytes=4_000_000,
     ),
-    *(_topic(name, (*_ROTATED, "ab"), _BUSY_KEYS) for name in ("baskets", "payments", "visits")),
+    *(
+        _topic(name, (*_ROTATED, "ab"), _BUSY_KEYS, _BUSY_BACKLOG)
+        for name in ("baskets", "payments", "visits")
+    ),
     _topic("refunds", _ROTATED, 0.2),
     _topic("inventory", (*_ROTATED * 2, "ab"), 0.25),
     _topic("newsletters", (*_ROTATED, "ab"), 0.25),

@@ -80,8 +80,9 @@ class Member:
             **_QUIET,
         }
         if self.plan.speed:
-            # a member with a backlog would first take all of one partition, then all of the next
-            settings["max.partition.fetch.bytes"] = 500
+            # with a backlog it would first take all of one partition, then all of the next
+            little = {"max.partition.fetch.bytes": 500, "queued.min.messages": 10}
+            settings |= little | {"fetch.min.bytes": 1}
         if self.rack:
             settings["client.rack"] = self.rack
         if self.plan.static:

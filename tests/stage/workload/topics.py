@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from confluent_kafka import Producer
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, MemberToRemove, OffsetSpec
-from kafka.errors import KafkaError, NoError
+from kafka.errors import KafkaError, NoError, UnknownTopicOrPartitionError
 from kafka.structs import OffsetAndMetadata
 
 from tests.stage.process import LocalClusterError, wait_until
@@ -123,13 +124,23 @@ def fill(
         for number in range(topic.partitions)
     }
     plans = {topic.name: topic for topic in topics}
-    for partition, end in admin.list_partition_offsets(partitions).items():
+    ends: dict[TopicPartition, Any] = wait_until(
+        lambda: _ends(admin, partitions), 30, "every broker to know the topics"
+    )
+    for partition, end in ends.items():
         topic = plans[partition.topic.removeprefix(prefix)]
         count = 0 if end.offset else topic.backlog[partition.partition]
         for number in range(count):
             producer.produce(partition.topic, record(topic, number), partition=partition.partition)
     if producer.flush(30):
         raise LocalClusterError("the brokers did not take the first records within 30 s")
+
+
+def _ends(admin: KafkaAdminClient, partitions: dict[TopicPartition, OffsetSpec]) -> Any:
+    """What `list_partition_offsets` says; None where who is asked has not heard of a topic yet."""
+    with suppress(UnknownTopicOrPartitionError):
+        return admin.list_partition_offsets(partitions)
+    return None
 
 
 def record(topic: TopicPlan, number: int) -> str:
