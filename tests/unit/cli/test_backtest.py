@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.fluid import SITUATIONS, record, simulate
+from tests.helpers.fluid import EVERY, SITUATIONS, Group, record, simulate
 
 RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
 
@@ -112,3 +113,18 @@ def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):
 
     assert "skewed-load: switch to roundrobin" in result.stdout
     assert "<!-- switch -->" in file.read_text(encoding="utf-8")
+
+
+def test_a_group_that_is_gone_by_now(run, tmp_path):
+    """What was said of it while it was there can be asked."""
+    path = tmp_path / "gone.evenkeel"
+    groups = [SITUATIONS[name].group for name in ("vanished", "healthy-idle")]
+    record(path, simulate([_earlier(groups[0]), groups[1]], 6))
+
+    assert "keeps up" in run("backtest", "--from", str(path), "--group", "vanished").stdout
+
+
+def _earlier(group: Group) -> Group:
+    """A group to which all that happens 57 snapshots sooner."""
+    events = tuple(replace(event, at=event.at - 57 * EVERY) for event in group.events)
+    return replace(group, events=events)
