@@ -20,6 +20,7 @@ from evenkeel.engine.records import (
     PartitionRow,
     ValidationRow,
     arrow_schema,
+    arrow_type,
     rows_to_table,
 )
 
@@ -68,13 +69,16 @@ What the validation steps write; *group_id* is null for a check of the whole sna
 """
 
 _ADDED = frozenset(
-    spec.name
+    (spec.name, arrow_type(spec))
     for tables in RECORDS.values()
     for record in tables.values()
     for spec in columns_of(record)
     if spec.meaning.added
 )
-"""Columns that files of this schema version may lack, since the first such files had none: nothing is known there."""
+"""
+Columns, with their types, that files of this schema version may lack, since the first such files had none: nothing is
+known there.
+"""
 
 
 def with_nulls(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -97,7 +101,8 @@ def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
         pa.ArrowException: A column is of another type.
     """
     for field in schema:
-        if field.name in _ADDED and field.name not in table.schema.names:
+        is_added = (field.name, field.type) in _ADDED
+        if is_added and field.name not in table.schema.names:
             table = table.append_column(field, pa.nulls(len(table), field.type))
     missing = [name for name in schema.names if name not in table.schema.names]
     if missing:

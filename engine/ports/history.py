@@ -207,7 +207,12 @@ class AdviceHistory(Protocol):
         """
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
-        """The advice of the cluster's newest advised snapshot before this one, which may be unknown; by group."""
+        """
+        The newest advice before this snapshot, which may be unknown, by group.
+
+        Of the groups that the cluster's newest advised snapshot before it has advice for, or the newest of those that
+        was not partial, and of the groups that this one has metrics of.
+        """
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:
         """The snapshot and how new its advice is; None when the history does not know it."""

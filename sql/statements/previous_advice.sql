@@ -1,15 +1,30 @@
 -- What each group was told last before a snapshot: one row per group that the newest advised snapshot before it has advice
--- for, or that the snapshot itself has metrics of. A group that was missing for a while goes on where it was.
+-- for (or the newest that was not partial), or that the snapshot itself has metrics of. A group that was missing for a
+-- while goes on where it was.
 --
 -- Parameters:
 --   :cluster text      Configured name of the cluster.
 --   :snapshot_id text  The snapshot; it need not be in the history.
 WITH before AS (
-    SELECT snapshot_id
-    FROM snapshot
-    WHERE cluster = :cluster AND advised_at IS NOT NULL AND snapshot_id < CAST(:snapshot_id AS text) COLLATE "C"
-    ORDER BY started_at DESC, snapshot_id DESC
-    LIMIT 1
+    (
+        SELECT snapshot_id
+        FROM snapshot
+        WHERE cluster = :cluster AND advised_at IS NOT NULL AND snapshot_id < CAST(:snapshot_id AS text) COLLATE "C"
+        ORDER BY started_at DESC, snapshot_id DESC
+        LIMIT 1
+    )
+    UNION
+    (
+        SELECT snapshot_id
+        FROM snapshot
+        WHERE
+            cluster = :cluster
+            AND advised_at IS NOT NULL
+            AND NOT partial
+            AND snapshot_id < CAST(:snapshot_id AS text) COLLATE "C"
+        ORDER BY started_at DESC, snapshot_id DESC
+        LIMIT 1
+    )
 ),
 
 named AS (

@@ -54,7 +54,7 @@ class AdviceTables(Database):
             return True
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
-        """The advice of the cluster's newest advised snapshot before this one."""
+        """The newest advice of each group that was advised lately."""
         cluster, _ = split_snapshot_id(snapshot_id)
         rows = self._execute("previous_advice", cluster=cluster, snapshot_id=snapshot_id)
         return [

@@ -36,9 +36,9 @@ are equal, the fairest counts are also a way to the least peak: then they come f
 What is proven stands in `Assignment.proof`: of each criterion that it is exact, or its floor, or that nothing is. To
 bring a peak down is a packing problem (NP-hard). Groups with few enough assignments are always searched to the end; a
 test tries all assignments of up to four members and six partitions. In others a peak within 1 % of its floor counts as
-least by arrivals, so that what crosses and what moves may be had under it. Searches take at most *work* elementary
-steps, which are counted, so that the same group gets the same answer on any machine. Ties go to the answer that comes
-first with members and topics in order of name.
+least by arrivals, so that what crosses and what moves may be had under it. Nobody gets busier than the busiest is now.
+Searches take at most *work* elementary steps, which are counted, so that the same group gets the same answer on any
+machine. Ties go to the answer that comes first with members and topics in order of name.
 
 Cost: by arrivals about 2 ms for a group of 100 partitions, 0.6 ms once compiled, a quarter of a second for 50,000
 partitions and 1,000 members; by counts up to ten times as much. The loops are kernels

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.costs import (
+    cost_of_all,
     crossing_toll,
     fewest_moves,
     least_costs,
     least_toll_under,
+    least_tolls,
     moved,
 )
 from evenkeel.engine.assignors.balanced.load import Load, Rules, loads_of, peak_of
@@ -26,7 +28,7 @@ from evenkeel.engine.assignors.balanced.solve import COMPLETE, solve
 from evenkeel.engine.assignors.balanced.trying import tried
 from evenkeel.engine.assignors.balanced.work import ASKED
 from evenkeel.engine.kit.compiled import at_work
-from evenkeel.engine.model import NONE, Floats, Ints, ragged_entries
+from evenkeel.engine.model import NONE, Flags, Floats, Ints, ragged_entries
 
 NEAR_ENOUGH = 0.01
 """A peak above its floor by no more than this share of it counts as least, where not all assignments are tried."""
@@ -72,22 +74,29 @@ def _by_counts(problem: Problem, load: Load, steps: int) -> tuple[Ints, LoadProo
 
 
 def _busy(problem: Problem, load: Load, steps: int) -> _Answer:
-    """The partitions with arrivals: near where they are, until somebody is too busy; else from the heaviest on."""
+    """
+    The partitions with arrivals.
+
+    From where they are, and from there without what crosses racks, until nobody is too busy; else from the heaviest on.
+    Nobody gets busier than the busiest is now.
+    """
     rules, floor = load.rules, peak_floor(problem, load)
     choices = rules.may.reshape(problem.classes, -1).sum(axis=1)[rules.topic_class]
     complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
     target = floor if complete else floor * (1 + NEAR_ENOUGH)
     search = _Search(rules, steps, np.lexsort((-rules.toll, -rules.weight)))
-    places = search.started()
-    search.lower(places, target, near=True)
-    peak = peak_of(rules, places.owner)
-    if peak > target:
-        other = Places.empty(rules)
-        search.lower(other, target, near=False)
-        if peak_of(rules, other.owner) < peak:
-            places, peak = other, peak_of(rules, other.owner)
-    search.save(places, max(peak, target))
-    answer = _Answer(owner=places.owner, peak=peak_of(rules, places.owner), floor=floor)
+    held, near = rules.holder != NONE, _near(rules)
+    if held.all():
+        target = min(target, max(floor, peak_of(rules, rules.holder)))
+    starts = [search.lowered(search.kept(near), target, near=True)]
+    if held.all() and not near.all() and not _clean(rules, starts[0].owner, target):
+        starts.append(search.lowered(search.kept(held), target, near=True))
+    if min(peak_of(rules, places.owner) for places in starts) > target:
+        starts.append(search.lowered(Places.empty(rules), target, near=False))
+    cap = max(target, min(peak_of(rules, places.owner) for places in starts))
+    owners = [search.saved(places, cap) for places in starts if peak_of(rules, places.owner) <= cap]
+    owner = min(owners, key=lambda each: cost_of_all(rules, each))
+    answer = _Answer(owner=owner, peak=peak_of(rules, owner), floor=floor)
     if complete or (answer.peak > target and len(rules.weight) <= _FEW):
         answer = search.try_all(answer, complete=complete)
     return answer
@@ -106,16 +115,13 @@ class _Search:
         """The rules for the interpreter."""
         return self.rules.lists()
 
-    def started(self) -> Places:
-        """Everybody keeps what costs nothing there; the rest is nobody's."""
-        rules, places = self.rules, Places.empty(self.rules)
-        holder = np.where(rules.holder == NONE, 0, rules.holder)
-        crosses = rules.crosses[rules.pattern * rules.sites + rules.site[holder]]
-        stays = (rules.holder != NONE) & ~(crosses & (rules.toll > 0))
-        keep(places, rules, np.flatnonzero(stays))
+    def kept(self, mine: Flags) -> Places:
+        """Holders have some of what they hold (n); the rest is nobody's."""
+        places = Places.empty(self.rules)
+        keep(places, self.rules, np.flatnonzero(mine))
         return places
 
-    def lower(self, places: Places, target: float, *, near: bool) -> None:
+    def lowered(self, places: Places, target: float, *, near: bool) -> Places:
         """Deal out what nobody owns, then relieve the busiest down to *target*."""
         steps = int((places.owner == NONE).sum()) * self.members
         self._run(placed_by_load, steps, places, self.order, near)
@@ -126,13 +132,15 @@ class _Search:
             if unspent >= 0:
                 break
             left, steps = left - share + unspent, _SLICE
+        return places
 
-    def save(self, places: Places, cap: float) -> None:
-        """Take back what costs more than it must under *cap*."""
+    def saved(self, places: Places, cap: float) -> Ints:
+        """The owners once what costs more than it must under *cap* is taken back."""
         order = np.lexsort((-self.rules.weight, -self.rules.toll))
         each = self.members + self.partitions // self.members
         steps = min(self.work, int((places.owner != self.rules.holder).sum()) * each)
         self._run(cheapened, steps, places, cap, order, self.work)
+        return places.owner
 
     def _run(self, loop: Any, steps: int, places: Places, *others: object) -> Any:
         run: Any = at_work(loop, steps, ASKED)
@@ -147,7 +155,7 @@ class _Search:
     def try_all(self, answer: _Answer, *, complete: bool) -> _Answer:
         """A better one, if there is any: proven unless the work runs out."""
         rules, owner = self.rules, answer.owner.copy()
-        cost = crossing_toll(rules, owner) + moved(rules, owner)
+        cost = cost_of_all(rules, owner)
         rest = least_costs(rules)[self.order]
         rest = np.concatenate([np.cumsum(rest[::-1])[::-1], np.zeros(1, np.int64)])
         if answer.peak <= answer.floor and cost <= rest[0]:
@@ -162,6 +170,19 @@ class _Search:
             peak, _, left = run(self.lists, order, rest_list, answer.peak, cost, owners, left)
             owner = np.array(owners, np.int64)
         return _Answer(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
+
+
+def _near(rules: Rules) -> Flags:
+    """(n) what has a holder that does not read it across racks."""
+    crosses = rules.crosses[rules.pattern * rules.sites + rules.site[np.maximum(rules.holder, 0)]]
+    near: Flags = (rules.holder != NONE) & ~(crosses & (rules.toll > 0))
+    return near
+
+
+def _clean(rules: Rules, owner: Ints, target: float) -> bool:
+    """Whether nobody is above *target*, and nothing crosses racks that need not."""
+    least = int(least_tolls(rules).sum())
+    return peak_of(rules, owner) <= target and crossing_toll(rules, owner) == least
 
 
 def keep(places: Places, rules: Rules, kept: Ints) -> None:

@@ -28,6 +28,11 @@ def moved(rules: Rules, owner: Ints) -> int:
     return int(((rules.holder != NONE) & (rules.holder != owner)).sum())
 
 
+def cost_of_all(rules: Rules, owner: Ints) -> int:
+    """Tolls and moves together."""
+    return crossing_toll(rules, owner) + moved(rules, owner)
+
+
 def least_tolls(rules: Rules) -> Ints:
     """(n) what reading each partition costs at least."""
     least: Ints = np.where(_always_crosses(rules), rules.toll, 0)

@@ -196,14 +196,16 @@ class MemoryAdvice(Memory):
         return sorted(own, key=lambda row: row.group_id)
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
-        """The advice of the newest advised snapshot before."""
+        """The newest advice of each group that was advised lately."""
         cluster, _ = split_snapshot_id(snapshot_id)
-        before = [
-            one.manifest.snapshot_id
+        advised = [
+            one.manifest
             for one in self.tables.of_cluster(cluster)
             if one.advised and one.manifest.snapshot_id < snapshot_id
         ]
-        named = {row.group_id for row in (self._advice_of(before[-1]) if before else ())}
+        before = [one.snapshot_id for one in advised]
+        whole = [one.snapshot_id for one in advised if not one.facts.get("problems")]
+        named = {row.group_id for one in (before[-1:] + whole[-1:]) for row in self._advice_of(one)}
         measured = self.tables.metrics.get(snapshot_id)
         if measured:
             named |= set(measured["group_metrics"]["group_id"].to_pylist())

@@ -103,6 +103,12 @@ def test_the_course_of_advice_is_read_back_as_it_was(history: History) -> None:
     found = {one.group_id: one.course for one in history.previous_advice(newest.snapshot_id)}
 
     assert found == {"a": course, "b": None}
+    partial, later = manifest(3, problems=["a broker did not answer"]), manifest(4)
+    for each in (partial, later):
+        history.store_snapshot(each)
+    history.store_advice(partial.snapshot_id, [advice(partial.snapshot_id, "c")])
+    known = {one.group_id for one in history.previous_advice(later.snapshot_id)}
+    assert known == {"b", "c"}
     (row,) = history.advice_with_scores(taken.snapshot_id)
     assert row.course == course
 
