@@ -98,7 +98,7 @@ def test_a_lopsided_group_gets_what_it_was_promised(scene: Scene) -> None:
         lambda: utc_now() >= due or not pipeline.look(),
         400,
         "what comes",
-        interval=2 * EVERY_SECONDS,
+        interval=EVERY_SECONDS,
     )
     came = pipeline.look()
 
