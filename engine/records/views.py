@@ -136,10 +136,14 @@ class AdviceScorecard:
     checks: int = field(metadata=column("How often it came due.", at_least=0))
     known: int = field(metadata=column("Of how many of those it is known what came.", at_least=0))
     error: float | None = field(
-        metadata=column("Median of what came less what was expected, in the unit of the row.")
+        metadata=column(
+            "Median of what came less what was expected, in the unit of the row.", unit=Unit.RATIO
+        )
     )
     relative_error: float | None = field(
-        metadata=column("Median of that over what was expected, where that is not 0.")
+        metadata=column(
+            "Median of that over what was expected, where that is not 0.", unit=Unit.SHARE
+        )
     )
     inside_share: float | None = field(
         metadata=column("Share of those that came to lie between low and high.", unit=Unit.SHARE)

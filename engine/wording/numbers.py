@@ -126,9 +126,9 @@ def size(amount: float) -> str:
     Bytes in the decimal unit that reads best.
 
     >>> size(0), size(950), size(1_234_000), size(5e12)
-    ('0 B', '950 B', '1.2 MB', '5,000.0 GB')
+    ('0 B', '950 B', '1.2 MB', '5.0 TB')
     """
-    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, least in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if amount >= least:
             return f"{amount / least:,.1f} {unit}"
     return f"{amount:,.0f} B"

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evenkeel.engine.cli.options import AsJson, ClusterName, GroupPattern, epilog
+from evenkeel.engine.cli.patterns import matching
 from evenkeel.engine.cli.running import NothingFound, complain
 
 if TYPE_CHECKING:
+    from evenkeel.engine.cli.sources import Source
     from evenkeel.engine.cli.views.tables import Table
     from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck
     from evenkeel.engine.steps.telling import Message
@@ -65,7 +67,7 @@ def backtest(
         pictures.check_kind(plot, "--plot")
     settings = wiring.settings()
     source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
-    pattern = sources.select(source, group)
+    pattern = _pattern(source, group)
     events = list(walk.backtest(source.lake, source.settings, source.cluster, pattern))
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
@@ -79,6 +81,28 @@ def backtest(
         return
     show([table(changes, messages)])
     tell([held(checks, seconds) for seconds in walk.AHEAD])
+
+
+def _pattern(source: Source, group: str) -> str:
+    """
+    The shell pattern of the groups that are meant, those included that are gone by the newest snapshot.
+
+    Raises:
+        NothingFound: No snapshot has any.
+    """
+    from evenkeel.engine.cli import sources
+
+    try:
+        return sources.select(source, group)
+    except NothingFound:
+        older = source.lake.snapshots(source.cluster, limit=MANY)
+        if any(matching(group, sources.group_ids(source, one)) for one in older):
+            return group
+        raise
+
+
+MANY = 1_000_000
+"""Snapshots: all of them."""
 
 
 def to_json(event: Event) -> dict[str, Any]:

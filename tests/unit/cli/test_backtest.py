@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.fluid import EVERY, SITUATIONS, Group, record, simulate
 
 RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
 
@@ -78,3 +81,50 @@ def test_the_configured_lake(run, monkeypatch, tmp_path):
     monkeypatch.setenv("EVENKEEL_LAKE", str(tmp_path / "kept"))
 
     assert "slow-member-3 does" in run("backtest", "--from", "lake").stdout
+
+
+@pytest.fixture(scope="module")
+def skewed(tmp_path_factory) -> str:
+    """A recording of a group that is told to switch."""
+    path = tmp_path_factory.mktemp("skewed") / "skewed.evenkeel"
+    record(path, simulate([SITUATIONS["skewed-load"].group], 29))
+    return str(path)
+
+
+def test_a_message_is_an_event_with_its_text(run, skewed):
+    """When it would have been told, to whom, what kind it is, and word by word what it says."""
+    lines = run("backtest", "--from", skewed, "--json").stdout.splitlines()
+    [message] = [e for e in map(json.loads, lines) if e["event"] == "message"]
+
+    assert message.pop("text").startswith("skewed-load: switch to roundrobin\n  What: Skewed load")
+    assert message == {
+        "event": "message",
+        "at": "2026-03-02T02:15:00+00:00",
+        "cluster": "fluid",
+        "group": "skewed-load",
+        "kind": "switch",
+    }
+
+
+def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):
+    """In the table by their headline, in the picture by a line at their time."""
+    file = tmp_path / "backtest.svg"
+    result = run("backtest", "--from", skewed, "--plot", str(file), env={"COLUMNS": "240"})
+
+    assert "skewed-load: switch to roundrobin" in result.stdout
+    assert "<!-- switch -->" in file.read_text(encoding="utf-8")
+
+
+def test_a_group_that_is_gone_by_now(run, tmp_path):
+    """What was said of it while it was there can be asked."""
+    path = tmp_path / "gone.evenkeel"
+    groups = [SITUATIONS[name].group for name in ("vanished", "healthy-idle")]
+    record(path, simulate([_earlier(groups[0]), groups[1]], 6))
+
+    assert "keeps up" in run("backtest", "--from", str(path), "--group", "vanished").stdout
+
+
+def _earlier(group: Group) -> Group:
+    """A group to which all that happens 57 snapshots sooner."""
+    events = tuple(replace(event, at=event.at - 57 * EVERY) for event in group.events)
+    return replace(group, events=events)
