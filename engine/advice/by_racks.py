@@ -71,7 +71,7 @@ def more_across(standing: Standing, other: Score) -> tuple[Fact, ...]:
 def nearer_by_too_little(standing: Standing, other: Score) -> tuple[Fact, ...]:
     """
     That fewer partitions would cross racks, as remarks of a switch for which nothing speaks: what that saves, below the
-    least that counts, where that is known; and their share.
+    least that counts, where that is known, in money too where that decides; and their share.
     """
     before, after = standing.score.cross_rack_share, other.cross_rack_share
     if before is None or after is None or before - after < LEAST_SHARE:
@@ -83,7 +83,11 @@ def nearer_by_too_little(standing: Standing, other: Score) -> tuple[Fact, ...]:
         return _share(standing.score, other)
     if traffic.saved <= 0:
         return ()
-    return (replace(traffic.fact, bound=traffic.least), *_share(standing.score, other))
+    money = _money(standing.score, other, standing.policy.cost_gain or 0.0)
+    decides = standing.policy.cost_gain is not None and money is not None and money.saved >= CENT
+    spoken = (replace(money.fact, bound=money.least),) if money is not None and decides else ()
+    less = replace(traffic.fact, bound=traffic.least)
+    return (less, *spoken, *_share(standing.score, other))
 
 
 def _money(live: Score, other: Score, least: float) -> _Saving | None:

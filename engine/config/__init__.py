@@ -300,6 +300,10 @@ def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
+_PLAINLY = {"extra_forbidden": "no such key", "tuple_type": 'write a list, like ["a", "b"]'}
+"""What some kinds of error of the models are called in a file."""
+
+
 def _explain(problem: ValidationError, file: Path | None) -> str:
     """One clause per wrong key; the value is left out, it may be a secret."""
     where = str(file) if file else "the environment (no evenkeel.toml was found)"
@@ -307,6 +311,5 @@ def _explain(problem: ValidationError, file: Path | None) -> str:
     for error in problem.errors(include_input=False, include_url=False):
         key = ".".join(str(part) for part in error["loc"] if part != "[key]") or "(top level)"
         reason = error["msg"].removeprefix("Value error, ")
-        unknown = "no such key" if error["type"] == "extra_forbidden" else reason
-        clauses.append(f"{key}: {unknown}")
+        clauses.append(f"{key}: {_PLAINLY.get(error['type'], reason)}")
     return f"in {where}: {'; '.join(clauses)}."

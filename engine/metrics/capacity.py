@@ -50,6 +50,12 @@ class Capacity:
     saturated: Floats
     at_least: Floats
 
+    @property
+    def sure(self) -> Floats:
+        """(M) offsets/s; nan unknown, and where no more is known than what a member kept up with."""
+        lower_bound = self.basis.equal(CapacityBasis.AT_LEAST)
+        return np.where(lower_bound, np.nan, self.per_second)
+
 
 def capacities(
     samples: Samples, behind: Flags, lumpy: Flags, configured: Floats, start: Ints

@@ -58,9 +58,9 @@ class Measured:
         lag_for_strategies: (n) offsets, as strategies are given it.
         production: (n) offsets/s, nan unknown.
         bytes_per_record: (n) nan unknown.
-        capacity: (M) offsets/s of each member, nan unknown.
-        weights: (M) the same; unknown of all where no more is known of any than what it kept up with, which says how
-            the group is dealt out, not what its members can do.
+        capacity: (M) offsets/s of each member; nan unknown, and where no more is known than what it kept up with.
+        weights: (M) the same, what it kept up with among them; unknown of all where no more is known of any, since
+            that says how the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
         diagnosis: What is the matter with the group; None in metrics of before there was one.
         load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
@@ -139,7 +139,7 @@ def measured_of(
     numbers = _Arrays(partitions)
     records = of_group.to_pylist()
     capacity, at_least, silent = _of_members(batch, metrics["member_metrics"])
-    firm = ~np.isnan(capacity) & ~at_least
+    sure = np.where(at_least, np.nan, capacity)
     fits = _fits(batch, partitions, start)
     measured_groups = []
     for number, header in enumerate(batch.headers):
@@ -167,7 +167,7 @@ def measured_of(
             capacity_of(capacity[own], at_least[own], silent[own]),
             np.array(row.commit_ages_seconds or (0.0,), np.float64),
         )
-        measured = numbers.of(rows, capacity[own], bool(firm[own].any()), row, load)
+        measured = numbers.of(rows, capacity[own], sure[own], row, load)
         measured_groups.append(
             MeasuredGroup(group=batch.groups[number], measured=measured, withheld=None)
         )
@@ -189,15 +189,15 @@ class _Arrays:
         self.past = PastColumns(partitions)
 
     def of(
-        self, rows: slice, capacity: Floats, firm: bool, group: GroupMetrics, load: Load | None
+        self, rows: slice, capacity: Floats, sure: Floats, group: GroupMetrics, load: Load | None
     ) -> Measured:
         return Measured(
             lag=self.lag.take(rows),
             lag_for_strategies=self.lag_for_strategies.take(rows),
             production=self.production[rows],
             bytes_per_record=self.bytes_per_record[rows],
-            capacity=capacity,
-            weights=capacity if firm else np.full(len(capacity), np.nan),
+            capacity=sure,
+            weights=sure if np.isnan(sure).all() else capacity,
             live=group.live,
             diagnosis=group.diagnosis,
             load=load,

@@ -311,7 +311,7 @@ def _figures(settings: Settings, seen: Observation, number: int) -> Figures:
         settings.rule(group.cluster, group.group),
         production=rates,
         bytes_per_record=seen.sizes.bytes[rows],
-        capacity=seen.capacity.per_second[batch.members_of(number)],
+        capacity=seen.capacity.sure[batch.members_of(number)],
     )
     return judge.figures(spec.owner)
 

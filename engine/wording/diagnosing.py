@@ -37,14 +37,14 @@ def _skipped(fact: Fact) -> str:
 
 
 def _silent(fact: Fact) -> str:
-    who = f"{subjects(fact)} {'commits' if count(fact) == 1 else 'commit'} nothing"
-    since = f"since {duration(known(fact.after))}"
-    return f"{who} {since}, {partitions(fact)}; {rate(known(fact.before))} arrives there"
+    who = f"{subjects(fact)} {'has' if count(fact) == 1 else 'have'} committed nothing"
+    long = f"for {duration(known(fact.after))}"
+    return f"{who} {long}, {partitions(fact)}; {rate(known(fact.before))} arrives there"
 
 
 def _stuck(fact: Fact) -> str:
-    stands = "stands" if count(fact) == 1 else "stand"
-    return f"{subjects(fact)} {stands} still since {duration(known(fact.after))}, though the owner consumes others"
+    stood = "has stood" if count(fact) == 1 else "have stood"
+    return f"{subjects(fact)} {stood} still for {duration(known(fact.after))}, though the owner consumes others"
 
 
 def _slow(fact: Fact) -> str:

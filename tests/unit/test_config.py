@@ -60,6 +60,7 @@ def test_a_connection_completes_a_cluster_of_the_file(write):
     [
         ("lookback = 0", "lookback"),
         ("lokback = 3", "lokback: no such key"),
+        ('[[rules]]\npolicy = {deployment = "class"}', "deployment: write a list"),
         ('[clusters.eu]\nbootstrap = "broker"', "clusters.eu.bootstrap: 'broker' is not host:port"),
         ('[clusters."EU West"]\nbootstrap = "b:1"', "clusters.EU West"),
         ('[[rules]]\nauto_offset_reset = "newest"', "rules.0.auto_offset_reset: use latest"),

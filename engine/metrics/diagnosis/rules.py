@@ -138,11 +138,11 @@ def _hot_partition(group: OneGroup) -> Iterator[Fact]:
 def _too_few_members(group: OneGroup) -> Iterator[Fact]:
     total, capacity = float(group.load.sum()), float(group.capacity.sum())
     if group.over.any() and total > capacity:
-        enough = math.ceil(total / float(np.median(group.capacity)))
+        more = math.ceil((total - capacity) / float(np.median(group.capacity)))
         yield _stated(
             Diagnosis.TOO_FEW_MEMBERS,
             before=len(group.names),
-            after=enough,
+            after=len(group.names) + more,
             bound=int(group.counted.sum()),
         )
         yield fact(FactKind.DIAGNOSIS, "group_load", after=total, bound=capacity)

@@ -110,6 +110,21 @@ def test_what_saves_too_little_is_told_with_what_it_would_save():
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
+        (20.0, "3.0 GB a day less across racks, 100.50 EUR a month saved, cross-rack share"),
+        (120.495, "3.0 GB a day less across racks, cross-rack share"),
+    ],
+)
+def test_what_saves_too_little_money_is_told_in_money(cost, words):
+    """Where that is what is asked for; below a cent nothing is said of it."""
+    told = _told(_bytes(0.8, 4.0, 120.5), _bytes(0.1, 1.0, cost), policy=Policy(cost_gain=500))
+
+    assert told.verdict is Verdict.STAY
+    assert f"too little for a switch: {words}" in because(told.facts)
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
         (
             20.0,
             "3.0 GB a day less across racks, 100.50 EUR a month saved, cross-rack share 80% -> 10%",

@@ -113,6 +113,17 @@ def test_the_scoreboard_says_what_becomes_of_the_group(run, tmp_path):
     assert "forecast_lag_expected" in rows["min_traffic"]
 
 
+def test_when_lag_is_gone_is_not_told_by_what_members_merely_kept_up_with(run, tmp_path):
+    """Nobody knows how much more they could do: that is unknown, not never, of the group and of every strategy."""
+    file = tmp_path / "fluid.evenkeel"
+    record(file, simulate([SITUATIONS["healthy-locked"].group], 6))
+    [group] = objects(run("advise", "--from", str(file), "--json"))
+
+    assert group["total_lag"] > 0
+    assert group["drain_seconds"] is None
+    assert {row["drain_seconds"] for row in group["strategies"]} == {None}
+
+
 def test_an_infeasible_strategy_has_dashes_and_its_reason(run, recording):
     """No number is invented for what could not be replayed."""
     text = run("advise", "--from", recording, "--group", "moving").stdout

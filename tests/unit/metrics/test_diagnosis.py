@@ -89,7 +89,7 @@ def test_a_member_none_of_whose_partitions_moves():
     )
 
     assert diagnosis is Diagnosis.SILENT_MEMBER
-    assert text == "c-0 commits nothing since 20 min, 2 partitions; 20/s arrives there"
+    assert text == "c-0 has committed nothing for 20 min, 2 partitions; 20/s arrives there"
 
 
 def test_a_partition_that_stands_still_beside_others():
@@ -99,7 +99,7 @@ def test_a_partition_that_stands_still_beside_others():
     )
 
     assert diagnosis is Diagnosis.STUCK_PARTITION
-    assert text == "t-0 stands still since 20 min, though the owner consumes others"
+    assert text == "t-0 has stood still for 20 min, though the owner consumes others"
 
 
 def test_a_member_that_does_less_than_its_peers():
@@ -127,6 +127,16 @@ def test_more_arrives_than_all_can_do():
 
     assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
     assert text == "2 members, 3 would do; 24/s arrives, together they do 16/s"
+
+
+def test_more_members_are_asked_for_than_there_are():
+    """Even where as many as there are would do, were all of them as fast as most."""
+    ends = steadily([8, 8, 8], 5, [9000] * 3)
+    commits = steadily([8.1, 8.1, 7], 5, [6000] * 3)
+    diagnosis, text = _diagnosed(THREE, ends, commits)
+
+    assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
+    assert text.startswith("3 members, 4 would do")
 
 
 def test_one_gets_more_than_it_can_do_though_the_total_fits():

@@ -113,18 +113,10 @@ def test_what_comes_of_switches_is_what_was_forecast() -> None:
         }
         for way, (forecast, outcome) in pairs.items():
             assert forecast is not None
-            slack = between_commits(situation)
-            low, high = forecast.forecast_lag_low - slack, forecast.forecast_lag_high + slack
-            held[way] += low <= shown(outcome, situation, at + HOUR // EVERY) <= high
+            came = shown(outcome, situation, at + HOUR // EVERY)
+            held[way] += forecast.forecast_lag_low <= came <= forecast.forecast_lag_high
 
     assert min(held.values()) >= 0.7 * len(SWITCHED), held
-
-
-def between_commits(situation: Situation) -> float:
-    """Records that arrive between two commits, and until ends are read: which of them a snapshot shows is chance."""
-    group = situation.group
-    rates = sum(sum(topic.rates) for topic in group.topics)
-    return 2 * rates * (group.commits.every + ENDS_AFTER)
 
 
 def shown(outcome: Outcome, situation: Situation, snapshot: int) -> float:
