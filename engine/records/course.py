@@ -14,6 +14,10 @@ from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import AdviceState, Diagnosis
 
 
+VERDICT_SECONDS = 3600
+"""So long after it was taken up an advice is held against what it promised."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """A judged snapshot: which strategy paid in it."""
