@@ -172,7 +172,7 @@ def _lines(news: News) -> list[str]:
     if news.kind is NewsKind.SWITCH:
         return [*what, *_why(advice), *_switch(advice)]
     if news.kind is NewsKind.WITHDRAWN:
-        return [*what, f"Why: {sentence(_reason(advice))}"]
+        return [*what, *(_why(advice) or [f"Why: {sentence(_reason(advice))}"])]
     if news.kind is NewsKind.TAKEN_UP:
         promises = advice.uptake.promises if advice.uptake else ()
         return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
@@ -198,7 +198,8 @@ def _why(advice: ScoredAdvice) -> list[str]:
     facts = [
         fact
         for fact in advice.facts or ()
-        if fact.kind is not FactKind.HOW and not (told and fact.measure.startswith(APART))
+        if fact.kind not in (FactKind.HOW, FactKind.DIAGNOSIS)
+        and not (told and fact.measure.startswith(APART))
     ]
     said = because(facts) if advice.facts is not None else advice.reason
     return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
@@ -304,7 +305,8 @@ def _doubts(advice: ScoredAdvice) -> list[str]:
     doubts = []
     if advice.metrics and (unknown := advice.metrics.unknown_lag_partitions):
         doubts.append(f"the lag of {several(unknown, 'partition')} is unknown")
-    if advice.proposed and (left_out := advice.proposed.racks_left_out):
+    about_racks = any(fact.measure.startswith("cross_rack") for fact in advice.facts or ())
+    if about_racks and advice.proposed and (left_out := advice.proposed.racks_left_out):
         doubts.append(f"racks of {several(left_out, 'partition')} are unknown")
     return doubts
 

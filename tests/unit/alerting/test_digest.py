@@ -91,7 +91,8 @@ def test_what_else_speaks_for_a_switch_is_told() -> None:
 
 
 def test_unknown_numbers_are_called_unknown() -> None:
-    """An unknown measure is neither a gain nor a zero; what is unknown lowers the certainty aloud."""
+    """An unknown measure is neither a gain nor a zero; what is unknown of its reason lowers the certainty aloud."""
+    racks = Fact(kind=FactKind.GAIN, measure="cross_rack_share", before=0.5, after=0.1)
     row = {
         "live": score(),
         "proposed": score(racks_left_out=3),
@@ -99,7 +100,8 @@ def test_unknown_numbers_are_called_unknown() -> None:
         "seen_since": None,
         "seen": 1,
     }
-    text = plain_text(digest(news(**row)))
+    assert "racks of" not in plain_text(digest(news(**row)))
+    text = plain_text(digest(news(**row, facts=(racks,))))
     assert "0 partitions change hands." in text
     assert (
         "won in one snapshot so far; the lag of 2 partitions is unknown; racks of 3 partitions are unknown"
@@ -133,7 +135,7 @@ def test_a_changed_strategy_names_the_one_told_before() -> None:
             """\
 payments: no longer switch to sticky
   What: Skewed load: c-0 gets 720/s and does 600/s.
-  Why: Nothing to gain.""",
+  Why: There is no strategy that it could deploy.""",
         ),
         (
             "taken up",
