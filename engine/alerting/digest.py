@@ -241,7 +241,11 @@ def _notes(advice: ScoredAdvice) -> list[str]:
 
 
 def _reason(advice: ScoredAdvice) -> str:
-    return shortened(advice.reason or "no reason was stored", REASON)
+    """The reason, but for what is the matter where that is said before it."""
+    facts = (advice.facts or ()) if _what(advice) else ()
+    apart = [fact for fact in facts if fact.kind is not FactKind.DIAGNOSIS]
+    said = because(apart) if apart and len(apart) < len(facts) else advice.reason
+    return shortened(said or "no reason was stored", REASON)
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.policy import News, new_advice
 from evenkeel.engine.alerting.text import plain_text, section_text
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.message import AlertMessage, Announcement, NewsKind
 from evenkeel.engine.model import Diagnosis, Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot
@@ -174,6 +174,20 @@ def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: st
     message = digest(news(state, **more))
 
     assert section_text(message.sections[0]) == expected
+
+
+def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
+    """An advice that is withdrawn for what the group suffers from tells the names and numbers of that once."""
+    skewed = Fact(
+        kind=FactKind.DIAGNOSIS, measure="skewed_load", subjects=("c-0",), after=720.0, bound=600.0
+    )
+    why = reason("restarting_no_help", ["catching up"])
+    message = digest(news("withdrawn", facts=(why, skewed)))
+
+    assert section_text(message.sections[0]).splitlines()[1:] == [
+        "  What: Skewed load: c-0 gets 720/s and does 600/s.",
+        "  Why: Catching up: over too soon, or too little known, to restart anybody.",
+    ]
 
 
 def test_the_title_counts_by_kind() -> None:
