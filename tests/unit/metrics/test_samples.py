@@ -30,7 +30,7 @@ def test_a_commit_stands_still_only_after_a_while(every: float, stands: bool) ->
 
 
 def test_a_commit_of_moments_ago_goes_on() -> None:
-    """It stood still since the last snapshot, five seconds ago, and moved before; five minutes ago is another matter."""
+    """It stood still since the last snapshot and moved before: five seconds ago, or five minutes, that matters."""
     assert _samples(5, [7, 9], [7, 9], [7, 7]).goes_on.tolist() == [False, True]
     assert _samples(300, [7, 9], [7, 9], [7, 7]).goes_on.tolist() == [False, False]
 
