@@ -169,7 +169,7 @@ def _lines(news: News) -> list[str]:
     if news.kind is NewsKind.SWITCH:
         return [*what, *_why(advice), *_switch(advice)]
     if news.kind is NewsKind.WITHDRAWN:
-        return [*what, f"Why: {sentence(_reason(advice))}"]
+        return [*what, *(_why(advice) or [f"Why: {sentence(_reason(advice))}"])]
     if news.kind is NewsKind.TAKEN_UP:
         promises = advice.uptake.promises if advice.uptake else ()
         return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
@@ -195,7 +195,8 @@ def _why(advice: ScoredAdvice) -> list[str]:
     facts = [
         fact
         for fact in advice.facts or ()
-        if fact.kind is not FactKind.HOW and not (told and fact.measure.startswith(APART))
+        if fact.kind not in (FactKind.HOW, FactKind.DIAGNOSIS)
+        and not (told and fact.measure.startswith(APART))
     ]
     said = because(facts) if advice.facts is not None else advice.reason
     return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
@@ -237,7 +238,11 @@ def _notes(advice: ScoredAdvice) -> list[str]:
 
 
 def _reason(advice: ScoredAdvice) -> str:
-    return shortened(advice.reason or "no reason was stored", REASON)
+    """The reason, but for what is the matter where that is said before it."""
+    facts = (advice.facts or ()) if _what(advice) else ()
+    apart = [fact for fact in facts if fact.kind is not FactKind.DIAGNOSIS]
+    said = because(apart) if apart and len(apart) < len(facts) else advice.reason
+    return shortened(said or "no reason was stored", REASON)
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:
@@ -301,7 +306,8 @@ def _doubts(advice: ScoredAdvice) -> list[str]:
     doubts = []
     if advice.metrics and (unknown := advice.metrics.unknown_lag_partitions):
         doubts.append(f"the lag of {several(unknown, 'partition')} is unknown")
-    if advice.proposed and (left_out := advice.proposed.racks_left_out):
+    about_racks = any(fact.measure.startswith("cross_rack") for fact in advice.facts or ())
+    if about_racks and advice.proposed and (left_out := advice.proposed.racks_left_out):
         doubts.append(f"racks of {several(left_out, 'partition')} are unknown")
     return doubts
 

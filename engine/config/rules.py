@@ -30,7 +30,7 @@ class Policy(Strict):
     Attributes:
         deployment: Which strategies may be advised, by how a user gets them.
         lag_gain: By how much of it the lag an hour ahead must fall, from the low end of staying to the high end of the
-            switch.
+            switch; where the hour changes the lag by less than that lag, by how much of that change.
         least_saving_bytes_per_day: Least saving across racks.
         least_saving_records_per_day: Least saving across racks where bytes are not known.
         cost_gain: Least saving a month, in the rule's currency; where costs are known it stands in for both.

@@ -123,18 +123,15 @@ class Observation:
 
     @cached_property
     def still(self) -> Flags:
-        """(n) partitions that are behind, while their commit stood still for all of the newest interval."""
-        if len(self.samples) < 2:
-            return np.zeros(len(self.counted), np.bool_)
-        still: Flags = self.counted & (np.nan_to_num(self.delay) > 0) & self.samples.stood[0]
-        return still
+        """(n) partitions that are behind, while their commit stands still."""
+        behind: Flags = self.counted & (np.nan_to_num(self.delay) > 0)
+        return behind & self.samples.stands
 
     @cached_property
     def silent(self) -> Flags:
-        """(M) members of whom one of these stands still, and none they own moves."""
+        """(M) members of whom one of these stands still, and none they own goes on."""
         owner = np.where(self.counted, self.batch.partitions.owner, NONE).astype(np.int32)
-        moved = self.samples.moved[0] if len(self.samples) > 1 else self.still
-        return silent_members(self.still, moved, owner, len(self.batch.members))
+        return silent_members(self.still, self.samples.goes_on, owner, len(self.batch.members))
 
 
 def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> Observation:

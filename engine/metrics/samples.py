@@ -18,6 +18,9 @@ import numpy.typing as npt
 from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.model import NONE, Column, Flags, Floats, Indices
 
+STILL_SECONDS = 30.0
+"""A commit that stands still for less may be the next one's turn: snapshots can be seconds apart."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
@@ -107,6 +110,25 @@ class Samples:
         """(S - 1, n) whether the commit stood still through each interval, with one owner."""
         stood: Flags = self.stayed & (self.consumed == 0)
         return stood
+
+    @cached_property
+    def stands(self) -> Flags:
+        """(n) whether the commit has stood still up to now, with one owner, for long enough to mean something."""
+        on, passed = np.ones(self.end.shape[1], np.bool_), np.zeros(self.end.shape[1])
+        for stood, seconds in zip(self.stood, self.seconds, strict=True):
+            on &= stood
+            passed += np.where(on, np.nan_to_num(seconds), 0)
+        stands: Flags = passed >= STILL_SECONDS
+        return stands
+
+    @cached_property
+    def goes_on(self) -> Flags:
+        """(n) whether the commit went on within the time after which standing still would mean something."""
+        went, passed = np.zeros(self.end.shape[1], np.bool_), np.zeros(self.end.shape[1])
+        for moved, seconds in zip(self.moved, self.seconds, strict=True):
+            went |= moved & (passed < STILL_SECONDS)
+            passed += np.nan_to_num(seconds)
+        return went
 
     @cached_property
     def age(self) -> Floats:

@@ -33,6 +33,7 @@ from evenkeel.engine.records import (
     table_of,
 )
 from evenkeel.engine.records.course import AdviceCheck, Course, Promise, Uptake
+from evenkeel.engine.wording import because
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CLUSTER = "test"
@@ -73,7 +74,7 @@ def advice(
     """Advice on the snapshot `s1` that has come to a state, with the scores and forecasts it rests on."""
     switch = state == "confirmed"
     gain = Fact(kind=FactKind.GAIN, measure="forecast_lag_expected", before=120_000, after=300)
-    even = Fact(kind=FactKind.REASON, measure="could_be_more_even", subjects=("sticky",))
+    well = Fact(kind=FactKind.REASON, measure="nothing_deployable")
     row = {
         **KEYS,
         "snapshot_id": "s1",
@@ -81,8 +82,8 @@ def advice(
         "group_id": group,
         "verdict": Verdict.SWITCH if switch else Verdict.STAY,
         "strategy": strategy if switch else None,
-        "reason": "lag in an hour 120,000 -> 300 offsets" if switch else "nothing to gain",
-        "facts": (gain,) if switch else (even,),
+        "reason": "lag in an hour 120,000 -> 300 offsets" if switch else because((well,)),
+        "facts": (gain,) if switch else (well,),
         "how": "set partition.assignment.strategy",
         "seen": 7 if switch else 0,
         "seen_since": NOW - timedelta(minutes=30) if switch else None,

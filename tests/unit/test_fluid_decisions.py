@@ -57,7 +57,7 @@ def test_what_crosses_racks_pays_by_its_bytes():
     (little,) = decisions(SITUATIONS["healthy-racks-little"].group, (13,))
 
     assert (much.advice.verdict, much.advice.strategy) == (Verdict.SWITCH, "range")
-    assert "GB a day less across racks" in because(much.advice.facts)
+    assert "TB a day less across racks" in because(much.advice.facts)
     assert "restarts hold up about" in because(much.advice.facts)
     assert "would save is too little for a switch: " in because(little.advice.facts)
 

@@ -161,7 +161,7 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Message]) -> Ta
             "diagnosis_reason": (change and because(change.facts)) or None,
         }
         rows.append([*cells(columns, row), headings.get((group, at), "")])
-    return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True)
+    return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True, beside=2)
 
 
 def held(checks: Sequence[ForecastCheck], seconds: float) -> str:

@@ -99,6 +99,7 @@ class Table:
         rows: As many cells each.
         title: A line above it.
         apart: Whether the last column may become a table of its own where the screen is too narrow for both.
+        beside: How many of the first columns then stand beside it.
         spare: Headings of columns that a screen too narrow for all does without first, in this order.
     """
 
@@ -106,18 +107,20 @@ class Table:
     rows: Sequence[Sequence[str]]
     title: str | None = None
     apart: bool = False
+    beside: int = 1
     spare: Sequence[str] = ()
 
     def split(self) -> list[Table]:
-        """The table without its last column, and that column beside the first."""
+        """The table without its last column, and that column beside the first ones, where it has a word."""
         first = Table(
             headings=self.headings[:-1],
             rows=[r[:-1] for r in self.rows],
             title=self.title,
             spare=self.spare,
         )
-        pick = [(row[0], row[-1]) for row in self.rows]
-        return [first, Table(headings=(self.headings[0], self.headings[-1]), rows=pick)]
+        said = [(*row[: self.beside], row[-1]) for row in self.rows if row[-1]]
+        headings = (*self.headings[: self.beside], self.headings[-1])
+        return [first, Table(headings=headings, rows=said)]
 
 
 def show(tables: Sequence[Table], console: Console | None = None) -> None:
@@ -194,8 +197,9 @@ def _draw(table: Table, screen: Console) -> None:
     if table.apart and max(map(len, plain(table))) > screen.width:
         first, last = table.split()
         _draw(first, screen)
-        screen.print()
-        _draw(last, screen)
+        if last.rows:
+            screen.print()
+            _draw(last, screen)
         return
     for line in lay_out(table, screen.width):
         styled = ((s.text, _LOOKS.get(s.style) or _STYLES.get(s.text, "")) for s in line)

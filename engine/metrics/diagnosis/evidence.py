@@ -100,8 +100,8 @@ class OneGroup:
         self.has_past = bool(there.any())  # another group of the batch may have one
         self.consumed = samples.consumed[:RECENT, rows]
         self.seconds = samples.seconds[:RECENT, rows]
-        self.moved: Flags = np.logical_or.reduce(samples.moved[:1, rows], axis=0)
-        self.still: Flags = self.behind & np.logical_or.reduce(samples.stood[:1, rows], axis=0)
+        self.goes_on: Flags = samples.goes_on[rows]
+        self.still: Flags = self.behind & samples.stands[rows]
         owned = (samples.owner[1 : RECENT + 1, rows] != NONE).any(axis=1)
         self.was_empty = bool((there[:RECENT].any(axis=1) & ~owned).any())
         capacity = evidence.capacity
@@ -123,8 +123,8 @@ class OneGroup:
 
     @cached_property
     def silent(self) -> Flags:
-        """(M) members none of whose partitions moves, though one is behind."""
-        return silent_members(self.still, self.moved, self.owner, len(self.names))
+        """(M) members none of whose partitions goes on, though one is behind."""
+        return silent_members(self.still, self.goes_on, self.owner, len(self.names))
 
     @cached_property
     def over(self) -> Flags:

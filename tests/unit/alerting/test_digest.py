@@ -11,7 +11,7 @@ import pytest
 from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
 from evenkeel.engine.alerting.policy import News, new_advice
 from evenkeel.engine.alerting.text import plain_text, section_text
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.message import AlertMessage, Announcement, NewsKind
 from evenkeel.engine.model import Diagnosis, Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot
@@ -91,7 +91,8 @@ def test_what_else_speaks_for_a_switch_is_told() -> None:
 
 
 def test_unknown_numbers_are_called_unknown() -> None:
-    """An unknown measure is neither a gain nor a zero; what is unknown lowers the certainty aloud."""
+    """An unknown measure is neither a gain nor a zero; what is unknown of its reason lowers the certainty aloud."""
+    racks = Fact(kind=FactKind.GAIN, measure="cross_rack_share", before=0.5, after=0.1)
     row = {
         "live": score(),
         "proposed": score(racks_left_out=3),
@@ -99,7 +100,8 @@ def test_unknown_numbers_are_called_unknown() -> None:
         "seen_since": None,
         "seen": 1,
     }
-    text = plain_text(digest(news(**row)))
+    assert "racks of" not in plain_text(digest(news(**row)))
+    text = plain_text(digest(news(**row, facts=(racks,))))
     assert "0 partitions change hands." in text
     assert (
         "won in one snapshot so far; the lag of 2 partitions is unknown; racks of 3 partitions are unknown"
@@ -133,7 +135,7 @@ def test_a_changed_strategy_names_the_one_told_before() -> None:
             """\
 payments: no longer switch to sticky
   What: Skewed load: c-0 gets 720/s and does 600/s.
-  Why: Nothing to gain.""",
+  Why: There is no strategy that it could deploy.""",
         ),
         (
             "taken up",
@@ -172,6 +174,20 @@ def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: st
     message = digest(news(state, **more))
 
     assert section_text(message.sections[0]) == expected
+
+
+def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
+    """An advice that is withdrawn for what the group suffers from tells the names and numbers of that once."""
+    skewed = Fact(
+        kind=FactKind.DIAGNOSIS, measure="skewed_load", subjects=("c-0",), after=720.0, bound=600.0
+    )
+    why = reason("restarting_no_help", ["catching up"])
+    message = digest(news("withdrawn", facts=(why, skewed)))
+
+    assert section_text(message.sections[0]).splitlines()[1:] == [
+        "  What: Skewed load: c-0 gets 720/s and does 600/s.",
+        "  Why: Catching up: over too soon, or too little known, to restart anybody.",
+    ]
 
 
 def test_the_title_counts_by_kind() -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -48,6 +49,16 @@ def test_a_terminal_of_100_columns_is_enough():
     assert "Why" in text
     assert text.count("orders") == 2
     assert all(len(line.rstrip()) <= 100 for line in text.splitlines() if "\x1b" not in line)
+
+
+def test_what_stands_apart_keeps_its_first_columns_where_it_has_a_word():
+    """A message is told with its group and its moment; rows without one are not told again."""
+    rows = [["orders", "1:00", "a" * 60, ""], ["orders", "2:00", "b" * 60, "switch " * 5]]
+    table = Table(headings=["Group", "At", "Why", "Message"], rows=rows, apart=True, beside=2)
+    lines = [line.split() for line in drawn(table, 80).splitlines() if line.startswith("orders")]
+
+    assert [line[1] for line in lines] == ["1:00", "2:00", "2:00"]
+    assert drawn(replace(table, rows=rows[:1]), 60).count("Message") == 0
 
 
 def test_a_wide_terminal_gets_one_table():

@@ -1,0 +1,43 @@
+"""What snapshots in a row say of commits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evenkeel.engine.metrics.samples import Samples
+
+
+def _samples(every: float, *committed: list[float]) -> Samples:
+    """Two partitions of one member, newest sample first; nothing is ever all read."""
+    commits = np.array(committed)
+    seconds = -every * np.arange(len(commits), dtype=float)
+    return Samples(
+        begin=np.zeros_like(commits),
+        end=np.full_like(commits, 1000.0),
+        committed=commits,
+        at=np.repeat(seconds[:, None], 2, axis=1),
+        owner=np.zeros(commits.shape, np.int32),
+    )
+
+
+@pytest.mark.parametrize(("every", "stands"), [(300, True), (30, True), (20, True), (5, False)])
+def test_a_commit_stands_still_only_after_a_while(every: float, stands: bool) -> None:
+    """Three snapshots seconds apart see too little: the next commit may just be due."""
+    seen = _samples(every, [7, 9], [7, 8], [7, 7])
+
+    assert seen.stands.tolist() == [stands, False]
+
+
+def test_a_commit_of_moments_ago_goes_on() -> None:
+    """It stood still since the last snapshot and moved before: five seconds ago, or five minutes, that matters."""
+    assert _samples(5, [7, 9], [7, 9], [7, 7]).goes_on.tolist() == [False, True]
+    assert _samples(300, [7, 9], [7, 9], [7, 7]).goes_on.tolist() == [False, False]
+
+
+def test_one_snapshot_says_nothing_of_it() -> None:
+    """Neither that a commit stands nor that it goes on."""
+    seen = _samples(5, [7, 9])
+
+    assert not seen.stands.any()
+    assert not seen.goes_on.any()
