@@ -22,7 +22,8 @@ SELECT
         SELECT jsonb_agg(to_jsonb(c) ORDER BY c.after_seconds, c.measure DESC)
         FROM advice_check AS c
         INNER JOIN advice AS checking ON checking.advice_id = c.advice_id
-        WHERE checking.cluster = a.cluster
+        WHERE a.course #> '{uptakes, -1}' IS NOT NULL -- else nothing is looked for
+            AND checking.cluster = a.cluster
             AND checking.group_id = a.group_id
             AND checking.advice_id <= a.advice_id
             AND c.taken_up_at = CAST(a.course #>> '{uptakes, -1, at}' AS timestamptz)
