@@ -24,12 +24,13 @@ from evenkeel.engine.wording.numbers import (
     sentence,
     since,
 )
-from evenkeel.engine.wording.outlook import ahead, came, price, promised
+from evenkeel.engine.wording.outlook import ahead, band, came, price, promised
 
 __all__ = [
     "ARROW",
     "ahead",
     "and_more",
+    "band",
     "because",
     "byte_rate",
     "came",

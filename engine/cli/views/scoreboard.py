@@ -16,6 +16,7 @@ from evenkeel.engine.model import Advice, Deployment, Verdict, places_tasks
 from evenkeel.engine.records import AdviceColumns, CandidateRow, GroupMetrics, record_of
 from evenkeel.engine.wording import (
     and_more,
+    band,
     because,
     byte_rate,
     change,
@@ -109,7 +110,7 @@ _STRATEGY = pick(
 )
 
 
-_AHEAD = pick(CandidateRow, "forecast_lag_expected", "forecast_lag_low", "forecast_lag_high")
+_AHEAD = pick(CandidateRow, "forecast_lag_low", "forecast_lag_expected", "forecast_lag_high")
 _DRAINED, _RESTARTS = pick(CandidateRow, "forecast_drained_seconds_expected", "price_restarts")
 _FORECAST = (">Lag in 1 h:\nexpected\n(low to high)", ">Drained\nin", head(_RESTARTS))
 
@@ -138,9 +139,10 @@ def strategies(judged: Judged) -> Table:
 
 def _ahead(row: Mapping[str, Any]) -> list[str]:
     """The lag in an hour, when nothing is left, and how many restarts that takes."""
-    lag = [number(round(row[spec.name])) for spec in _AHEAD if row[spec.name] is not None]
-    band = f"{lag[0]} ({lag[1]} to {lag[2]})" if lag else cell(_AHEAD[0], None, row)
-    return [band, *cells([_DRAINED, _RESTARTS], row)]
+    ends = [row[spec.name] for spec in _AHEAD if row[spec.name] is not None]
+    _, expected, _ = _AHEAD
+    lag = band(ends, lambda offsets: number(round(offsets))) if ends else cell(expected, None, row)
+    return [lag, *cells([_DRAINED, _RESTARTS], row)]
 
 
 def _whole_story(row: Mapping[str, Any]) -> str:
