@@ -191,12 +191,12 @@ APART = ("forecast_", "price_")
 
 def _why(advice: ScoredAdvice) -> list[str]:
     """The reason, but for what is told apart of it."""
-    told = advice.forecast is not None
+    foreseen = advice.forecast is not None
     facts = [
         fact
         for fact in advice.facts or ()
         if fact.kind not in (FactKind.HOW, FactKind.DIAGNOSIS)
-        and not (told and fact.measure.startswith(APART))
+        and not (foreseen and fact.measure.startswith(APART))
     ]
     said = because(facts) if advice.facts is not None else advice.reason
     return [f"Why: {sentence(shortened(said, REASON))}"] if said else []
