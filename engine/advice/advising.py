@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evenkeel.engine.advice.afterwards import VERDICT_SECONDS
 from evenkeel.engine.advice.wins import claim_of
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import MOMENT, Fact, reason
 from evenkeel.engine.model import Advice, AdviceState, Verdict
-from evenkeel.engine.records.course import Course, Mute, Uptake
+from evenkeel.engine.records.course import VERDICT_SECONDS, Course, Mute, Uptake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,25 @@ from datetime import datetime, timedelta
 from evenkeel.engine.advice.sight import Live
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.forecast import SOON_SECONDS
 from evenkeel.engine.model import AdviceState, Candidate, Diagnosis
-from evenkeel.engine.records.course import AdviceCheck, Course, Mute, Promise, Uptake
+from evenkeel.engine.records.course import (
+    VERDICT_SECONDS,
+    AdviceCheck,
+    Course,
+    Mute,
+    Promise,
+    Uptake,
+)
 
-SOON_SECONDS, VERDICT_SECONDS, DAY_SECONDS = 900, 3600, 86_400
-"""When promises are checked after an advice was taken up; after a day, those for an hour must still hold."""
+DAY_SECONDS = 86_400
+"""
+Promises are checked as soon as the nearer forecast is due, an hour after an advice was taken up, and after a day, when
+those for an hour must still hold.
+"""
 
 NEAR = 0.1
-"""
-A snapshot tells what came when it is off the moment by no more than this share of the time since then, nor than half of
-the time since the snapshot before: else another is nearer.
-"""
+"""A snapshot tells what came when it is off the moment by no more than this share of the time till then."""
 
 SHARE_BAND = 0.05
 """A cross-rack share is promised to within so many points of 1."""
@@ -60,7 +68,7 @@ def promises_of(candidate: Candidate | None) -> tuple[Promise, ...]:
     if candidate is None:
         return ()
     promised: list[Promise] = []
-    soon, hour, day = SOON_SECONDS, VERDICT_SECONDS, DAY_SECONDS
+    soon, hour, day = int(SOON_SECONDS), VERDICT_SECONDS, DAY_SECONDS
     if (f := candidate.forecast) is not None:
         bands = {
             "lag": ("offsets", (f.forecast_lag_low, f.forecast_lag_expected, f.forecast_lag_high)),
@@ -131,12 +139,23 @@ def checked(
         again = reason("assignment_changed_again", [uptake.strategy])
         return _closed(course, uptake, at, (), checks, _unknown(uptake, again))
     late_by = (at - uptake.at).total_seconds()
-    nearest = (at - course.at).total_seconds() / 2
-    left, checks = _due(uptake, live, late_by, nearest)
+    every = (at - course.at).total_seconds()
+    left, checks = _due(uptake, live, late_by, every)
     outcome = None
     if all(promise.after_seconds > VERDICT_SECONDS for promise in left):
         outcome = _outcome(uptake, checks)
     return _closed(course, uptake, at, left, checks, outcome)
+
+
+def within(ahead: float, every: float) -> float:
+    """
+    By how many seconds a snapshot may be off the moment of which it tells what came.
+
+    Args:
+        ahead: Seconds from when that was promised or forecast to the moment.
+        every: Seconds since the snapshot before; off by more than half of that, another is nearer.
+    """
+    return min(NEAR * ahead, every / 2)
 
 
 def _settles(uptake: Uptake, at: datetime) -> bool:
@@ -149,13 +168,13 @@ def _settles(uptake: Uptake, at: datetime) -> bool:
 
 
 def _due(
-    uptake: Uptake, live: Live | None, late_by: float, nearest: float
+    uptake: Uptake, live: Live | None, late_by: float, every: float
 ) -> tuple[tuple[Promise, ...], tuple[AdviceCheck, ...]]:
     """The promises that are left, and the checks of those that are due."""
     left, checks = [], []
     for promise in uptake.promises:
         off = late_by - promise.after_seconds
-        near = min(NEAR * promise.after_seconds, nearest)
+        near = within(promise.after_seconds, every)
         if off < -near or (live is None and off <= near):
             left.append(promise)
         else:

@@ -12,7 +12,7 @@ from evenkeel.engine.figures import Score
 from evenkeel.engine.message import AlertMessage, MessageKind, NewsKind, Section, Severity
 from evenkeel.engine.model import Move, Verdict
 from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
-from evenkeel.engine.records.course import Promise
+from evenkeel.engine.records.course import VERDICT_SECONDS, Promise
 from evenkeel.engine.wording import (
     ahead,
     and_more,
@@ -45,9 +45,6 @@ NAMED = 12
 
 REASON = 400
 """Characters of one quoted reason."""
-
-VERDICT_SECONDS = 3600
-"""So long after it was taken up an advice is held against what it promised."""
 
 NO_OWNERS: Mapping[str, str] = {}
 

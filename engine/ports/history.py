@@ -122,14 +122,9 @@ class ResultHistory(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousAdvice:
-    """
-    What the advice before a snapshot preferred for a group, and in how many snapshots in a row; *course* is how far it
-    has come, None where there is nothing to remember.
-    """
+    """How far the advice of a group had come before a snapshot; *course* is None where there is nothing to remember."""
 
     group_id: str
-    strategy: str | None
-    seen: int
     course: Course | None = None
 
 

@@ -13,6 +13,9 @@ from evenkeel.engine.columns import Int32, Unit, column
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import AdviceState, Diagnosis
 
+VERDICT_SECONDS = 3600
+"""So long after it was taken up an advice is held against what it promised."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:

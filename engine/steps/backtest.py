@@ -9,10 +9,18 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from evenkeel.engine.advice.afterwards import within
 from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.forecast import HORIZON_SECONDS, STEPS, futures, load_of, outlooks
+from evenkeel.engine.forecast import (
+    HORIZON_SECONDS,
+    SOON_SECONDS,
+    STEPS,
+    futures,
+    load_of,
+    outlooks,
+)
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import Lake
@@ -21,14 +29,8 @@ from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.telling import Looked, Message, Telling
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 
-AHEAD = (900.0, 3600.0)
+AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
 """Seconds ahead for which a forecast is held against what came."""
-
-NEAR = 0.1
-"""
-A snapshot tells what came when it is off the moment by no more than this share of the time ahead, nor than half of the
-time since the snapshot before: else another is nearer.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +184,7 @@ def _came(seen: Observation, number: int, story: _Story) -> Iterator[ForecastChe
     left = []
     for check in story.pending:
         late = (header.taken_at - check.due).total_seconds()
-        near = min(NEAR * (check.due - check.at).total_seconds(), every / 2)
+        near = within((check.due - check.at).total_seconds(), every)
         if same and late < -near:
             left.append(check)
         elif same and abs(late) <= near:

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from evenkeel.engine.advice.by_racks import SECONDS_PER_DAY
 from evenkeel.engine.config import Policy
 from evenkeel.engine.datasets.arrays import flags_to, floats_of, floats_to, list_starts
 from evenkeel.engine.forecast import UNCERTAIN, Load
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis, Flags, Floats, Indices
 from evenkeel.engine.records import GroupMetrics
-
-SECONDS_PER_DAY = 86_400
 
 
 def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:

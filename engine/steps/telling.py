@@ -21,7 +21,7 @@ from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.message import Announcement, NewsKind, Section
 from evenkeel.engine.metrics.observe import Observation
-from evenkeel.engine.model import Diagnosis, Move
+from evenkeel.engine.model import Move
 from evenkeel.engine.ports import ScoredAdvice
 from evenkeel.engine.records import (
     AdviceCheck,
@@ -34,13 +34,12 @@ from evenkeel.engine.records import (
 )
 from evenkeel.engine.steps.advise import advice_row, advise_groups
 from evenkeel.engine.steps.candidate_rows import Proposal, candidate_table
+from evenkeel.engine.steps.kept_past import needs_forecast
 from evenkeel.engine.steps.measure import tables_of
 from evenkeel.engine.steps.measured import MeasuredGroup, measured_of
 from evenkeel.engine.steps.propose import propose_anyway
 from evenkeel.engine.steps.reading import BatchWithPast
 from evenkeel.engine.steps.sights import of_tables
-
-SECONDS_PER_DAY = 86_400
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -191,21 +190,11 @@ def may_switch(metrics: GroupMetrics, course: Course | None, policy: Policy) -> 
     """
     Whether a group may be told to switch, or held to what it was told.
 
-    It may not where its assignment has no part in how far behind it is, all its partitions have an owner, and all that
-    crosses racks is less than what would have to be saved.
+    It may not where nobody asks for its forecast and all its partitions have an owner.
     """
     if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
         return True
-    live = metrics.live
-    if metrics.diagnosis is not Diagnosis.KEEPS_UP or live is None or metrics.unowned_partitions:
-        return True
-    if policy.cost_gain is not None:
-        return True
-    crossing = live.cross_rack_bytes_per_second
-    if crossing is not None:
-        return crossing * SECONDS_PER_DAY >= policy.least_saving_bytes_per_day
-    records = (live.cross_rack_rate_share or 0.0) * (metrics.production_per_second or 0.0)
-    return records * SECONDS_PER_DAY >= policy.least_saving_records_per_day
+    return bool(metrics.unowned_partitions) or needs_forecast(metrics, policy)
 
 
 def _notes(*rows: CandidateRow | None) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
--- What each group was told last before a snapshot: one row per group that the newest advised snapshot before it has advice
--- for (or the newest that was not partial), or that the snapshot itself has metrics of. A group that was missing for a
--- while goes on where it was.
+-- How far the advice of each group had come before a snapshot: one row per group that the newest advised snapshot before
+-- it has advice for (or the newest that was not partial), or that the snapshot itself has metrics of. A group that was
+-- missing for a while goes on where it was.
 --
 -- Parameters:
 --   :cluster text      Configured name of the cluster.
@@ -38,15 +38,10 @@ named AS (
 
 SELECT
     named.group_id,
-    newest.strategy,
-    newest.seen,
     newest.course
 FROM named
 CROSS JOIN LATERAL (
-    SELECT
-        advice.strategy,
-        advice.seen,
-        advice.course
+    SELECT advice.course
     FROM advice
     WHERE
         advice.group_id = named.group_id

@@ -216,8 +216,7 @@ class MemoryAdvice(Memory):
             if row.group_id in named
         }
         return [
-            PreviousAdvice(group_id=name, strategy=row.strategy, seen=row.seen, course=row.course)
-            for name, row in sorted(newest.items())
+            PreviousAdvice(group_id=name, course=row.course) for name, row in sorted(newest.items())
         ]
 
     def advised_snapshot(self, snapshot_id: str) -> AdvisedSnapshot | None:

@@ -51,7 +51,7 @@ def test_previous_advice_is_that_of_the_advised_snapshot_before(history: History
     fill(history, 0, "other")
     unknown, waiting = manifest(9).snapshot_id, manifest(8)
     history.store_snapshot(waiting)
-    said = [PreviousAdvice(group_id="orders-app", strategy="range", seen=2)]
+    said = [PreviousAdvice(group_id="orders-app")]
     assert history.previous_advice(first) == []
     assert [history.previous_advice(one) for one in (second, third, unknown)] == [said] * 3
 

@@ -26,8 +26,9 @@ NAMES = (
     "hot-shared",
     "slow-member-mended",
     "healthy-drifting",
+    "catching-up-skewed",
 )
-SNAPSHOTS = 62
+SNAPSHOTS = 64
 
 
 def piped(lake: Recording, settings: Settings) -> Iterator[AlertMessage]:
