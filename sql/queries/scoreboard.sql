@@ -8,7 +8,7 @@
 -- under the strategy, how many partitions they moved, and would have moved with it in force; null where there was none.
 -- forecast_: what becomes of the group in the coming hour under each, low and high with one case in ten beyond either; null
 -- where it keeps up and little crosses racks. price_: what it takes to get there; price_offset_seconds is to be set against
--- the fall of forecast_lag_integral.
+-- the fall of forecast_lag_integral_expected. All ends of all forecasts are in the view strategy_scoreboard.
 -- proof says what is proven of an assignment, findings what is wrong with it, notes what was taken for what is not known
 -- and what else is to be said; they are null or empty for most.
 --
@@ -61,20 +61,13 @@ SELECT
     replayed.moved AS last_week_moved,
     replayed.would_have_moved AS last_week_would_have_moved,
     board.drain_seconds,
-    board.forecast_soon_lag_low,
-    board.forecast_soon_lag_expected,
-    board.forecast_soon_lag_high,
     board.forecast_lag_low,
     board.forecast_lag_expected,
     board.forecast_lag_high,
     board.forecast_delay_seconds_expected,
-    board.forecast_drained_seconds_low,
     board.forecast_drained_seconds_expected,
-    board.forecast_drained_seconds_high,
     board.forecast_utilisation_expected,
-    board.forecast_lag_integral_low,
     board.forecast_lag_integral_expected,
-    board.forecast_lag_integral_high,
     board.price_restarts,
     board.price_held_up_offsets,
     board.price_offset_seconds,
