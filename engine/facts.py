@@ -118,6 +118,11 @@ def reason(measure: str, names: Iterable[str] = (), **known: float | str | None)
     return fact(FactKind.REASON, measure, names, **known)
 
 
+def remark(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
+    """What is to be said of the fact before, as a `fact`."""
+    return fact(FactKind.REMARK, measure, names, **known)
+
+
 def of_kind(facts: Iterable[Fact], *kinds: FactKind) -> tuple[Fact, ...]:
     """Those of some kinds, in their order."""
     return tuple(fact for fact in facts if fact.kind in kinds)

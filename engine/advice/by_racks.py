@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from evenkeel.engine.advice.standing import Argument, Standing
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact, FactKind, remark
 from evenkeel.engine.figures import Score
 from evenkeel.engine.metrics.money import CENT
 
@@ -94,7 +94,7 @@ def _money(live: Score, other: Score, least: float) -> _Saving | None:
     before, after = live.cross_rack_cost_per_month, other.cross_rack_cost_per_month
     if before is None or after is None:
         return None
-    fact = _compared("cross_rack_cost_per_month", before, after, live.currency)
+    fact = remark("cross_rack_cost_per_month", before=before, after=after, unit=live.currency)
     return _Saving(fact=fact, saved=before - after, least=least)
 
 
@@ -118,7 +118,7 @@ def _traffic(standing: Standing, other: Score) -> _Saving | None:
     for measure, (before, after), unit, least in pairs:
         if before is not None and after is not None:
             saved = (before - after) * SECONDS_PER_DAY
-            fact = _compared(measure, before, after, unit)
+            fact = remark(measure, before=before, after=after, unit=unit)
             return _Saving(fact=fact, saved=saved, least=least)
     return None
 
@@ -135,8 +135,4 @@ def _share(live: Score, other: Score) -> tuple[Fact, ...]:
     before, after = live.cross_rack_share, other.cross_rack_share
     if before is None or after is None:
         return ()
-    return (_compared("cross_rack_share", before, after, "share"),)
-
-
-def _compared(measure: str, before: float, after: float, unit: str | None) -> Fact:
-    return Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after, unit=unit)
+    return (remark("cross_rack_share", before=before, after=after, unit="share"),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenkeel.engine.advice.standing import Standing
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact, remark
 from evenkeel.engine.model import Candidate
 
 BUSY = 0.5
@@ -30,10 +30,12 @@ def _counts(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
     named = (*standing.counts, *candidate.counts)
     if len(named) == 2:
         subjects = tuple(name for counts in named for name in counts.subjects)
-        return (Fact(kind=FactKind.REMARK, measure="member_counts", subjects=subjects),)
-    most = _compared("most_partitions", live.most_partitions, other.most_partitions, "partitions")
-    pair = live.fewest_partitions, other.fewest_partitions
-    return most, _compared("fewest_partitions", *pair, "partitions")
+        return (remark("member_counts", subjects),)
+    ends = ("most_partitions", "fewest_partitions")
+    return tuple(
+        remark(end, before=getattr(live, end), after=getattr(other, end), unit="partitions")
+        for end in ends
+    )
 
 
 def _load(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
@@ -45,8 +47,4 @@ def _load(standing: Standing, candidate: Candidate) -> tuple[Fact, ...]:
         return ()
     if before - after < standing.policy.lag_gain * before:
         return ()
-    return (_compared("forecast_utilisation_expected", before, after, "share"),)
-
-
-def _compared(measure: str, before: float, after: float, unit: str) -> Fact:
-    return Fact(kind=FactKind.REMARK, measure=measure, before=before, after=after, unit=unit)
+    return (remark("forecast_utilisation_expected", before=before, after=after, unit="share"),)

@@ -14,7 +14,6 @@ _VALUES: Mapping[str | None, Callable[[float], str]] = {
     "offsets": lambda value: offsets(round(value)),
     "s": duration,
     "share": percent,
-    "ratio": lambda value: f"{value:.2f}",
 }
 
 
