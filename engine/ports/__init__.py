@@ -29,7 +29,15 @@ from evenkeel.engine.ports.history import (
     SnapshotHistory,
     WaitingSnapshot,
 )
-from evenkeel.engine.ports.lake import Compacted, Lake, LakeDay, LakeFile, Manifest, WrittenPart
+from evenkeel.engine.ports.lake import (
+    ALL,
+    Compacted,
+    Lake,
+    LakeDay,
+    LakeFile,
+    Manifest,
+    WrittenPart,
+)
 from evenkeel.engine.ports.operation import (
     ClusterFacts,
     FailingStep,
@@ -41,6 +49,7 @@ from evenkeel.engine.ports.operation import (
 )
 
 __all__ = [
+    "ALL",
     "AdviceHistory",
     "AdvisedSnapshot",
     "Cluster",

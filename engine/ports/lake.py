@@ -9,6 +9,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+ALL = 1_000_000
+"""A number of snapshots that no cluster has."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeFile:

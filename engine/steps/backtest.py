@@ -23,7 +23,7 @@ from evenkeel.engine.forecast import (
 )
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
-from evenkeel.engine.ports import Lake
+from evenkeel.engine.ports import ALL, Lake
 from evenkeel.engine.steps.measure import observed_of
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.telling import Looked, Message, Telling
@@ -80,12 +80,9 @@ def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -
         the end.
     """
     walk = _Walk(lake, settings, cluster)
-    for snapshot_id in lake.snapshots(cluster, limit=_ALL)[::-1]:
+    for snapshot_id in lake.snapshots(cluster, limit=ALL)[::-1]:
         yield from walk.step(snapshot_id, pattern)
     yield from walk.rest()
-
-
-_ALL = 1_000_000
 
 
 @dataclass(kw_only=True)

@@ -91,18 +91,15 @@ def _pattern(source: Source, group: str) -> str:
         NothingFound: No snapshot has any.
     """
     from evenkeel.engine.cli import sources
+    from evenkeel.engine.ports import ALL
 
     try:
         return sources.select(source, group)
     except NothingFound:
-        older = source.lake.snapshots(source.cluster, limit=MANY)
+        older = source.lake.snapshots(source.cluster, limit=ALL)
         if any(matching(group, sources.group_ids(source, one)) for one in older):
             return group
         raise
-
-
-MANY = 1_000_000
-"""Snapshots: all of them."""
 
 
 def to_json(event: Event) -> dict[str, Any]:

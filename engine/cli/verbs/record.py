@@ -102,9 +102,10 @@ def _record_stored(lake: str, cluster: str | None, last: int | None, out: str) -
     from evenkeel.engine import wiring
     from evenkeel.engine.adapters.replay import write_recording
     from evenkeel.engine.cli import sources
+    from evenkeel.engine.ports import ALL
 
     stored = wiring.recorded(lake)
     source = sources.from_lake(wiring.settings(), stored, cluster, lake)
-    ids = source.ids(last or 1_000_000)
+    ids = source.ids(last or ALL)
     write_recording(out, stored, ids)
     return len(ids)

@@ -38,11 +38,10 @@ def replay(
     from evenkeel.engine.cli.verbs.snapshot import summary
     from evenkeel.engine.cli.views.tables import emit, show
     from evenkeel.engine.datasets import SNAPSHOT
+    from evenkeel.engine.ports import ALL
 
     recording = wiring.recorded(file)
-    ids = [
-        i for name in recording.clusters() for i in recording.snapshots(name, limit=1_000_000)[::-1]
-    ]
+    ids = [i for name in recording.clusters() for i in recording.snapshots(name, limit=ALL)[::-1]]
     if not ids:
         raise NothingFound(f"{file} holds no snapshot.")
     manifests = [recording.manifest("snapshot", snapshot_id) for snapshot_id in ids]
