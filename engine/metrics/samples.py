@@ -21,6 +21,12 @@ from evenkeel.engine.model import NONE, Column, Flags, Floats, Indices
 STILL_SECONDS = 30.0
 """A commit that stands still for less may be the next one's turn: snapshots can be seconds apart."""
 
+STILL_INTERVALS = 3
+"""
+So many intervals a commit must stand still, or so many it must have moved before it did: a group may commit more rarely
+than it is looked at.
+"""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
@@ -115,10 +121,15 @@ class Samples:
     def stands(self) -> Flags:
         """(n) whether the commit has stood still up to now, with one owner, for long enough to mean something."""
         on, passed = np.ones(self.end.shape[1], np.bool_), np.zeros(self.end.shape[1])
+        intervals = np.zeros(self.end.shape[1], np.int64)
         for stood, seconds in zip(self.stood, self.seconds, strict=True):
             on &= stood
             passed += np.where(on, np.nan_to_num(seconds), 0)
-        stands: Flags = passed >= STILL_SECONDS
+            intervals += on
+        used_to_move = self.moved.sum(axis=0) >= STILL_INTERVALS
+        stands: Flags = (passed >= STILL_SECONDS) & (
+            (intervals >= STILL_INTERVALS) | ((intervals > 0) & used_to_move)
+        )
         return stands
 
     @cached_property

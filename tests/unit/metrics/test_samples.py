@@ -21,12 +21,18 @@ def _samples(every: float, *committed: list[float]) -> Samples:
     )
 
 
-@pytest.mark.parametrize(("every", "stands"), [(300, True), (30, True), (20, True), (5, False)])
+@pytest.mark.parametrize(("every", "stands"), [(300, True), (30, True), (10, True), (9, False)])
 def test_a_commit_stands_still_only_after_a_while(every: float, stands: bool) -> None:
-    """Three snapshots seconds apart see too little: the next commit may just be due."""
-    seen = _samples(every, [7, 9], [7, 8], [7, 7])
+    """A few snapshots seconds apart see too little: the next commit may just be due."""
+    seen = _samples(every, [7, 9], [7, 8], [7, 7], [7, 6])
 
     assert seen.stands.tolist() == [stands, False]
+
+
+def test_a_group_may_commit_more_rarely_than_it_is_looked_at() -> None:
+    """Two intervals without a commit say nothing yet; one does of a partition that always moved before."""
+    assert _samples(300, [7, 9], [7, 9], [7, 8]).stands.tolist() == [False, False]
+    assert _samples(300, [7, 9], [7, 9], [6, 8], [5, 8], [4, 8]).stands.tolist() == [True, False]
 
 
 def test_a_commit_of_moments_ago_goes_on() -> None:
