@@ -152,8 +152,11 @@ class Telling:
         rows = [
             advice_row(each, looked.snapshot_id, self.cluster, self.settings) for each in followed
         ]
-        self.courses = {row.group_id: row.course for row in rows if row.course is not None}
         for row in rows:
+            # a group that was not read goes on where it was
+            self.courses.pop(row.group_id, None)
+            if row.course is not None:
+                self.courses[row.group_id] = row.course
             self.advised.setdefault(row.group_id, []).append(looked.at)
             self.checks[row.group_id] = (*self.checks.get(row.group_id, ()), *row.checks)
         return rows
