@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from evenkeel.engine.config import Policy
 from evenkeel.engine.records.course import Claim, Course, Look
+
+OUT_OF_DATE = timedelta(days=1)
+"""What won before a gap of so long says nothing of what wins behind it."""
 
 
 def counted(course: Course, at: datetime, winner: str | None, policy: Policy) -> Course:
@@ -19,6 +22,8 @@ def counted(course: Course, at: datetime, winner: str | None, policy: Policy) ->
         winner: The strategy that paid and won; None where none did.
         policy: How many snapshots count; a claim is over when it lost as often as it would have to win.
     """
+    if course.looks and at - course.looks[-1].at > OUT_OF_DATE:
+        course = replace(course, looks=(), claims=())
     looks = (*course.looks, Look(at=at, strategy=winner))
     course = replace(course, looks=looks[-policy.confirm_of :])
     claims = [

@@ -54,8 +54,15 @@ def percent(share: float) -> str:
 
     >>> percent(0.667), percent(0.0), percent(0.004), percent(0.996), percent(-0.667)
     ('67%', '0%', '0.4%', '99.6%', '-67%')
+
+    What arrives at a member that does nothing any more is more than any share of what it can do.
+
+    >>> percent(float("inf"))
+    'over 1,000%'
     """
     points = share * 100
+    if points > 1000:
+        return "over 1,000%"
     whole = round(points)
     if whole in (0, 100) and not math.isclose(points, whole, abs_tol=1e-9):
         digits = next((d for d in (1, 2, 3) if round(points, d) not in (0, 100)), 4)

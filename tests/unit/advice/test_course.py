@@ -209,6 +209,16 @@ def test_a_strategy_that_wins_every_second_snapshot_is_never_told():
     assert [state for *_, state in story.told] == [P]
 
 
+def test_what_won_before_a_gap_of_days_counts_no_more():
+    """Two wins, three days without a snapshot, and one more win are one win."""
+    story = Story().goes_on("ss")
+    story.minute += 3 * 24 * 60
+
+    assert [state for _, _, state in story.goes_on("s").told] == ["proposed"]
+    assert story.goes_on("ssssss").told[-1][2] == "confirmed"
+    assert story.minute - story.told[-1][0] <= 10
+
+
 def test_another_strategy_replaces_what_is_confirmed_once_it_is_confirmed_itself():
     """Till then the first is told; then one event for the other, and none for the first."""
     story = confirmed().goes_on("uuuuuu")
