@@ -297,19 +297,21 @@ def _certainty(advice: ScoredAdvice) -> str:
         if times > 1
         else "won in one snapshot so far"
     )
-    doubts = _doubts(advice)
-    caveat = f"; {'; '.join(doubts)}" if doubts else "; no lag and no rack is unknown"
-    return f"How sure: {sure}{f', since {moment(began)}' if began else ''}{caveat}."
+    since = f", since {moment(began)}" if began else ""
+    return f"How sure: {'; '.join([f'{sure}{since}', *_doubts(advice)])}."
 
 
 def _doubts(advice: ScoredAdvice) -> list[str]:
-    doubts = []
-    if advice.metrics and (unknown := advice.metrics.unknown_lag_partitions):
-        doubts.append(f"the lag of {several(unknown, 'partition')} is unknown")
+    """What of its reason is unknown, or that nothing is: racks only where it speaks of them."""
+    lag = advice.metrics.unknown_lag_partitions if advice.metrics else None
+    racks = advice.proposed.racks_left_out if advice.proposed else None
     about_racks = any(fact.measure.startswith("cross_rack") for fact in advice.facts or ())
-    if about_racks and advice.proposed and (left_out := advice.proposed.racks_left_out):
-        doubts.append(f"racks of {several(left_out, 'partition')} are unknown")
-    return doubts
+    doubts = [f"the lag of {several(lag, 'partition')} is unknown"] if lag else []
+    if about_racks and racks:
+        doubts.append(f"racks of {several(racks, 'partition')} are unknown")
+    if doubts or lag is None:
+        return doubts
+    return ["no lag and no rack is unknown" if about_racks else "no lag is unknown"]
 
 
 def _moves(advice: ScoredAdvice, moves: Sequence[Move]) -> list[str]:

@@ -148,6 +148,7 @@ def group_metrics(group: str, **known: Any) -> GroupMetrics:
         "findings": (),
         "assignor": "range",
         "partitions": 12,
+        "unknown_lag_partitions": 0,
         "diagnosis": Diagnosis.SKEWED_LOAD,
         "diagnosis_reason": "c-0 gets 720/s and does 600/s",
     }

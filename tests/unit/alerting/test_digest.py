@@ -70,7 +70,7 @@ payments: switch to sticky
   In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
   Price: 6 restarts, about 3,600 records wait meanwhile; 4 of 12 partitions change hands.
   How: Set partition.assignment.strategy.
-  How sure: won in 7 snapshots in a row, since 2026-03-01 08:30:00 UTC; no lag and no rack is unknown.
+  How sure: won in 7 snapshots in a row, since 2026-03-01 08:30:00 UTC; no lag is unknown.
 
 All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'
 
