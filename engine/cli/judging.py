@@ -198,9 +198,7 @@ class _Walk:
         proposals = [
             row
             for each in measured
-            for row in propose_group(
-                source.settings, each, ask_next_change=None if position else True
-            )
+            for row in propose_group(source.settings, each, ask_next_change=not position)
         ]
         return _JudgedSnapshot(
             source=source,

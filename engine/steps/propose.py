@@ -26,7 +26,6 @@ from evenkeel.engine.model import (
     Assignment,
     Candidate,
     Deployment,
-    Diagnosis,
     GroupSnapshot,
     GroupType,
 )
@@ -135,7 +134,7 @@ def propose_group(
     settings: Settings,
     measured_group: MeasuredGroup,
     *,
-    ask_next_change: bool | None = None,
+    ask_next_change: bool = True,
     live_only: bool = False,
 ) -> list[Proposal]:
     """
@@ -144,8 +143,7 @@ def propose_group(
     Args:
         settings: The configuration.
         measured_group: The group and its metrics; where it is withheld, every strategy is infeasible for that reason.
-        ask_next_change: Whether it is worked out what strategies would move next, a third of the work; None: unless the
-            group keeps up, of which nobody in a fleet waits for that.
+        ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
         live_only: Whether only what the group has now is looked at.
     """
     group, measured = measured_group.group, measured_group.measured
@@ -179,10 +177,7 @@ def propose_group(
         return fresh(by_leader(judged) if leaders else judged, silent)
 
     feasibilities = Feasibilities(group, rule.assignors)
-    asked = ask_next_change
-    if asked is None:
-        asked = measured.diagnosis is not Diagnosis.KEEPS_UP
-    changes = Changes(judged) if asked else None
+    changes = Changes(judged) if ask_next_change else None
     candidates: list[Candidate] = []
     for strategy in every().values():
         if live_only and strategy.deployment is not Deployment.LIVE:

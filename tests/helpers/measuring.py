@@ -23,7 +23,7 @@ def proposed(
 ) -> list[dict[str, Any]]:
     """The candidate rows of a group, made from the metrics it has with its past."""
     _, [measured] = measured_at_once(settings, BatchWithPast.of(group, earlier, withheld))
-    proposals = propose_group(settings, measured, ask_next_change=True)
+    proposals = propose_group(settings, measured)
     rows: list[dict[str, Any]] = candidate_table(proposals).to_pylist()
     return rows
 
