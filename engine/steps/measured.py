@@ -28,7 +28,6 @@ from evenkeel.engine.model import (
     NONE,
     CapacityBasis,
     Column,
-    Diagnosis,
     Flags,
     Floats,
     GroupSnapshot,
@@ -62,7 +61,6 @@ class Measured:
         weights: (M) the same, what it kept up with among them; unknown of all where no more is known of any, since
             that says how the group is dealt out, not what its members can do.
         live: What the judge said of the present assignment; None where there is none to judge.
-        diagnosis: What is the matter with the group; None in metrics of before there was one.
         load: What its forecast is made from, over the partitions that count; None where it needs or can have none.
     """
 
@@ -73,7 +71,6 @@ class Measured:
     capacity: Floats
     weights: Floats
     live: Figures | None
-    diagnosis: Diagnosis | None
     load: Load | None
 
 
@@ -199,7 +196,6 @@ class _Arrays:
             capacity=sure,
             weights=sure if np.isnan(sure).all() else capacity,
             live=group.live,
-            diagnosis=group.diagnosis,
             load=load,
         )
 
