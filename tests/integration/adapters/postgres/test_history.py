@@ -144,7 +144,10 @@ def test_values_come_back_as_they_went_in(history: PostgresHistory, database_url
             commit_ages_seconds=[1.5, 60.0],
         ),
     )
-    never = {"forecast_drained_seconds_expected": float("inf"), "forecast_utilisation_expected": None}
+    never = {
+        "forecast_drained_seconds_expected": float("inf"),
+        "forecast_utilisation_expected": None,
+    }
     history.store_candidates(snapshot_id, candidates(snapshot_id, 'é, "g"', **never))
     (group,) = history.query("groups")
     assert (group["group_id"], group["total_lag"], group["taken_at"]) == ('é, "g"', None, FIRST)
