@@ -22,6 +22,7 @@ from evenkeel.engine.model import Floats, Indices
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import AdviceRow
 from evenkeel.engine.steps.measure import observe_group
+from tests.helpers.kafka_stage import Stage
 from tests.helpers.memory import MemoryHistory
 from tests.stage.process import wait_until
 from tests.stage.workload import settling, topics
@@ -85,9 +86,7 @@ def paced(
         groups: The groups, and the speed of each member.
     """
     with ExitStack() as ending:
-        admin = ending.enter_context(
-            closing(KafkaAdminClient(bootstrap_servers=bootstrap.split(",")))
-        )
+        admin = ending.enter_context(Stage.on(bootstrap, prefix)).admin
         topics.create_topics(admin, prefix, Placement.of(admin), written)
         producer = make_producer(bootstrap, prefix)
         topics.fill(admin, producer, prefix, written)
