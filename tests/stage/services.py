@@ -60,7 +60,7 @@ bootstrap = "{bootstrap}"
 # Who watches a demo does not wait the usual half hour until advice is sure enough: leave this out of yours.
 [[rules]]
 [rules.policy]
-confirm_seconds = 30
+confirm_seconds = 15
 confirm_wins = 2
 confirm_of = 3
 """
