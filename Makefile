@@ -46,6 +46,10 @@ $(INSTALLED): pyproject.toml constraints.txt | java
 	fi
 	touch $(INSTALLED)
 
+.PHONY: browser
+browser: ## Install Chromium, for the tests that look at pages; needs root
+	@.ci/browser
+
 .PHONY: java
 java:
 	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"
@@ -63,7 +67,7 @@ stop: ## End everything the demo started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.stage stop; fi
 
 .PHONY: test
-test: $(INSTALLED) ## Run every test, tier by tier: real brokers, Postgres, Spark and Airflow; a quarter of an hour
+test: $(INSTALLED) ## Run every test, tier by tier: real brokers, Postgres, Spark and Airflow; the better part of an hour
 	@$(BIN)/python -m tests.tiers
 
 .PHONY: test-fast
@@ -80,6 +84,7 @@ lint: $(INSTALLED) ## Check style, types and the direction of imports
 .PHONY: oracle
 oracle: java $(INSTALLED) ## Ask Kafka's own classes (needs a JDK) and ours about random groups
 	@$(BIN)/python -m tests.oracle
+	$(BIN)/python -m tests.oracle.sticky_tasks --cases 2000
 
 .PHONY: bench
 bench: $(INSTALLED) ## Measure speed beside Kafka's own classes; under 15 minutes

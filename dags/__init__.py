@@ -1,5 +1,7 @@
 """
-Thin Airflow DAGs, one per file; `defaults`, `runtime`, `connections` and `spark_step` are what they share.
+Thin Airflow DAGs, one per file; `defaults`, `runtime`, `outages`, `connections` and `spark_step` are what they
+share. `pages` serves the report inside Airflow: `navigation` says where, `page_of` what is shown, `kept` how often it
+is made. `turns` has the plugin.
 
 Airflow is shown them by a file of three lines in a DAG folder of your own, beside an installed wheel:
 
@@ -16,7 +18,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-NAMES = ("snapshot_offsets", "advise_assignments", "watch_pipeline", "history_upkeep")
+ADVISING = "advise_assignments"
+"""The DAG that makes the advice of a snapshot."""
+
+NAMES = ("snapshot_offsets", ADVISING, "watch_pipeline", "history_upkeep", "backfill_history")
 """The DAGs, in the order in which data flows through them; each is the module of that name."""
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
+from pydantic import SecretStr
 
+from evenkeel.dags import navigation
 from evenkeel.engine import wiring
-from evenkeel.engine.config import Settings, cluster_names
+from evenkeel.engine.config import ADDRESS, SECRET_KEYS, Settings, cluster_names, webhook_names
 from evenkeel.engine.errors import ConfigError
 
 
@@ -25,7 +31,8 @@ def settings() -> Settings:
     Raises:
         ConfigError: A key of the file or the environment is wrong.
     """
-    return wiring.settings(*from_connections(_connection, cluster_names()))
+    found = wiring.settings(*from_connections(_connection, cluster_names(), webhook_names()))
+    return found.model_copy(update={"report_url": found.report_url or navigation.report_url()})
 
 
 def _connection(name: str) -> Connection | None:
@@ -35,16 +42,49 @@ def _connection(name: str) -> Connection | None:
         return None
 
 
+def bare_settings() -> Settings:
+    """
+    What it takes to tell something when the configuration cannot be read: Slack's token or address, the channel, and
+    where the pages are.
+
+    They are those of the environment, else of the connection `evenkeel_slack`; channel and pages may also be named by a
+    line of the file, whatever else stands there. Pages that neither names are those in Airflow.
+    """
+    values: dict[str, Any] = {}
+    with suppress(OSError, UnicodeDecodeError):
+        text = Path(os.environ.get("EVENKEEL_CONFIG") or "evenkeel.toml").read_text(
+            encoding="utf-8"
+        )
+        values |= dict(_LINE.findall(text)[::-1])  # the first of each
+    # an Airflow that cannot be asked must not keep the environment from being heard
+    with suppress(Exception):
+        slack = _connection("evenkeel_slack")
+        values |= _slack(slack) if slack else {}
+    for key in ("slack_token", "slack_webhook_url", "slack_base_url", *_NAMED):
+        if given := os.environ.get(f"EVENKEEL_{key.upper()}"):
+            values[key] = given
+    if not re.fullmatch(ADDRESS, values.get("report_url", "")):
+        values["report_url"] = navigation.report_url()
+    hidden = {key: SecretStr(values[key]) for key in SECRET_KEYS & values.keys()}
+    return Settings.model_construct(**values | hidden)
+
+
+_NAMED = ("slack_channel", "report_url")
+_LINE = re.compile(rf"""^({"|".join(_NAMED)})\s*=\s*["']([^"'\n]+)["']""", re.MULTILINE)
+"""A line of the file that names one of them."""
+
+
 def from_connections(
-    find: Callable[[str], Connection | None], clusters: list[str]
+    find: Callable[[str], Connection | None], clusters: list[str], webhooks: Sequence[str] = ()
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """
-    Values for the settings, from `evenkeel_postgres`, `evenkeel_slack` and one `evenkeel_<cluster>`
-    each.
+    Values for the settings, from `evenkeel_postgres`, `evenkeel_slack`, `evenkeel_heartbeat`, and one
+    `evenkeel_<cluster>` and `evenkeel_webhook_<name>` each.
 
     Args:
         find: The connection of a name, None when there is none.
         clusters: Names of the configured clusters.
+        webhooks: Names of the configured webhooks.
 
     Returns:
         The values, and the clusters whose connection makes no sense: name -> what is wrong with it.
@@ -54,6 +94,15 @@ def from_connections(
         values["database_url"] = _database_url(postgres)
     if slack := find("evenkeel_slack"):
         values |= _slack(slack)
+    if heartbeat := find("evenkeel_heartbeat"):
+        values |= {"heartbeat_url": _address(heartbeat)}
+    pagers = {
+        name: _webhook(connection)
+        for name in webhooks
+        if (connection := find(f"evenkeel_webhook_{name}"))
+    }
+    if pagers:
+        values["webhooks"] = pagers
     kafka, refused = {}, {}
     for name in clusters:
         if found := find(f"evenkeel_{name}"):
@@ -79,12 +128,39 @@ def _database_url(connection: Connection) -> str:
 
 def _slack(connection: Connection) -> dict[str, Any]:
     extra = connection.extra_dejson
+    secret = connection.password or ""
     values = {
-        "slack_token": connection.password,
+        "slack_webhook_url" if _is_address(secret) else "slack_token": secret,
         "slack_base_url": extra.get("base_url"),
         "slack_channel": extra.get("channel"),
     }
     return {key: value for key, value in values.items() if value}
+
+
+def _webhook(connection: Connection) -> dict[str, Any]:
+    """A password that is no address is the key, unless it goes with a login."""
+    secret = connection.password or ""
+    is_key = not connection.login and not _is_address(secret)
+    values = {"url": _address(connection), "key": secret if is_key else None}
+    return {key: value for key, value in values.items() if value}
+
+
+def _address(connection: Connection) -> str | None:
+    """The address that is the password, which Airflow shows nobody, or the one that schema, host and port make."""
+    secret, host = connection.password or "", connection.host or ""
+    if _is_address(secret) or not host:
+        return secret if _is_address(secret) else None
+    scheme, _, rest = host.rpartition("://")
+    login = ""
+    if connection.login:
+        login = f"{quote(connection.login, safe='')}:{quote(secret, safe='')}@"
+    place, slash, path = rest.partition("/")
+    port = f":{connection.port}" if connection.port else ""
+    return f"{scheme or connection.schema or 'http'}://{login}{place}{port}{slash}{path}"
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith(("http://", "https://"))
 
 
 def _kafka(connection: Connection) -> dict[str, Any]:

@@ -43,12 +43,27 @@ def tell_reason(context: Any) -> None:
         log.error("%s failed: %s", context["task"].task_id, " ".join(str(problem).split()))
 
 
+def tell_failure(context: Any) -> None:
+    """
+    Tell people of a failure that nobody else can tell them of, then say why the task failed.
+
+    With the history away or the configuration refused, `watch_pipeline` is as mute as all others.
+    """
+    try:
+        from evenkeel.dags import outages
+
+        outages.tell()
+    except Exception:
+        log.exception("nobody could be told")
+    tell_reason(context)
+
+
 TASK: dict[str, Any] = {
     "owner": "evenkeel",
     "retries": 2,
     "retry_delay": timedelta(seconds=30),
     "execution_timeout": timedelta(minutes=10),
-    "on_failure_callback": tell_reason,
+    "on_failure_callback": tell_failure,
     "on_retry_callback": tell_reason,
 }
 """Defaults of every task. Every error is tried again: it may have been put right meanwhile."""
@@ -95,6 +110,7 @@ def shortest_gap(variable: str, default: str) -> timedelta:
 
 
 def _period(text: str) -> timedelta | None:
+    """A number with its unit; not by `engine.config.times`: nothing of the engine is loaded where DAGs are parsed."""
     match = re.fullmatch(r"(\d+)\s*([smh])", text)
     return timedelta(**{_UNITS[match[2]]: int(match[1])}) if match and int(match[1]) else None
 

@@ -13,30 +13,38 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
+from airflow.sdk import get_current_context
+from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import (
     AirflowException,
     AirflowSkipException,
     AirflowTaskTimeout,
 )
 
+from evenkeel.dags import ADVISING, outages
 from evenkeel.dags.connections import settings
 from evenkeel.engine import steps, wiring
+from evenkeel.engine.alerting.policy import IncidentKind
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import split_snapshot_id
-from evenkeel.engine.errors import ClusterBusy, EvenkeelError, InputError
+from evenkeel.engine.errors import (
+    ClusterBusy,
+    ConfigError,
+    EvenkeelError,
+    HistoryUnreachable,
+    InputError,
+)
 from evenkeel.engine.model import utc_now
 from evenkeel.engine.ports import History, Lake
 from evenkeel.engine.records import Outcome, StepRun
 from evenkeel.engine.text import one_line
 
 log = logging.getLogger(__name__)
-
-ADVISING = "advise_assignments"
-"""The DAG that makes the advice of a snapshot."""
 
 ON_THE_WAY = timedelta(minutes=2)
 """How long a task works on overtaken snapshots beside its own; the next run goes on with them."""
@@ -71,55 +79,65 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
         AirflowException: The engine could not do it; the message says what and how to put it right.
         AirflowSkipException: The run before still does it; that this one is late is noted.
     """
-    started, ports = utc_now(), None
+    started = utc_now()
 
-    def note(error: str | None, outcome: Outcome = Outcome.FAILED) -> None:
-        if ports is not None:
-            _record(ports, step, cluster, snapshot_id, started, outcome, error)
+    def run(error: str | None, outcome: Outcome = Outcome.FAILED) -> StepRun:
+        return StepRun(
+            cluster=cluster,
+            snapshot_id=snapshot_id,
+            step=step,
+            started_at=started,
+            finished_at=utc_now(),
+            outcome=outcome,
+            error=error,
+            link=_place(),
+        )
 
     try:
         ports = Ports(settings())
+    except ConfigError as problem:
+        outages.keep(IncidentKind.CONFIG_REFUSED, run(one_line(problem)), one_line(problem))
+        raise AirflowException(one_line(problem)) from None
+    try:
         yield ports
     except ClusterBusy as problem:
-        note(one_line(problem), Outcome.SKIPPED)
+        _record(ports, run(one_line(problem), Outcome.SKIPPED))
         raise AirflowSkipException(str(problem)) from None
     except EvenkeelError as problem:
-        note(one_line(problem))
+        _record(ports, run(one_line(problem)))
         raise AirflowException(one_line(problem)) from None
     except AirflowTaskTimeout:
         seconds = (utc_now() - started).total_seconds()
-        note(f"given up after {seconds:.0f} s, the time limit of the task.")
+        _record(ports, run(f"given up after {seconds:.0f} s, the time limit of the task."))
         raise
     except BaseException as problem:
-        note(f"{type(problem).__name__}: {one_line(problem)}")
+        _record(ports, run(f"{type(problem).__name__}: {one_line(problem)}"))
         raise
-    note(None, Outcome.OK)
+    _record(ports, run(None, Outcome.OK))
 
 
-def _record(
-    ports: Ports,
-    step: str,
-    cluster: str | None,
-    snapshot_id: str | None,
-    started: datetime,
-    outcome: Outcome,
-    error: str | None,
-) -> None:
-    """Write the row of `step_run`; that it cannot be written must not hide what happened."""
+def _record(ports: Ports, run: StepRun) -> None:
+    """Write a row of `step_run`, or keep it aside; that it cannot be written must not hide what happened."""
     try:
-        ports.history.record_step(
-            StepRun(
-                cluster=cluster,
-                snapshot_id=snapshot_id,
-                step=step,
-                started_at=started,
-                finished_at=utc_now(),
-                outcome=outcome,
-                error=error,
-            )
-        )
+        ports.history.record_step(run)
     except EvenkeelError as problem:
-        log.warning("%s is not noted in step_run: %s", step, problem)
+        log.warning("%s is not noted in step_run: %s", run.step, problem)
+        outages.keep(IncidentKind.HISTORY_AWAY, run, one_line(problem))
+
+
+def link() -> str | None:
+    """Address of the running task in Airflow; None outside of one, and where Airflow is not told its own."""
+    return _place() if conf.has_option("api", "base_url") else None
+
+
+def _place() -> str | None:
+    """The same, one for all tries of a run, which it tells from others: without its host where that is not known."""
+    try:
+        task: Any = get_current_context()["ti"]
+    except RuntimeError:
+        return None
+    address = str(task.log_url).partition("?")[0]
+    return address if conf.has_option("api", "base_url") else urlsplit(address).path
 
 
 @contextmanager
@@ -290,22 +308,55 @@ def alert(snapshot_id: str) -> None:
     """Tell what is new."""
     with of_snapshot("alert", snapshot_id) as ports:
         report = steps.alert(
-            ports.history, wiring.notifier(ports.settings), ports.settings, snapshot_id
+            ports.history, wiring.notifier(ports.settings), ports.settings, snapshot_id, link()
         )
     log.info("%s", report)
+
+
+def watch_groups(snapshot_id: str) -> None:
+    """Tell what is wrong with groups of a snapshot, or over."""
+    with of_snapshot("watch_groups", snapshot_id) as ports:
+        report = steps.watch_groups(
+            ports.lake,
+            ports.history,
+            wiring.notifier(ports.settings),
+            ports.settings,
+            snapshot_id,
+            link=link(),
+        )
+    log.info("%s", report)
+
+
+def heartbeat(cluster: str) -> None:
+    """Call the configured address, if there is one."""
+    with running("heartbeat", cluster=cluster) as ports:
+        beats = wiring.heartbeat(ports.settings)
+        if beats is not None:
+            beats.beat(cluster)
 
 
 def watch() -> None:
     """Tell that something is late, stuck or unreachable, or back."""
     with running("watch", cluster=None) as ports:
+        _make_up(ports.history)
         report = steps.watch(
             ports.history, wiring.notifier(ports.settings), ports.settings, utc_now()
         )
     log.info("%s", report)
 
 
+def _make_up(history: History) -> None:
+    """Note what could not be noted; what hinders that must not keep the pipelines from being watched."""
+    try:
+        outages.make_up(history)
+    except HistoryUnreachable:
+        raise
+    except Exception:
+        log.exception("what could not be noted is not made up for")
+
+
 def upkeep(budget: timedelta) -> dict[str, int]:
-    """Forget what is too old, and compact the lake for so long; how much of it is left stands under `left`."""
+    """Make hours and days, forget what is too old, compact the lake, each for so long; `left` says how much is."""
     with running("upkeep", cluster=None) as ports:
         did = steps.upkeep(
             ports.lake, ports.history, ports.settings, utc_now(), budget=budget, tell=log.info

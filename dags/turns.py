@@ -3,7 +3,8 @@ Whose turn it is in the pool `spark`: a run by hand first, then the run that was
 
 Airflow gives the slots of a pool to the task of the greatest weight. All tasks of a run that wait for
 the pool have the same, so a run that has begun is finished before a later one begins, and no cluster
-waits for another longer than one run.
+waits for another longer than one run. (A slot that is free before the scheduler has seen that the step
+before ended may go to another run: that one then has its step in between.)
 Airflow reads such a rule from its plugins; ours is registered by the installed package.
 """
 
@@ -15,6 +16,8 @@ from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
 from airflow.task.priority_strategy import PriorityWeightStrategy
+
+from evenkeel.dags import navigation
 
 FIRST = 2_000_000_000
 """The weight of a run by hand; a database holds integers up to 2^31."""
@@ -53,7 +56,10 @@ class InTurn(PriorityWeightStrategy):
 
 
 class TurnsPlugin(AirflowPlugin):
-    """Makes the rule known to Airflow."""
+    """Makes known to Airflow the rule, and the pages of the report with their place in its navigation."""
 
     name = "evenkeel"
-    priority_weight_strategies = [InTurn]  # noqa: RUF012 as Airflow declares it
+    # lists of the class, as Airflow declares them
+    priority_weight_strategies = [InTurn]  # noqa: RUF012
+    fastapi_apps = [navigation.APP]  # noqa: RUF012
+    external_views = [navigation.VIEW]  # noqa: RUF012

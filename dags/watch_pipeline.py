@@ -4,12 +4,17 @@
 **What it does.** Needs neither Kafka nor Spark nor the lake, so it speaks when they do not.
 Compares the newest snapshot and advice of each cluster with when they were due, looks for failed
 steps and unsent alerts, opens and closes incidents, and sends what is unsent: a cluster that is
-unreachable, late or stuck is told once, and once when it is back. The newest snapshot of a
+unreachable, late, partly read or stuck is told once, and once when it is back. Silences and maintenance
+windows are told when they begin and end, and once a week those that look forgotten. What tasks could not note
+while the history was away or the configuration refused is written down now. The newest snapshot of a
 cluster, if it is late for its advice and no run works on it, is then run again through
 `advise_assignments`, at most three times and whether or not other runs wait.
 
 **When it fails.** The history does not answer (`evenkeel_postgres`), or Slack does not
-(`evenkeel_slack`): alerts stay in the outbox and the next run sends them.
+(`evenkeel_slack`): alerts stay in the outbox and the next run sends them. When nothing can be noted at
+all (no history, a configuration that is refused), the failed task itself tells Slack, once however many
+fail; the first good run of this DAG tells that it is over. What is kept until then stands in the Airflow
+variable `evenkeel_outages`, or in a file of that name in AIRFLOW_HOME.
 
 **How to run it again.** Clear the task, or trigger the DAG: nothing is said twice.
 

@@ -8,6 +8,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
    `columns`     how a column is declared, once
    `labels`      one word of an enumeration per row of an array
    `environment` which Python and which source run here
+   `followers`   what runs inside consumers or brokers: assignors that follow a stored plan; needs nothing of the rest
    `facts`       what is known beyond a number: gains, losses, findings, proofs, reasons
 2. `figures`     what the judge says of an assignment
    `model`       frozen values: groups as they are, assignments as they could be
@@ -24,10 +25,12 @@ Read it in this order, bottom to top; a module may import what stands above it i
    `scoring`     the judge, which knows no strategy
    `streams`     tasks and clients of Kafka Streams
    `forecast`    what becomes of a group's backlog: low, expected, high
+   `incidents`   when something is wrong with a group, since when, and when it is over
    `wording`     the one place where values become words; only `cli`, `alerting` and `steps` ask it
 8. `advice`      scores, history and policy -> advice, always with its reason
    `alerting`    what is worth saying, and how to say it
    `conformance` the promises every strategy keeps
+   `report`      what a report shows, as values, and the HTML file that shows it
 9. `steps`       the pipeline, one function per step
    `adapters`    the only folder that imports a client library
 10. `wiring`     settings -> real adapters

@@ -34,6 +34,7 @@ class Unit(enum.StrEnum):
     SECONDS = "s"
     MILLISECONDS = "ms"
     BYTES = "bytes"
+    GIGABYTES = "GB"
     BYTES_PER_SECOND = "bytes/s"
     BYTES_PER_RECORD = "bytes/record"
     SHARE = "share"
@@ -50,6 +51,7 @@ class Unit(enum.StrEnum):
     REQUESTS = "requests"
     STEPS = "steps"
     MONEY_PER_MONTH = "per 30 days"
+    BY_CAUSE = "by cause"
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,14 @@ class NotifierError(EvenkeelError):
     exit_code = 6
 
 
+class NotDelivered(NotifierError):
+    """The message was not delivered, and certainly nobody has it."""
+
+
+class ChannelClosed(NotDelivered):
+    """The channel takes no messages of ours."""
+
+
 class Infeasible(EvenkeelError):
     """The strategy cannot run on this group."""
 

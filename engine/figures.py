@@ -274,6 +274,10 @@ def _end(name: str, of: str, unit: Unit, *, none: bool = False) -> Mapping[str, 
     return column(said, unit=unit, at_least=0, added=True, none=none, infinite=infinite)
 
 
+ENDS = tuple(_ENDS)
+"""How the columns of a forecast end that say how sure it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """
@@ -348,3 +352,8 @@ class Forecast:
             none=True,
         ),
     )
+
+    def band(self, measure: str) -> tuple[float | None, float | None, float | None]:
+        """Low end, expected value and high end of what is foreseen of a measure: `lag`, `soon_lag`, ..."""
+        low, expected, high = (getattr(self, f"forecast_{measure}_{end}") for end in ENDS)
+        return low, expected, high

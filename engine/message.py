@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Diagnosis, check_aware
+from evenkeel.engine.model import Cause, Diagnosis, check_aware
 
 
 class Severity(enum.StrEnum):
@@ -26,12 +26,26 @@ class Severity(enum.StrEnum):
     RESOLVED = "resolved"
 
 
+def severity_of(cause: Cause) -> Severity:
+    """
+    How bad a cause is.
+
+    >>> severity_of(Cause.STOPPED), severity_of(Cause.BEHIND)
+    (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
+    """
+    return Severity.CRITICAL if cause.is_critical else Severity.WARNING
+
+
 class MessageKind(enum.StrEnum):
     """What a message is about; also the `kind` of its row in the table `alert`."""
 
     ADVICE = "advice"
     INCIDENT_OPENED = "incident opened"
+    INCIDENT_WORSE = "incident worse"
+    INCIDENT_EASED = "incident eased"
     INCIDENT_CLOSED = "incident closed"
+    DIGEST = "digest"
+    QUIET = "quiet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +56,30 @@ class Section:
     heading: str
     lines: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """
+    The incident that a message is about, for receivers that are programs.
+
+    Attributes:
+        key: Our own id of it, the same from its opening to its end.
+        cluster: Configured name of the cluster.
+        group_id: The group; None where the whole cluster is concerned.
+        cause: What is wrong.
+        severity: How bad that is, or was until its end.
+        owner: Who owns the group; None where that is not configured.
+        began_at: When it began.
+    """
+
+    key: str
+    cluster: str
+    group_id: str | None
+    cause: str
+    severity: Severity
+    owner: str | None
+    began_at: datetime
 
 
 class NewsKind(enum.StrEnum):
@@ -109,6 +147,10 @@ class AlertMessage:
         more: How to ask for everything that was cut.
         footer: Where the facts come from, one per line.
         announcements: What each group has been told with it (advice only).
+        subject: The incident it is about, if it is about one.
+        mention: Who is called by it, as `Rule.mention` has it, several with a blank between; None: nobody.
+        link: Address of the run it comes from; None where that is not known.
+        report: Address of the page that shows what it is about; it is added where the message is delivered.
     """
 
     kind: MessageKind
@@ -120,9 +162,24 @@ class AlertMessage:
     more: str | None = None
     footer: tuple[str, ...] = ()
     announcements: tuple[Announcement, ...] = ()
+    subject: Subject | None = None
+    mention: str | None = None
+    link: str | None = None
+    report: str | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.at, "at")
+
+    @property
+    def brief(self) -> bool:
+        """Whether its sections are a line or two each, to be read in one go: all but those about advice."""
+        return self.kind is not MessageKind.ADVICE
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Where more of it can be looked at, by the word for that: the page about it, then the run."""
+        known = {"report": self.report, "run": self.link}
+        return {word: address for word, address in known.items() if address}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able form, from which `from_json` makes an equal value."""
@@ -130,6 +187,8 @@ class AlertMessage:
         content["told"] = content.pop("announcements")
         for known in content["told"]:
             del known["at"]  # that of the message
+        if self.subject is not None:
+            content["subject"]["began_at"] = self.subject.began_at.isoformat()
         return content
 
     @classmethod
@@ -153,9 +212,23 @@ class AlertMessage:
                 more=stored["more"],
                 footer=tuple(stored["footer"]),
                 announcements=tuple(Announcement.from_json(one, at) for one in stored["told"]),
+                subject=_subject(stored.get("subject")),
+                mention=stored.get("mention"),
+                link=stored.get("link"),
+                report=stored.get("report"),
             )
         except (KeyError, TypeError, ValueError) as problem:
             raise InputError(
                 f"a stored alert cannot be read: {problem!r} in its message.",
                 fix="Another version wrote it: set its state to 'superseded' in the table alert.",
             ) from problem
+
+
+def _subject(stored: Mapping[str, Any] | None) -> Subject | None:
+    if stored is None:
+        return None
+    read = {
+        "severity": Severity(stored["severity"]),
+        "began_at": datetime.fromisoformat(stored["began_at"]),
+    }
+    return Subject(**{**stored, **read})

@@ -210,6 +210,59 @@ class Diagnosis(enum.StrEnum):
         return self.value.replace(" ", "_")
 
 
+class Cause(enum.StrEnum):
+    """
+    What somebody is woken for of a group, the most severe first.
+
+    Never how even its load is, or what crosses racks: that is advice.
+    """
+
+    NO_MEMBERS = "no members"
+    VANISHED = "vanished"
+    LOSING_RECORDS = "losing records"
+    SKIPPED_RECORDS = "skipped records"
+    LOSS_AHEAD = "records soon lost"
+    STOPPED = "stopped"
+    SILENT_MEMBER = "silent member"
+    STUCK_PARTITION = "stuck partition"
+    BEHIND = "behind its objective"
+    REBALANCING = "rebalancing without end"
+    TOO_FEW_MEMBERS = "too few members"
+    SLOW_MEMBER = "slow member"
+    HOT_PARTITION = "hot partition"
+    UNREADABLE = "unreadable"
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order of severity, 0 the most severe."""
+        return list(Cause).index(self)
+
+    @property
+    def precedence(self) -> float:
+        """Its place among those that an incident may be called by: that a group is behind follows from what else is."""
+        return Cause.HOT_PARTITION.rank + 0.5 if self is Cause.BEHIND else self.rank
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether records are lost, or nobody reads them."""
+        return self.rank <= Cause.STOPPED.rank
+
+
+CAPACITY = frozenset({Cause.TOO_FEW_MEMBERS, Cause.SLOW_MEMBER, Cause.HOT_PARTITION})
+"""Causes that say what members cannot do, in seconds by which that leaves their group behind."""
+
+SECONDS_BEHIND = CAPACITY | {Cause.BEHIND}
+"""Causes of one trouble, whose amounts are the same seconds."""
+
+
+class IncidentState(enum.StrEnum):
+    """How far an incident of a group has come: only what is open or over has been worth a word."""
+
+    SUSPECTED = "suspected"
+    OPEN = "open"
+    RESOLVED = "resolved"
+
+
 class SizeBasis(enum.StrEnum):
     """How the size of a record is known."""
 
@@ -259,7 +312,8 @@ class Member:
 
     *subscription* is None when the group's protocol does not tell it; *rack_source* says where the rack came
     from (`subscription`, `describe`, `configured`) and is None when the rack is unknown. *user_data* is what it sent to
-    the group's strategy, if that is none of ours. *tasks* are None but for threads of Kafka Streams.
+    the group's strategy, if that is none of ours. *follows* is by which strategy the plan was made that its leader says
+    it follows; None without a plan. *tasks* are None but for threads of Kafka Streams.
     """
 
     id: str
@@ -274,12 +328,18 @@ class Member:
     process_id: str | None = None
     kind: str | None = None
     user_data: bytes | None = None
+    follows: str | None = None
     tasks: MemberTasks | None = None
 
     @property
     def identity(self) -> str:
         """What stays the same over restarts: the instance id, else client id and host."""
         return self.instance_id or f"{self.client_id}@{self.host}"
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it has an instance id: it may be away for its session without a rebalance (KIP-345)."""
+        return self.instance_id is not None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -348,7 +408,8 @@ class GroupHeader:
 
     *assignor* is the name on the wire (elected protocol or server-side assignor), *error* why the group could not
     be read; then members and partitions are what little is known. *follower_fetching* is whether brokers let consumers
-    read from the nearest replica (KIP-392), None unknown.
+    read from the nearest replica (KIP-392), *group_assignors* what members of a KIP-848 group can ask every broker for,
+    by the names on the wire; None unknown.
     """
 
     snapshot_id: str
@@ -363,6 +424,7 @@ class GroupHeader:
     error: str | None = None
     topology: str | None = None
     follower_fetching: bool | None = None
+    group_assignors: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         check_aware(self.taken_at, "taken_at")

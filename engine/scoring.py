@@ -235,6 +235,13 @@ class Moves:
                 to_member=names[new],
             )
 
+    @property
+    def owner_after(self) -> Indices:
+        """(P) who owns each partition of the group afterwards, NONE for nobody."""
+        owner = self.group.owner.copy()
+        owner[self.partition] = self.new_owner
+        return owner
+
     def take(self, mask: Flags) -> Moves:
         """Some of them."""
         return Moves(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from urllib.parse import quote, urlsplit
 
 
 def several(number: int, noun: str) -> str:
@@ -84,3 +87,91 @@ def one_line(value: object) -> str:
     'two lines'
     """
     return " ".join(str(value).split())
+
+
+def host_of(url: str) -> str | None:
+    """
+    Host and port of an address, all that may be shown of it; None when it is none of HTTP.
+
+    >>> host_of("https://user:password@pages.test:8443/secret"), host_of("user:password@pages.test")
+    ('pages.test:8443', None)
+    """
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # no port, or no address
+        return None
+    return parts.netloc.rpartition("@")[2] if is_address else None
+
+
+def report_place(cluster: str | None = None, group: str | None = None) -> str:
+    """
+    Where a page of the report is, below the address of all of them: of a group, of a cluster, or of what there is.
+
+    >>> report_place("eu", "a/<b> 100%"), report_place("eu"), report_place()
+    ('groups?cluster=eu&group=a%2F%3Cb%3E%20100%25', '?cluster=eu', '')
+    """
+    if cluster is None:
+        return ""
+    of_cluster = f"?cluster={_quoted(cluster)}"
+    return of_cluster if group is None else f"groups{of_cluster}&group={_quoted(group)}"
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="", errors="replace")
+
+
+def printable(value: str) -> str:
+    r"""
+    Text without control characters: a group may be called anything.
+
+    >>> printable("a\x1b[31mb\n")
+    'a\\x1b[31mb\\n'
+    """
+    if value.isprintable():
+        return value
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
+
+
+_UUID = re.compile(
+    r"(?:^|[-_.])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+)
+_UUID_LENGTH = 36
+
+
+def member_names(names: Sequence[str], hosts: Sequence[str], ids: Sequence[str]) -> list[str]:
+    """
+    What people call the members of a group: by name, with the host where others share that, and else by number.
+
+    Args:
+        names: (M) instance id, else client id; a UUID in it (Kafka Streams makes one per process) is left out.
+        hosts: (M) where each is.
+        ids: (M) member ids, which decide who is number 1.
+
+    >>> member_names(["a", "b", "b"], ["/h1", "/h1", "/h2"], ["1", "2", "3"])
+    ['a', 'b at h1', 'b at h2']
+    >>> member_names(["b", "b", ""], ["/h", "/h", "/h"], ["b-7", "b-3", "c"])
+    ['b at h #2', 'b at h #1', 'member']
+    >>> member_names(["app-0f8fad5b-d9cb-469f-a165-70867728950e-StreamThread-1"], ["/h"], ["1"])
+    ['app-StreamThread-1']
+    """
+    short = [_without_uuid(name) or "member" for name in names]
+    often = Counter(short)
+    if len(often) == len(short):
+        return short
+    places = [host.removeprefix("/") for host in hosts]
+    full = [
+        f"{name} at {place}" if often[name] > 1 and place else name
+        for name, place in zip(short, places, strict=True)
+    ]
+    of_full, turn = Counter(full), Counter[str]()
+    for member in sorted(range(len(full)), key=lambda number: ids[number]):
+        name = full[member]
+        if of_full[name] > 1:
+            turn[name] += 1
+            full[member] = f"{name} #{turn[name]}"
+    return full
+
+
+def _without_uuid(name: str) -> str:
+    return name if len(name) < _UUID_LENGTH else _UUID.sub("", name)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ConfigError, InputError
-from evenkeel.engine.ports import History, Lake, Notifier
+from evenkeel.engine.ports import History, Lake, Notifier, ReportHistory
 
 if TYPE_CHECKING:
     from evenkeel.engine.adapters.kafka import KafkaClusterReader
+    from evenkeel.engine.adapters.webhook import Heartbeat
 
 
 def settings(
@@ -101,20 +102,60 @@ def history(settings: Settings) -> History:
     """
     from evenkeel.engine.adapters.postgres import PostgresHistory
 
+    return PostgresHistory(_database_url(settings))
+
+
+def report_history(settings: Settings) -> ReportHistory:
+    """
+    What the configured history has for reports.
+
+    Raises:
+        ConfigError: No database is configured.
+    """
+    from evenkeel.engine.adapters.postgres import PostgresReports
+
+    return PostgresReports(_database_url(settings))
+
+
+def _database_url(settings: Settings) -> str:
     if settings.database_url is None:
         raise ConfigError(
             "no history database is configured.",
             fix="Set EVENKEEL_DATABASE_URL, or the Airflow connection evenkeel_postgres.",
         )
-    return PostgresHistory(settings.database_url.get_secret_value())
+    return settings.database_url.get_secret_value()
 
 
 def notifier(settings: Settings) -> Notifier:
-    """Slack when a token is configured, else the log, which says so."""
-    if settings.slack_token is None:
-        from evenkeel.engine.adapters.log import LogNotifier
+    """Slack when a token or an incoming webhook is configured, else the log, which says so; beside it, who is paged."""
+    people = _people(settings)
+    if not settings.webhooks:
+        return people
+    from evenkeel.engine.adapters.channels import ChannelNotifier
+    from evenkeel.engine.adapters.webhook import WebhookNotifier
 
-        return LogNotifier()
-    from evenkeel.engine.adapters.slack import SlackNotifier
+    pagers = {name: WebhookNotifier(name, each) for name, each in settings.webhooks.items()}
+    return ChannelNotifier(people, pagers)
 
-    return SlackNotifier(settings.slack_token.get_secret_value(), settings.slack_base_url)
+
+def _people(settings: Settings) -> Notifier:
+    if settings.slack_token is not None:
+        from evenkeel.engine.adapters.slack import SlackNotifier
+
+        return SlackNotifier(settings.slack_token.get_secret_value(), settings.slack_base_url)
+    if settings.slack_webhook_url is not None:
+        from evenkeel.engine.adapters.slack import SlackWebhook
+
+        return SlackWebhook(settings.slack_webhook_url.get_secret_value())
+    from evenkeel.engine.adapters.log import LogNotifier
+
+    return LogNotifier()
+
+
+def heartbeat(settings: Settings) -> Heartbeat | None:
+    """What is called after each good run; None where nothing is configured."""
+    if settings.heartbeat_url is None:
+        return None
+    from evenkeel.engine.adapters.webhook import Heartbeat
+
+    return Heartbeat(settings.heartbeat_url.get_secret_value())

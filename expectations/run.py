@@ -22,7 +22,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import METRICS, SNAPSHOT, VALIDATION, rows_to_table, split_snapshot_id
 from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from evenkeel.engine.text import and_more, one_line, shortened
 from evenkeel.expectations.frames import LISTED, Frame, snapshot_frames
 from evenkeel.expectations.lean import load_great_expectations
@@ -123,7 +123,8 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     groups = _measured(lake, snapshot_id)
     strategies = list(every())
     frames = candidate_frames(lake.read("candidates", [snapshot_id]), groups, strategies)
-    known = [*strategies, *(s.value for s in RackStrategy if s.value not in strategies)]
+    of_tasks = (s.value for s in (*RackStrategy, *StickyTasks))
+    known = [*strategies, *(name for name in of_tasks if name not in strategies)]
     rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))
     names = groups["group_id"].to_pylist()
     return _results(

@@ -13,12 +13,13 @@ import os
 import pickle
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import SECRET_KEYS, Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.steps.chunks import CHUNK, Chunk, cut, work_of
@@ -28,8 +29,8 @@ from evenkeel.spark_tasks import remote
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
 """One row per chunk: when it is begun, its place in the dataset, and its groups."""
 
-RESULT = "written binary, problem binary"
-"""One row per chunk: a pickled `WrittenPart`, or the error that stops the step."""
+RESULT = "made binary, problem binary"
+"""One row per chunk: what was made of it, pickled, or the error that stops the step."""
 
 PER_TASK = 2
 """Chunks per task that can run at once, so that none waits long for the last."""
@@ -68,7 +69,8 @@ def run_chunks(
     """
     run = secrets.token_hex(4)
     chunks = plan(spark, work_of(lake, snapshot_id, pattern), smallest)
-    written = _on_workers(spark, chunks, _Task(lake, step, snapshot_id, run, work))
+    write = _Writing(lake, step, snapshot_id, run, work)
+    written: list[WrittenPart] = _on_workers(spark, chunks, _Task(write))
     if pattern != "*":
         others = rows_of_others(lake, snapshot_id, step, pattern)
         written.append(lake.write_part(step, snapshot_id, run, len(chunks), others))
@@ -88,36 +90,62 @@ def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Ch
     return cut(work, min(max(size, smallest), CHUNK))
 
 
-class _Task:
-    """What a worker does with a chunk; it is pickled, so it holds nothing that is secret or large."""
+def map_chunks(
+    spark: SparkSession,
+    work: Mapping[str, int],
+    made_of: Callable[[Sequence[str]], Any],
+    *,
+    smallest: int,
+) -> list[Any]:
+    """
+    What workers make of chunks of groups, brought to the driver; for little: the rest is for `run_chunks`.
 
-    def __init__(self, lake: Lake, step: str, snapshot_id: str, run: str, work: Work) -> None:
-        self.lake, self.step, self.snapshot_id = lake, step, snapshot_id
-        self.run, self.work = run, work
+    Args:
+        spark: The session.
+        work: Of each group, in listing order.
+        made_of: Runs on the workers, with the ids of the groups of a chunk.
+        smallest: As for `run_chunks`.
+
+    Raises:
+        EvenkeelError: What a worker said that concerns no single group.
+    """
+    chunks = plan(spark, work, smallest)
+    return _on_workers(spark, chunks, _Task(lambda number, groups: made_of(groups)))
+
+
+class _Task:
+    """What a worker does with chunks; it is pickled, so *make* holds nothing that is secret or large."""
+
+    def __init__(self, make: Callable[[int, Sequence[str]], Any]) -> None:
+        self.make = make
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         _settle()
         for batch in batches:
             for row in batch.to_pylist():
+                made = problem = None
                 try:
-                    part: WrittenPart | None = self._written(row["number"], row["groups"])
-                    problem = None
+                    made = pickle.dumps(self.make(row["number"], row["groups"]))
                 except EvenkeelError as error:
-                    part, problem = None, error
+                    problem = pickle.dumps(error)
+                finally:
+                    gc.collect()
                 yield pa.RecordBatch.from_pydict(
-                    {
-                        "written": [None if part is None else pickle.dumps(part)],
-                        "problem": [None if problem is None else pickle.dumps(problem)],
-                    },
-                    schema=pa.schema({"written": pa.binary(), "problem": pa.binary()}),
+                    {"made": [made], "problem": [problem]},
+                    schema=pa.schema({"made": pa.binary(), "problem": pa.binary()}),
                 )
 
-    def _written(self, number: int, groups: Sequence[str]) -> WrittenPart:
-        try:
-            tables = self.work(groups)
-            return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
-        finally:
-            gc.collect()
+
+class _Writing:
+    """Works on a chunk and writes its part, which is all that goes to the driver."""
+
+    def __init__(self, lake: Lake, step: str, snapshot_id: str, run: str, work: Work) -> None:
+        self.lake, self.step, self.snapshot_id = lake, step, snapshot_id
+        self.run, self.work = run, work
+
+    def __call__(self, number: int, groups: Sequence[str]) -> WrittenPart:
+        tables = self.work(groups)
+        return self.lake.write_part(self.step, self.snapshot_id, self.run, number, tables)
 
 
 def _settle() -> None:
@@ -131,8 +159,8 @@ def _settle() -> None:
     gc.set_threshold(200_000)
 
 
-def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[WrittenPart]:
-    """The parts of all chunks; those with most work are begun first."""
+def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> list[Any]:
+    """What was made of all chunks; those with most work are begun first."""
     if not chunks:
         return []
     turns = sorted(chunks, key=lambda chunk: (-chunk.work, chunk.number))
@@ -145,7 +173,7 @@ def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> li
     results = placed.mapInArrow(carried(task, remote.for_workers(os.environ)), RESULT).toArrow()
     for problem in results["problem"].drop_null().to_pylist():
         raise pickle.loads(problem)
-    return [pickle.loads(part) for part in results["written"].to_pylist()]
+    return [pickle.loads(each) for each in results["made"].to_pylist()]
 
 
 def carried(task: Batches, environ: Mapping[str, str]) -> Batches:
@@ -161,4 +189,6 @@ def carried(task: Batches, environ: Mapping[str, str]) -> Batches:
 
 def without_secrets(settings: Settings) -> Settings:
     """The part of the configuration that shapes results; its version is the same."""
-    return settings.model_copy(update={"clusters": {}, "slack_token": None, "database_url": None})
+    return settings.model_copy(
+        update={"clusters": {}, "webhooks": {}} | dict.fromkeys(SECRET_KEYS, None)
+    )

@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 from evenkeel.engine import steps, wiring
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.ports import Lake
 from evenkeel.engine.text import one_line
 from evenkeel.spark_tasks import memory, preflight
 from evenkeel.spark_tasks.cluster import is_local
@@ -47,16 +46,31 @@ def run_job(
         0, or the exit code of the error, whose one line is the last of the output.
     """
     options = _parse(name, arguments)
+    return ended(lambda settings: _start(sessions or session, name, run, settings, options))
+
+
+def ended(work: Callable[[Settings], object]) -> int:
+    """Do some work by the configuration; 0, or the exit code of the error, whose one line is the last of the output."""
     # a task that is killed cleans up after Spark as one that ends does
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         settings = wiring.settings()
         with _told_of_memory():
-            _start(sessions or session, name, run, wiring.lake(settings), settings, options)
+            work(settings)
     except EvenkeelError as problem:
         print(one_line(problem), file=sys.stderr, flush=True)
         return problem.exit_code
     return 0
+
+
+@contextmanager
+def opened(sessions: Sessions, application: str, lake: str) -> Iterator[SparkSession]:
+    """A session in which what happens on a cluster is told."""
+    with (
+        sessions(application, lake) as spark,
+        preflight.telling(spark) if on_cluster() else nullcontext(),
+    ):
+        yield spark
 
 
 @contextmanager
@@ -75,14 +89,13 @@ def _start(
     sessions: Sessions,
     name: str,
     run: Run,
-    lake: Lake,
     settings: Settings,
     options: argparse.Namespace,
 ) -> None:
+    lake = wiring.lake(settings)
     # a snapshot that is not there is said before Spark's seconds are spent
     lake.manifest("snapshot", options.snapshot_id)
-    opened = sessions(f"evenkeel {name} {options.snapshot_id}", settings.lake)
-    with opened as spark, preflight.telling(spark) if on_cluster() else nullcontext():
+    with opened(sessions, f"evenkeel {name} {options.snapshot_id}", settings.lake) as spark:
         run(spark, lake, settings, options.snapshot_id, options.groups)
         steps.on_the_way(
             options.also,

@@ -9,7 +9,10 @@ for a query or statement, name its parameters one a line:
     --   :limit integer = 50     How many rows at most.
     --   :group text             The consumer group.
 
-A parameter without `=` must be given, and so must one that only the statement names.
+A parameter without `=` must be given, and so must one that only the statement names. A query whose rows make a picture
+says by which columns, each of the first above the other:
+
+    -- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
 
 Statements of one file are separated by a `;` that ends its line.
 """
@@ -28,6 +31,11 @@ _PARAMETER = re.compile(
     r"^--   :(?P<name>\w+) (?P<type>[a-z][a-z0-9 \[\]]*?)(?: = (?P<default>\S+))?  +(?P<meaning>\S.*)$",
     re.MULTILINE,
 )
+_PLOT = re.compile(
+    r"^-- Plot: (?P<values>\w+(?:, \w+)*) over (?P<over>\w+), a line per (?P<lines>\w+(?:, \w+)*)\.$",
+    re.MULTILINE,
+)
+_READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 _BOUND = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 
 
@@ -43,11 +51,21 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Columns that make a picture: *values* over a moment, a line for each combination of *lines* that rows have."""
+
+    values: tuple[str, ...]
+    over: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """
     A named query or statement.
 
-    *summary* is its first comment paragraph, *parts* are its statements in order, without comment lines.
+    *summary* is its first comment paragraph, *parts* are its statements in order, without comment lines; *plot* is None
+    where its rows make no picture.
     """
 
     name: str
@@ -55,6 +73,7 @@ class Statement:
     summary: str
     parameters: tuple[Parameter, ...]
     parts: tuple[str, ...]
+    plot: Plot | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +124,16 @@ def schema() -> str:
     return (files(__name__) / "schema.sql").read_text(encoding="utf-8")
 
 
+@cache
+def asked_tables() -> tuple[str, ...]:
+    """Tables that the queries for people and the reports (`report_*`) read themselves, beside the views."""
+    tables = re.findall(r"^CREATE TABLE (\w+)", schema(), re.MULTILINE)
+    reports = [each for each in statements().values() if each.name.startswith("report_")]
+    asking = [part for each in (*queries().values(), *reports) for part in each.parts]
+    asked = {name for part in asking for name in _READ.findall(part)}
+    return tuple(name for name in tables if name in asked)
+
+
 def bound(code: str) -> set[str]:
     """
     Names of the parameters that a statement without comments uses.
@@ -134,6 +163,18 @@ def _statement(name: str, text: str) -> Statement:
         summary=" ".join(line[2:].strip() for line in comment.split("\n--\n")[0].splitlines()),
         parameters=(*described.values(), *bare),
         parts=tuple(p for p in re.split(r";\s*(?:\n|$)", code) if p.strip()),
+        plot=_plot(comment),
+    )
+
+
+def _plot(comment: str) -> Plot | None:
+    match = _PLOT.search(comment)
+    if match is None:
+        return None
+    return Plot(
+        values=tuple(match["values"].split(", ")),
+        over=match["over"],
+        lines=tuple(match["lines"].split(", ")),
     )
 
 

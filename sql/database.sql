@@ -4,9 +4,11 @@
 --     psql -c '\password evenkeel'
 --
 -- Then point EVENKEEL_DATABASE_URL at it and run `evenkeel migrate`. Nobody else may connect, so neither Airflow nor
--- the history can read or break the other. For people who only ask, make another role and grant it
--- connect on the database, usage on schema public, and select on its tables and views.
+-- the history can read or break the other. For people and programs that only ask there is the role evenkeel_reader, one for
+-- all databases of a server: `evenkeel migrate` lets it read views and what named queries ask. Grant it to their logins.
 
 CREATE ROLE :"role" LOGIN;
 CREATE DATABASE :"database" OWNER :"role";
 REVOKE ALL ON DATABASE :"database" FROM public;
+SELECT 'CREATE ROLE evenkeel_reader NOLOGIN'
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'evenkeel_reader') \gexec

@@ -60,12 +60,18 @@ CREATE TABLE snapshot (
     taken_up_at timestamptz,
     taken_up_by text,
     overtaken_by text,
+    rolled_up_at timestamptz,
+    checks integer,
+    thinned_at timestamptz,
     CONSTRAINT snapshot_pkey PRIMARY KEY (snapshot_id),
     CONSTRAINT snapshot_cluster_fkey FOREIGN KEY (cluster) REFERENCES cluster ON DELETE CASCADE
 );
 
 CREATE INDEX snapshot_newest ON snapshot (cluster, started_at DESC, snapshot_id DESC);
 CREATE INDEX snapshot_started_at ON snapshot (started_at);
+CREATE INDEX snapshot_not_rolled_up ON snapshot (cluster, date_bin('1 hour', started_at, '2000-01-01 00:00:00+00'))
+WHERE measured_at IS NOT NULL AND rolled_up_at IS NULL;
+CREATE INDEX snapshot_thinned ON snapshot (cluster, thinned_at);
 
 COMMENT ON TABLE snapshot IS 'Readings of a cluster, and how far each came: a step that is done leaves its moment.';
 COMMENT ON COLUMN snapshot.snapshot_id IS '<cluster>-<UTC second>-<6 random>.';
@@ -95,6 +101,11 @@ COMMENT ON COLUMN snapshot.taken_up_at IS 'When a run began to work on its advic
 COMMENT ON COLUMN snapshot.taken_up_by IS 'Id of that run; null before, and where no schedule runs the steps.';
 COMMENT ON COLUMN snapshot.overtaken_by IS
     'The newer snapshot of its cluster that was advised on in its place; it has metrics, no advice of its own. Null: none was.';
+COMMENT ON COLUMN snapshot.rolled_up_at IS
+    'When it was last counted in its hour; null: not yet, or something of it was stored since.';
+COMMENT ON COLUMN snapshot.checks IS 'Number of expectations that were checked; null when none was, or not counted.';
+COMMENT ON COLUMN snapshot.thinned_at IS
+    'When its metrics, candidates and repeated advice were forgotten here; null: what it got is here.';
 
 CREATE TABLE validation (
     validation_id bigint GENERATED ALWAYS AS IDENTITY,
@@ -114,6 +125,7 @@ CREATE TABLE validation (
 );
 
 CREATE INDEX validation_snapshot ON validation (snapshot_id, stage, group_id);
+CREATE INDEX validation_failed ON validation (snapshot_id, group_id) WHERE NOT success AND severity = 'critical';
 
 COMMENT ON TABLE validation IS
     'What was expected of a snapshot and what was made of it, and whether it held. A failed critical row withholds its group.';
@@ -191,9 +203,6 @@ CREATE TABLE group_metrics (
     CONSTRAINT group_metrics_pkey PRIMARY KEY (snapshot_id, group_id),
     CONSTRAINT group_metrics_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE
 );
-
-CREATE INDEX group_metrics_history ON group_metrics (group_id, cluster, snapshot_id);
-CREATE INDEX group_metrics_changes ON group_metrics (group_id, cluster, snapshot_id) WHERE would_have_moved IS NOT NULL;
 
 COMMENT ON TABLE group_metrics IS 'How each group fared in each snapshot.';
 COMMENT ON COLUMN group_metrics.snapshot_id IS 'Which snapshot it belongs to.';
@@ -671,6 +680,10 @@ CREATE TABLE advice (
     state text,
     state_since timestamptz,
     course jsonb,
+    owner text,
+    since timestamptz NOT NULL DEFAULT now(),
+    until timestamptz,
+    repeats boolean NOT NULL DEFAULT FALSE,
     CONSTRAINT advice_pkey PRIMARY KEY (advice_id),
     CONSTRAINT advice_snapshot_group_key UNIQUE (snapshot_id, group_id),
     CONSTRAINT advice_snapshot_fkey FOREIGN KEY (snapshot_id) REFERENCES snapshot ON DELETE CASCADE,
@@ -680,9 +693,12 @@ CREATE TABLE advice (
     )
 );
 
-CREATE INDEX advice_history ON advice (group_id, cluster, snapshot_id);
+CREATE INDEX advice_of_group ON advice (group_id, cluster, snapshot_id);
+CREATE INDEX advice_span ON advice (cluster, group_id, since) WHERE NOT repeats;
+CREATE INDEX advice_open ON advice (cluster, group_id) WHERE NOT repeats AND until IS NULL;
 
-COMMENT ON TABLE advice IS 'What each group was told after each snapshot, "stay" included. Never rewritten.';
+COMMENT ON TABLE advice IS
+    'What each group was told, "stay" included: after the newest snapshots each, before these where it was another.';
 COMMENT ON COLUMN advice.advice_id IS 'Number of the advice.';
 COMMENT ON COLUMN advice.snapshot_id IS 'Which snapshot it belongs to.';
 COMMENT ON COLUMN advice.cluster IS 'The cluster of that snapshot.';
@@ -704,6 +720,13 @@ COMMENT ON COLUMN advice.state IS
 COMMENT ON COLUMN advice.state_since IS 'Since when it is in that state.';
 COMMENT ON COLUMN advice.course IS
     'What the next snapshot has to know of it, as JSON; null where that is nothing.';
+COMMENT ON COLUMN advice.owner IS
+    'Who owned the group then; null where that was not configured, or not kept yet.';
+COMMENT ON COLUMN advice.since IS
+    'Since when it was told so: when the first snapshot in a row was taken with this verdict, strategy and state.';
+COMMENT ON COLUMN advice.until IS
+    'When the first snapshot was taken after which it was told otherwise; null: none was, or the row repeats another.';
+COMMENT ON COLUMN advice.repeats IS 'Whether the advice before it said the same; such a row goes after some hours.';
 
 CREATE TABLE advice_move (
     advice_id bigint NOT NULL,
@@ -730,15 +753,17 @@ CREATE TABLE advice_event (
     cause text NOT NULL,
     facts jsonb NOT NULL,
     diagnosis text,
-    CONSTRAINT advice_event_pkey PRIMARY KEY (advice_id),
+    CONSTRAINT advice_event_pkey PRIMARY KEY (advice_id, state),
     CONSTRAINT advice_event_advice_fkey FOREIGN KEY (advice_id) REFERENCES advice ON DELETE CASCADE,
     CONSTRAINT advice_event_state_check CHECK (
         state IN ('proposed', 'confirmed', 'taken up', 'verified', 'missed', 'withdrawn', 'expired')
     )
 );
 
+CREATE INDEX advice_event_at ON advice_event (at);
+
 COMMENT ON TABLE advice_event IS
-    'From a snapshot on an advice was in another state; at most one of each group and snapshot.';
+    'From a snapshot on an advice was in another state; one of each group and snapshot, two where it was taken up and verified at once.';
 COMMENT ON COLUMN advice_event.advice_id IS 'With which advice that was stored.';
 COMMENT ON COLUMN advice_event.at IS 'When the snapshot was taken.';
 COMMENT ON COLUMN advice_event.strategy IS 'The strategy that it is about.';
@@ -769,7 +794,7 @@ COMMENT ON COLUMN advice_check.advice_id IS 'With which advice that was stored.'
 COMMENT ON COLUMN advice_check.strategy IS 'The strategy that was taken up.';
 COMMENT ON COLUMN advice_check.taken_up_at IS 'When it was taken up.';
 COMMENT ON COLUMN advice_check.after_seconds IS
-    'How long after it was taken up; for a day, what was promised for an hour.';
+    'How long after it was taken up, 0 as soon as it is seen; for a day, what was promised for an hour.';
 COMMENT ON COLUMN advice_check.measure IS
     'What was promised: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.';
 COMMENT ON COLUMN advice_check.unit IS 'What the values count: offsets, s, ratio or share.';
@@ -783,28 +808,79 @@ CREATE TABLE incident (
     incident_id bigint GENERATED ALWAYS AS IDENTITY,
     cluster text NOT NULL,
     group_id text,
+    key text,
     kind text NOT NULL,
     severity text NOT NULL,
+    began_at timestamptz,
     opened_at timestamptz NOT NULL,
     last_seen_at timestamptz NOT NULL,
     closed_at timestamptz,
+    told_at timestamptz,
+    alert_key text,
+    owner text,
+    summary text,
+    causes jsonb NOT NULL DEFAULT '[]',
+    good_snapshot_id text,
     facts jsonb NOT NULL DEFAULT '{}',
-    CONSTRAINT incident_pkey PRIMARY KEY (incident_id)
+    CONSTRAINT incident_pkey PRIMARY KEY (incident_id),
+    CONSTRAINT incident_key_key UNIQUE (key)
 );
 
-CREATE UNIQUE INDEX incident_one_open ON incident (cluster, group_id, kind) NULLS NOT DISTINCT WHERE closed_at IS NULL;
+CREATE UNIQUE INDEX incident_one_open ON incident (cluster, kind) WHERE closed_at IS NULL AND group_id IS NULL;
+CREATE UNIQUE INDEX incident_one_open_of_group ON incident (cluster, group_id)
+WHERE closed_at IS NULL AND group_id IS NOT NULL;
+CREATE INDEX incident_of_group ON incident (cluster, group_id, opened_at);
+CREATE INDEX incident_alert ON incident (alert_key) WHERE alert_key IS NOT NULL;
 
 COMMENT ON TABLE incident IS
-    'Something that is wrong for a while: at most one open of each kind per cluster and group. Clusters need no snapshot.';
+    'Something that is wrong for a while: at most one open per group, one of each kind per pipeline of a cluster.';
 COMMENT ON COLUMN incident.incident_id IS 'Number of the incident.';
 COMMENT ON COLUMN incident.cluster IS 'Configured name of the cluster.';
 COMMENT ON COLUMN incident.group_id IS 'The consumer group; null when the whole cluster is concerned.';
-COMMENT ON COLUMN incident.kind IS 'What is wrong.';
+COMMENT ON COLUMN incident.kind IS 'What is wrong; of a group the worst that was seen.';
 COMMENT ON COLUMN incident.severity IS 'How bad it is.';
-COMMENT ON COLUMN incident.opened_at IS 'When it was first seen.';
+COMMENT ON COLUMN incident.opened_at IS 'When it was first seen; of a group, when it was worth telling.';
 COMMENT ON COLUMN incident.last_seen_at IS 'When it was last seen.';
 COMMENT ON COLUMN incident.closed_at IS 'When it was over; null while it is open.';
+COMMENT ON COLUMN incident.key IS
+    'Our own id of the incident of a group, the same from beginning to end; null for one of the pipeline.';
+COMMENT ON COLUMN incident.began_at IS 'When it began, as far as is known; null where only its opening is.';
+COMMENT ON COLUMN incident.owner IS 'Who owns the group; null where that is not configured.';
+COMMENT ON COLUMN incident.summary IS 'What is wrong, in words; null for one of the pipeline.';
+COMMENT ON COLUMN incident.causes IS 'All that is wrong, the worst first: a list of {cause, since, amount, facts ...}.';
+COMMENT ON COLUMN incident.good_snapshot_id IS
+    'The last snapshot in which the group was well; null where none is known.';
+COMMENT ON COLUMN incident.alert_key IS
+    'Key of the message that stands for it, its own or a digest; null while nobody is to be told.';
+COMMENT ON COLUMN incident.told_at IS 'When its message first arrived; null: nobody has been told.';
 COMMENT ON COLUMN incident.facts IS 'What is known about it, by name.';
+
+CREATE TABLE group_watch (
+    cluster text NOT NULL,
+    snapshot_id text NOT NULL,
+    at timestamptz NOT NULL,
+    first_at timestamptz NOT NULL,
+    CONSTRAINT group_watch_pkey PRIMARY KEY (cluster)
+);
+
+COMMENT ON TABLE group_watch IS 'How far the groups of each cluster have been watched for incidents.';
+COMMENT ON COLUMN group_watch.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN group_watch.snapshot_id IS 'The newest snapshot that was looked at, also one that has no row.';
+COMMENT ON COLUMN group_watch.at IS 'When its reading ended.';
+COMMENT ON COLUMN group_watch.first_at IS 'When the reading of the first one ended.';
+
+CREATE TABLE group_course (
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    course jsonb NOT NULL,
+    CONSTRAINT group_course_pkey PRIMARY KEY (cluster, group_id)
+);
+
+COMMENT ON TABLE group_course IS
+    'What the next snapshot has to know of the groups with which something is wrong, or may be; none of those that are well.';
+COMMENT ON COLUMN group_course.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN group_course.group_id IS 'The consumer group.';
+COMMENT ON COLUMN group_course.course IS 'How far its incident has come, as JSON.';
 
 CREATE TABLE alert (
     alert_id bigint GENERATED ALWAYS AS IDENTITY,
@@ -815,9 +891,13 @@ CREATE TABLE alert (
     kind text NOT NULL,
     channel text NOT NULL,
     message jsonb NOT NULL,
+    answers text,
+    replaces text,
+    broadcast boolean NOT NULL DEFAULT false,
     state text NOT NULL DEFAULT 'pending',
     attempts integer NOT NULL DEFAULT 0,
     attempted_at timestamptz,
+    unsure boolean NOT NULL DEFAULT false,
     last_error text,
     created_at timestamptz NOT NULL DEFAULT now(),
     sent_at timestamptz,
@@ -833,6 +913,8 @@ CREATE TABLE alert (
 CREATE INDEX alert_pending ON alert (created_at) WHERE state = 'pending';
 CREATE INDEX alert_snapshot ON alert (snapshot_id);
 CREATE INDEX alert_incident ON alert (incident_id);
+CREATE INDEX alert_replaces ON alert (replaces) WHERE replaces IS NOT NULL;
+CREATE INDEX alert_answers ON alert (answers) WHERE answers IS NOT NULL;
 
 COMMENT ON TABLE alert IS 'Messages to people: stored as pending, then delivered, then marked as sent.';
 COMMENT ON COLUMN alert.alert_id IS 'Number of the message.';
@@ -843,15 +925,598 @@ COMMENT ON COLUMN alert.incident_id IS 'The incident it speaks of, if it speaks 
 COMMENT ON COLUMN alert.kind IS 'What sort of message it is.';
 COMMENT ON COLUMN alert.channel IS 'Where it is to be said.';
 COMMENT ON COLUMN alert.message IS 'What is to be said, without any markup of a messenger.';
+COMMENT ON COLUMN alert.answers IS 'Key of the message in whose thread it belongs; null: it stands alone.';
+COMMENT ON COLUMN alert.replaces IS
+    'Key of the message that is changed to it, as that was first posted; null: it is posted anew.';
+COMMENT ON COLUMN alert.broadcast IS 'Whether an answer is shown in the channel, too.';
 COMMENT ON COLUMN alert.state IS
     'Whether it is pending, sent, or superseded by something newer before it could be sent.';
 COMMENT ON COLUMN alert.attempts IS 'Number of deliveries tried.';
 COMMENT ON COLUMN alert.attempted_at IS 'When a delivery was begun that may still be under way; null when none is.';
+COMMENT ON COLUMN alert.unsure IS 'Whether an attempt failed in such a way that the message may be there after all.';
 COMMENT ON COLUMN alert.last_error IS 'Why the last one failed; null when it did not.';
 COMMENT ON COLUMN alert.created_at IS 'When it was stored.';
 COMMENT ON COLUMN alert.sent_at IS 'When it was delivered; null before.';
 COMMENT ON COLUMN alert.sent_channel IS 'The messenger''s own id of where it was delivered.';
 COMMENT ON COLUMN alert.sent_timestamp IS 'The messenger''s own id of the message, to update or answer it.';
+
+CREATE TABLE silence (
+    silence_id bigint GENERATED ALWAYS AS IDENTITY,
+    kind text NOT NULL,
+    cluster text NOT NULL,
+    groups text NOT NULL,
+    starts_at timestamptz NOT NULL,
+    ends_at timestamptz,
+    reason text NOT NULL,
+    who text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    ended_at timestamptz,
+    channels text[] NOT NULL DEFAULT '{}',
+    end_told_at timestamptz,
+    cluster_regex text NOT NULL,
+    groups_regex text NOT NULL,
+    CONSTRAINT silence_pkey PRIMARY KEY (silence_id),
+    CONSTRAINT silence_kind_check CHECK (kind IN ('silence', 'ack', 'maintenance')),
+    CONSTRAINT silence_end_check CHECK (ends_at > starts_at AND (ends_at IS NOT NULL OR kind = 'ack'))
+);
+
+CREATE UNIQUE INDEX silence_window ON silence (cluster, groups, starts_at)
+WHERE kind = 'maintenance' AND ended_at IS NULL;
+CREATE INDEX silence_not_over ON silence (starts_at) WHERE end_told_at IS NULL;
+
+COMMENT ON TABLE silence IS
+    'For which groups nobody is woken, from when to when, by whom and why. Planned maintenance is noted when it begins.';
+COMMENT ON COLUMN silence.silence_id IS 'Number of the silence.';
+COMMENT ON COLUMN silence.kind IS
+    'Whether it is a silence, an ack (of incidents that were open when it began) or planned maintenance.';
+COMMENT ON COLUMN silence.cluster IS 'Shell pattern of the clusters that it covers.';
+COMMENT ON COLUMN silence.groups IS 'Shell pattern of the groups that it covers.';
+COMMENT ON COLUMN silence.starts_at IS 'When it begins.';
+COMMENT ON COLUMN silence.ends_at IS 'When it is to end; null: with the incidents that it is about.';
+COMMENT ON COLUMN silence.reason IS 'Why.';
+COMMENT ON COLUMN silence.who IS 'Who wanted it so.';
+COMMENT ON COLUMN silence.created_at IS 'When it was stored.';
+COMMENT ON COLUMN silence.ended_at IS 'When it was ended early; null when it was not.';
+COMMENT ON COLUMN silence.channels IS 'Where people have been told that it began.';
+COMMENT ON COLUMN silence.end_told_at IS 'When its end was told, or needed no word; null before.';
+COMMENT ON COLUMN silence.cluster_regex IS 'The pattern of clusters as a regular expression of Postgres.';
+COMMENT ON COLUMN silence.groups_regex IS 'The pattern of groups as a regular expression of Postgres.';
+
+
+-- What became of it over time
+
+CREATE TABLE consumer_group (
+    group_number integer GENERATED ALWAYS AS IDENTITY,
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    CONSTRAINT consumer_group_pkey PRIMARY KEY (group_number),
+    CONSTRAINT consumer_group_key UNIQUE (cluster, group_id),
+    CONSTRAINT consumer_group_cluster_fkey FOREIGN KEY (cluster) REFERENCES cluster ON DELETE CASCADE
+);
+
+COMMENT ON TABLE consumer_group IS 'Every group that has a sample, and the number that stands for it.';
+COMMENT ON COLUMN consumer_group.group_number IS 'Number of the group; short, as its history has it in every row.';
+COMMENT ON COLUMN consumer_group.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN consumer_group.group_id IS 'The consumer group.';
+
+CREATE TABLE group_sample (
+    group_number integer NOT NULL,
+    members integer,
+    taken_at timestamptz NOT NULL,
+    total_lag bigint,
+    largest_member_lag bigint,
+    lag_floor bigint,
+    partitions integer,
+    unknown_lag_partitions integer,
+    lag_skew real,
+    delay_seconds real,
+    time_lag_seconds real,
+    production_per_second real,
+    consumption_per_second real,
+    cross_rack_bytes_per_second real,
+    cross_rack_cost_per_month real,
+    partitions_moved integer,
+    members_joined integer,
+    members_left integer,
+    members_restarted integer,
+    forecast_soon_lag_low real,
+    forecast_soon_lag_expected real,
+    forecast_soon_lag_high real,
+    forecast_lag_low real,
+    forecast_lag_expected real,
+    forecast_lag_high real,
+    readable boolean NOT NULL,
+    compared boolean NOT NULL,
+    reassigned boolean NOT NULL,
+    status text,
+    state text,
+    diagnosis text,
+    currency text,
+    would_have_moved jsonb,
+    CONSTRAINT group_sample_pkey PRIMARY KEY (group_number, taken_at),
+    CONSTRAINT group_sample_group_fkey FOREIGN KEY (group_number) REFERENCES consumer_group ON DELETE CASCADE
+) PARTITION BY RANGE (taken_at);
+
+-- rows come in order of time: the pages of a snapshot are found by what little this keeps of them
+CREATE INDEX group_sample_taken_at ON group_sample USING brin (taken_at) WITH (
+    pages_per_range = 16, autosummarize = on
+);
+CREATE INDEX group_sample_changes ON group_sample (group_number, taken_at) WHERE would_have_moved IS NOT NULL;
+
+COMMENT ON TABLE group_sample IS
+    'How each group fared in each snapshot, as far as that is asked for later; a table for each day in UTC.';
+COMMENT ON COLUMN group_sample.group_number IS 'Which group.';
+COMMENT ON COLUMN group_sample.members IS 'Number of members.';
+COMMENT ON COLUMN group_sample.taken_at IS 'When the reading of the snapshot began.';
+COMMENT ON COLUMN group_sample.total_lag IS 'Lag over all its partitions, in offsets; null when it is not known.';
+COMMENT ON COLUMN group_sample.largest_member_lag IS 'Largest lag of a member, in offsets; null when a lag is unknown.';
+COMMENT ON COLUMN group_sample.lag_floor IS 'No assignment has a smaller largest member lag than this, in offsets.';
+COMMENT ON COLUMN group_sample.partitions IS 'Number of partitions inside the totals.';
+COMMENT ON COLUMN group_sample.unknown_lag_partitions IS
+    'Number of those whose lag is unknown; null: none, or it is not known how many there are.';
+COMMENT ON COLUMN group_sample.lag_skew IS 'Largest member lag over mean member lag; null when the total is 0 or unknown.';
+COMMENT ON COLUMN group_sample.delay_seconds IS 'How far it was behind beyond its commit interval.';
+COMMENT ON COLUMN group_sample.time_lag_seconds IS 'Age in seconds of its oldest record not yet consumed.';
+COMMENT ON COLUMN group_sample.production_per_second IS 'Offsets per second produced to its partitions.';
+COMMENT ON COLUMN group_sample.consumption_per_second IS 'Offsets per second it committed.';
+COMMENT ON COLUMN group_sample.cross_rack_bytes_per_second IS 'Bytes per second across racks.';
+COMMENT ON COLUMN group_sample.cross_rack_cost_per_month IS 'What that costs in 30 days; null without a price.';
+COMMENT ON COLUMN group_sample.partitions_moved IS
+    'Partitions that went from one member to another since the snapshot before; null: none, or not compared.';
+COMMENT ON COLUMN group_sample.members_joined IS 'Members that came since then; null: none, or not compared.';
+COMMENT ON COLUMN group_sample.members_left IS 'Members that went since then; null: none, or not compared.';
+COMMENT ON COLUMN group_sample.members_restarted IS
+    'Members that came back under another id since then; null: none, or not compared.';
+COMMENT ON COLUMN group_sample.forecast_soon_lag_low IS
+    'Forecast of its lag as it was, low (one case in ten lies below): 15 minutes ahead.';
+COMMENT ON COLUMN group_sample.forecast_soon_lag_expected IS
+    'Forecast of its lag as it was, expected (half lie below): 15 minutes ahead.';
+COMMENT ON COLUMN group_sample.forecast_soon_lag_high IS
+    'Forecast of its lag as it was, high (one in ten above): 15 minutes ahead.';
+COMMENT ON COLUMN group_sample.forecast_lag_low IS
+    'Forecast of its lag as it was, low (one case in ten lies below): an hour ahead.';
+COMMENT ON COLUMN group_sample.forecast_lag_expected IS
+    'Forecast of its lag as it was, expected (half lie below): an hour ahead.';
+COMMENT ON COLUMN group_sample.forecast_lag_high IS
+    'Forecast of its lag as it was, high (one in ten above): an hour ahead.';
+COMMENT ON COLUMN group_sample.readable IS 'Whether it could be read, and was not withheld.';
+COMMENT ON COLUMN group_sample.compared IS 'Whether its members are compared with those of a snapshot before.';
+COMMENT ON COLUMN group_sample.reassigned IS
+    'Whether somebody else owns something than in the snapshot before, or that is not known.';
+COMMENT ON COLUMN group_sample.status IS 'That of its worst partition; null: OK.';
+COMMENT ON COLUMN group_sample.state IS 'State of the group, as the broker names it; null: Stable.';
+COMMENT ON COLUMN group_sample.diagnosis IS 'What was the matter with it; null: not judged.';
+COMMENT ON COLUMN group_sample.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN group_sample.would_have_moved IS
+    'What strategies in force before would have moved instead: {strategy, moves}; null where nothing changed.';
+
+-- The table of the day of a moment, where there is none yet. Who reads or writes other days is not held up by it.
+CREATE FUNCTION make_sample_day(moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    first timestamptz := date_bin('1 day', moment, '2000-01-01 00:00:00+00');
+    name text := 'group_sample_' || to_char(first AT TIME ZONE 'UTC', 'YYYYMMDD');
+BEGIN
+    IF to_regclass(quote_ident(name)) IS NOT NULL THEN RETURN; END IF;
+    PERFORM pg_advisory_xact_lock(hashtext('group_sample'));
+    -- by now another may have made it: rows are asked, for a name that was not there is remembered as such
+    IF EXISTS (
+        SELECT FROM pg_inherits INNER JOIN pg_class ON pg_class.oid = inhrelid
+        WHERE inhparent = 'group_sample'::regclass AND relname = name
+    ) THEN RETURN; END IF;
+    EXECUTE format('CREATE TABLE %I (LIKE group_sample INCLUDING ALL)', name);
+    EXECUTE format('ALTER TABLE group_sample ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+        name, first, first + interval '24 hours');
+END $$;
+
+-- Both need a table for themselves. Behind who waits for that all others wait, so it is given up before the server looks
+-- for a deadlock (deadlock_timeout, a second), and false is returned.
+
+-- Packs the table of a day: the rows of a group lie together then, and nothing between. Who asks for that day waits meanwhile.
+CREATE FUNCTION pack_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
+DECLARE
+    name text := 'group_sample_' || to_char(day, 'YYYYMMDD');
+BEGIN
+    EXECUTE format('CLUSTER %I USING %I', name, name || '_pkey');
+    EXECUTE format('ANALYZE %I', name);
+    RETURN TRUE;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN FALSE;
+END $$;
+
+-- Drops the table of a day.
+CREATE FUNCTION drop_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
+BEGIN
+    EXECUTE format('DROP TABLE %I', 'group_sample_' || to_char(day, 'YYYYMMDD'));
+    RETURN TRUE;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN FALSE;
+END $$;
+
+CREATE TABLE member_span (
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    member_id text NOT NULL,
+    IDENTITY text NOT NULL,
+    since timestamptz NOT NULL,
+    until timestamptz,
+    CONSTRAINT member_span_pkey PRIMARY KEY (cluster, group_id, member_id, since),
+    CONSTRAINT member_span_cluster_fkey FOREIGN KEY (cluster) REFERENCES cluster ON DELETE CASCADE
+);
+
+CREATE INDEX member_span_since ON member_span (cluster, since);
+CREATE INDEX member_span_until ON member_span (cluster, until) WHERE until IS NOT NULL;
+CREATE UNIQUE INDEX member_span_open ON member_span (cluster, group_id, member_id) WHERE until IS NULL;
+
+COMMENT ON TABLE member_span IS
+    'From when to when each group had which members, as its newest snapshots told in which it was at rest.';
+COMMENT ON COLUMN member_span.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN member_span.group_id IS 'The consumer group.';
+COMMENT ON COLUMN member_span.member_id IS 'Id the coordinator gave it; it changes when the member restarts.';
+COMMENT ON COLUMN member_span.identity IS
+    'What stays the same over restarts: the instance id, else client id and host.';
+COMMENT ON COLUMN member_span.since IS 'When the first snapshot was taken that shows it.';
+COMMENT ON COLUMN member_span.until IS 'When the first snapshot was taken that does not show it; null: none does.';
+
+CREATE TABLE group_hour (
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    since timestamptz NOT NULL,
+    snapshots integer NOT NULL,
+    unreadable_snapshots integer NOT NULL,
+    covered_seconds double precision NOT NULL,
+    known_lag_snapshots integer NOT NULL,
+    lowest_lag bigint,
+    mean_lag double precision,
+    highest_lag bigint,
+    last_lag bigint,
+    highest_delay_seconds double precision,
+    highest_time_lag_seconds double precision,
+    fewest_members integer,
+    most_members integer,
+    known_production_snapshots integer NOT NULL,
+    production_per_second double precision,
+    known_consumption_snapshots integer NOT NULL,
+    consumption_per_second double precision,
+    diagnosis_seconds jsonb NOT NULL,
+    cross_rack_seconds double precision NOT NULL,
+    cross_rack_bytes double precision,
+    cross_rack_cost double precision,
+    currency text,
+    rebalancing_snapshots integer NOT NULL,
+    compared_snapshots integer NOT NULL,
+    changed_snapshots integer NOT NULL,
+    members_joined integer,
+    members_left integer,
+    members_restarted integer,
+    partitions_moved integer,
+    would_have_moved jsonb NOT NULL,
+    advised_snapshots integer NOT NULL,
+    wins jsonb NOT NULL,
+    CONSTRAINT group_hour_pkey PRIMARY KEY (cluster, group_id, since)
+);
+
+CREATE INDEX group_hour_since ON group_hour (since);
+
+COMMENT ON TABLE group_hour IS
+    'Hours of each group, in UTC, made from its snapshots by the upkeep; they stay longer than these.';
+COMMENT ON COLUMN group_hour.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN group_hour.group_id IS 'The consumer group.';
+COMMENT ON COLUMN group_hour.since IS 'When the hour began.';
+COMMENT ON COLUMN group_hour.snapshots IS 'Number of snapshots that show it.';
+COMMENT ON COLUMN group_hour.unreadable_snapshots IS 'Number of those that could not read it, or withheld it.';
+COMMENT ON COLUMN group_hour.covered_seconds IS
+    'Seconds that they stand for: each for those since the snapshot before it, an hour at most.';
+COMMENT ON COLUMN group_hour.known_lag_snapshots IS 'Number of snapshots in which its lag is known.';
+COMMENT ON COLUMN group_hour.lowest_lag IS 'Lowest of these lags; null when none is known.';
+COMMENT ON COLUMN group_hour.mean_lag IS 'Mean of these lags.';
+COMMENT ON COLUMN group_hour.highest_lag IS 'Highest of these lags.';
+COMMENT ON COLUMN group_hour.last_lag IS 'The last of these lags.';
+COMMENT ON COLUMN group_hour.highest_delay_seconds IS
+    'How far it was behind at worst, beyond its commit interval, as far as known.';
+COMMENT ON COLUMN group_hour.highest_time_lag_seconds IS
+    'Highest age of its oldest record not yet consumed, as far as known.';
+COMMENT ON COLUMN group_hour.fewest_members IS 'Number of members when they were fewest.';
+COMMENT ON COLUMN group_hour.most_members IS 'Number of members when they were most.';
+COMMENT ON COLUMN group_hour.known_production_snapshots IS 'Number of snapshots in which its production is known.';
+COMMENT ON COLUMN group_hour.production_per_second IS 'Mean of the offsets per second produced to its partitions.';
+COMMENT ON COLUMN group_hour.known_consumption_snapshots IS 'Number of snapshots in which its consumption is known.';
+COMMENT ON COLUMN group_hour.consumption_per_second IS 'Mean of the offsets per second that it commits.';
+COMMENT ON COLUMN group_hour.diagnosis_seconds IS
+    'Of the seconds covered, how many each diagnosis held: {diagnosis: seconds}.';
+COMMENT ON COLUMN group_hour.cross_rack_seconds IS
+    'Of the seconds covered, those of which it is known what crossed racks.';
+COMMENT ON COLUMN group_hour.cross_rack_bytes IS 'Bytes that crossed racks in these; null when that is never known.';
+COMMENT ON COLUMN group_hour.cross_rack_cost IS
+    'What those cost at the price then configured; null without a price or when it changed its currency.';
+COMMENT ON COLUMN group_hour.currency IS 'Currency of the cost, ISO 4217; null without one.';
+COMMENT ON COLUMN group_hour.rebalancing_snapshots IS 'Number of snapshots in which it was rebalancing.';
+COMMENT ON COLUMN group_hour.compared_snapshots IS 'Number of snapshots whose members are compared with those before.';
+COMMENT ON COLUMN group_hour.changed_snapshots IS
+    'Number of those in which members had joined, left or restarted: so many rebalances, or more.';
+COMMENT ON COLUMN group_hour.members_joined IS 'Number of members that joined; null when none could be compared.';
+COMMENT ON COLUMN group_hour.members_left IS 'Number of members that left.';
+COMMENT ON COLUMN group_hour.members_restarted IS 'Number of members that restarted.';
+COMMENT ON COLUMN group_hour.partitions_moved IS 'Number of partitions that went from one member to another by that.';
+COMMENT ON COLUMN group_hour.would_have_moved IS
+    'What strategies in force before would have moved instead: a list of {strategy, moves, changes}.';
+COMMENT ON COLUMN group_hour.advised_snapshots IS 'Number of snapshots after which it was told to switch or to stay.';
+COMMENT ON COLUMN group_hour.wins IS
+    'Which strategy won then, null where none did: a list of {strategy, won, advised}.';
+
+CREATE TABLE group_day (
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    since timestamptz NOT NULL,
+    snapshots integer NOT NULL,
+    unreadable_snapshots integer NOT NULL,
+    covered_seconds double precision NOT NULL,
+    known_lag_snapshots integer NOT NULL,
+    lowest_lag bigint,
+    mean_lag double precision,
+    highest_lag bigint,
+    last_lag bigint,
+    highest_delay_seconds double precision,
+    highest_time_lag_seconds double precision,
+    fewest_members integer,
+    most_members integer,
+    known_production_snapshots integer NOT NULL,
+    production_per_second double precision,
+    known_consumption_snapshots integer NOT NULL,
+    consumption_per_second double precision,
+    diagnosis_seconds jsonb NOT NULL,
+    cross_rack_seconds double precision NOT NULL,
+    cross_rack_bytes double precision,
+    cross_rack_cost double precision,
+    currency text,
+    rebalancing_snapshots integer NOT NULL,
+    compared_snapshots integer NOT NULL,
+    changed_snapshots integer NOT NULL,
+    members_joined integer,
+    members_left integer,
+    members_restarted integer,
+    partitions_moved integer,
+    would_have_moved jsonb NOT NULL,
+    advised_snapshots integer NOT NULL,
+    wins jsonb NOT NULL,
+    CONSTRAINT group_day_pkey PRIMARY KEY (cluster, group_id, since)
+);
+
+CREATE INDEX group_day_since ON group_day (since);
+CREATE INDEX group_day_week ON group_day (date_bin('7 days', since, '2000-01-03 00:00:00+00'));
+
+COMMENT ON TABLE group_day IS
+    'Days of each group, in UTC, made from its hours by the upkeep; they stay longer than these.';
+COMMENT ON COLUMN group_day.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN group_day.group_id IS 'The consumer group.';
+COMMENT ON COLUMN group_day.since IS 'When the day began.';
+COMMENT ON COLUMN group_day.snapshots IS 'Number of snapshots that show it.';
+COMMENT ON COLUMN group_day.unreadable_snapshots IS 'Number of those that could not read it, or withheld it.';
+COMMENT ON COLUMN group_day.covered_seconds IS
+    'Seconds that they stand for: each for those since the snapshot before it, an hour at most.';
+COMMENT ON COLUMN group_day.known_lag_snapshots IS 'Number of snapshots in which its lag is known.';
+COMMENT ON COLUMN group_day.lowest_lag IS 'Lowest of these lags; null when none is known.';
+COMMENT ON COLUMN group_day.mean_lag IS 'Mean of these lags.';
+COMMENT ON COLUMN group_day.highest_lag IS 'Highest of these lags.';
+COMMENT ON COLUMN group_day.last_lag IS 'The last of these lags.';
+COMMENT ON COLUMN group_day.highest_delay_seconds IS
+    'How far it was behind at worst, beyond its commit interval, as far as known.';
+COMMENT ON COLUMN group_day.highest_time_lag_seconds IS
+    'Highest age of its oldest record not yet consumed, as far as known.';
+COMMENT ON COLUMN group_day.fewest_members IS 'Number of members when they were fewest.';
+COMMENT ON COLUMN group_day.most_members IS 'Number of members when they were most.';
+COMMENT ON COLUMN group_day.known_production_snapshots IS 'Number of snapshots in which its production is known.';
+COMMENT ON COLUMN group_day.production_per_second IS 'Mean of the offsets per second produced to its partitions.';
+COMMENT ON COLUMN group_day.known_consumption_snapshots IS 'Number of snapshots in which its consumption is known.';
+COMMENT ON COLUMN group_day.consumption_per_second IS 'Mean of the offsets per second that it commits.';
+COMMENT ON COLUMN group_day.diagnosis_seconds IS
+    'Of the seconds covered, how many each diagnosis held: {diagnosis: seconds}.';
+COMMENT ON COLUMN group_day.cross_rack_seconds IS
+    'Of the seconds covered, those of which it is known what crossed racks.';
+COMMENT ON COLUMN group_day.cross_rack_bytes IS 'Bytes that crossed racks in these; null when that is never known.';
+COMMENT ON COLUMN group_day.cross_rack_cost IS
+    'What those cost at the price then configured; null without a price or when it changed its currency.';
+COMMENT ON COLUMN group_day.currency IS 'Currency of the cost, ISO 4217; null without one.';
+COMMENT ON COLUMN group_day.rebalancing_snapshots IS 'Number of snapshots in which it was rebalancing.';
+COMMENT ON COLUMN group_day.compared_snapshots IS 'Number of snapshots whose members are compared with those before.';
+COMMENT ON COLUMN group_day.changed_snapshots IS
+    'Number of those in which members had joined, left or restarted: so many rebalances, or more.';
+COMMENT ON COLUMN group_day.members_joined IS 'Number of members that joined; null when none could be compared.';
+COMMENT ON COLUMN group_day.members_left IS 'Number of members that left.';
+COMMENT ON COLUMN group_day.members_restarted IS 'Number of members that restarted.';
+COMMENT ON COLUMN group_day.partitions_moved IS 'Number of partitions that went from one member to another by that.';
+COMMENT ON COLUMN group_day.would_have_moved IS
+    'What strategies in force before would have moved instead: a list of {strategy, moves, changes}.';
+COMMENT ON COLUMN group_day.advised_snapshots IS 'Number of snapshots after which it was told to switch or to stay.';
+COMMENT ON COLUMN group_day.wins IS 'Which strategy won then, null where none did: a list of {strategy, won, advised}.';
+
+CREATE TABLE diagnosis_span (
+    cluster text NOT NULL,
+    group_id text NOT NULL,
+    diagnosis text NOT NULL,
+    since timestamptz NOT NULL,
+    until timestamptz,
+    already_so boolean NOT NULL,
+    CONSTRAINT diagnosis_span_pkey PRIMARY KEY (cluster, group_id, since)
+);
+
+CREATE UNIQUE INDEX diagnosis_span_open ON diagnosis_span (cluster, group_id) WHERE until IS NULL;
+CREATE INDEX diagnosis_span_until ON diagnosis_span (until);
+
+COMMENT ON TABLE diagnosis_span IS 'From when to when each group had which diagnosis, as its newest snapshots told.';
+COMMENT ON COLUMN diagnosis_span.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN diagnosis_span.group_id IS 'The consumer group.';
+COMMENT ON COLUMN diagnosis_span.diagnosis IS 'What was the matter with it; unknown where that could not be told.';
+COMMENT ON COLUMN diagnosis_span.since IS 'When the first snapshot was taken that shows it so.';
+COMMENT ON COLUMN diagnosis_span.until IS 'When the first snapshot was taken that shows it otherwise; null: none does.';
+COMMENT ON COLUMN diagnosis_span.already_so IS
+    'Whether it was so already when it was first looked at: then it may be so for longer.';
+
+
+-- What other rules say of the past
+
+CREATE TABLE backfill (
+    backfill_id bigint GENERATED ALWAYS AS IDENTITY,
+    cluster text NOT NULL,
+    config_version text NOT NULL,
+    evenkeel_version text NOT NULL,
+    groups text NOT NULL,
+    since timestamptz NOT NULL,
+    until timestamptz NOT NULL,
+    candidates_every_seconds double precision,
+    snapshots integer NOT NULL,
+    done_snapshots integer NOT NULL,
+    done_through text,
+    started_at timestamptz NOT NULL,
+    finished_at timestamptz,
+    CONSTRAINT backfill_pkey PRIMARY KEY (backfill_id),
+    CONSTRAINT backfill_rules_key UNIQUE (cluster, config_version, evenkeel_version)
+);
+
+COMMENT ON TABLE backfill IS
+    'Past snapshots of a cluster judged again, one row for each configuration and version they were judged by.';
+COMMENT ON COLUMN backfill.backfill_id IS 'Number of the backfill.';
+COMMENT ON COLUMN backfill.cluster IS 'Configured name of the cluster.';
+COMMENT ON COLUMN backfill.config_version IS 'Hash of the configuration that snapshots are judged by.';
+COMMENT ON COLUMN backfill.evenkeel_version IS 'Version of evenkeel that judges them.';
+COMMENT ON COLUMN backfill.groups IS 'Shell pattern of the groups of its newest run.';
+COMMENT ON COLUMN backfill.since IS 'From when on that run judges snapshots.';
+COMMENT ON COLUMN backfill.until IS 'Before when those were begun.';
+COMMENT ON COLUMN backfill.candidates_every_seconds IS
+    'So many seconds apart are snapshots with candidates; null: none has any.';
+COMMENT ON COLUMN backfill.snapshots IS 'Number of snapshots to judge.';
+COMMENT ON COLUMN backfill.done_snapshots IS 'Number of those that are done.';
+COMMENT ON COLUMN backfill.done_through IS 'The newest snapshot that is done; null: none is.';
+COMMENT ON COLUMN backfill.started_at IS 'When that run began.';
+COMMENT ON COLUMN backfill.finished_at IS 'When it was done with all of them; null: it is not.';
+
+CREATE TABLE backfilled_group (
+    backfill_id bigint NOT NULL,
+    taken_at timestamptz NOT NULL,
+    group_id text NOT NULL,
+    covered_seconds double precision,
+    diagnosis text NOT NULL,
+    diagnosis_then text,
+    diagnosis_reason text,
+    is_judged boolean,
+    winner text,
+    was_judged boolean,
+    winner_then text,
+    differs boolean NOT NULL,
+    status text NOT NULL,
+    members integer,
+    partitions integer,
+    total_lag bigint,
+    lag_skew double precision,
+    delay_seconds double precision,
+    time_lag_seconds double precision,
+    production_per_second double precision,
+    consumption_per_second double precision,
+    cross_rack_share double precision,
+    commit_interval_seconds double precision,
+    error text,
+    CONSTRAINT backfilled_group_pkey PRIMARY KEY (backfill_id, group_id, taken_at),
+    CONSTRAINT backfilled_group_backfill_fkey FOREIGN KEY (backfill_id) REFERENCES backfill ON DELETE CASCADE
+);
+
+-- rows come in order of time: the pages of a stretch of snapshots are found by what little this keeps of them
+CREATE INDEX backfilled_group_taken_at ON backfilled_group USING brin (taken_at) WITH (
+    pages_per_range = 16, autosummarize = on
+);
+CREATE INDEX backfilled_group_differs ON backfilled_group (backfill_id, group_id, taken_at) WHERE differs;
+
+COMMENT ON TABLE backfilled_group IS
+    'What past snapshots say of each group by the rules of a backfill, and what was said then. Advice is never rewritten.';
+COMMENT ON COLUMN backfilled_group.backfill_id IS 'Which backfill it belongs to.';
+COMMENT ON COLUMN backfilled_group.taken_at IS 'When the reading of its snapshot began.';
+COMMENT ON COLUMN backfilled_group.group_id IS 'The consumer group.';
+COMMENT ON COLUMN backfilled_group.covered_seconds IS
+    'Seconds that the snapshot stands for: since the one before it, an hour at most; null: it is the first.';
+COMMENT ON COLUMN backfilled_group.diagnosis IS
+    'What is the matter with it by these rules; unknown where nobody can tell.';
+COMMENT ON COLUMN backfilled_group.diagnosis_then IS 'What was said then to be the matter; null: it was not measured.';
+COMMENT ON COLUMN backfilled_group.diagnosis_reason IS
+    'The diagnosis with names and numbers; null where it keeps up, or was said to be so then.';
+COMMENT ON COLUMN backfilled_group.is_judged IS
+    'Whether its candidates could be weighed; null: none were made of this snapshot.';
+COMMENT ON COLUMN backfilled_group.winner IS 'The strategy that wins by these rules; null: none does, or nobody asked.';
+COMMENT ON COLUMN backfilled_group.was_judged IS
+    'Whether it was told to switch or to stay then; null: it was told nothing, or nobody asked.';
+COMMENT ON COLUMN backfilled_group.winner_then IS 'The strategy that won then; null: none did, or nobody asked.';
+COMMENT ON COLUMN backfilled_group.differs IS
+    'Whether diagnosis or winner is another than then, as far as both are known.';
+COMMENT ON COLUMN backfilled_group.status IS
+    'That of its worst partition, worsening in this order: OK, UNKNOWN, WARN, STALL, STOP, REWIND.';
+COMMENT ON COLUMN backfilled_group.members IS 'Number of members.';
+COMMENT ON COLUMN backfilled_group.partitions IS
+    'Number of partitions inside the totals: subscribed ones, of an empty group the committed ones.';
+COMMENT ON COLUMN backfilled_group.total_lag IS
+    'Lag over all its partitions, in offsets; null when one is unknown, or none of its partitions is seen.';
+COMMENT ON COLUMN backfilled_group.lag_skew IS
+    'Largest member lag over mean member lag; null when the total is 0 or unknown.';
+COMMENT ON COLUMN backfilled_group.delay_seconds IS
+    'How far it is behind beyond its commit interval, by its worst partition.';
+COMMENT ON COLUMN backfilled_group.time_lag_seconds IS 'Age in seconds of its oldest record not yet consumed.';
+COMMENT ON COLUMN backfilled_group.production_per_second IS 'Offsets per second produced to its partitions.';
+COMMENT ON COLUMN backfilled_group.consumption_per_second IS 'Offsets per second it commits.';
+COMMENT ON COLUMN backfilled_group.cross_rack_share IS
+    'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
+COMMENT ON COLUMN backfilled_group.commit_interval_seconds IS
+    'Seconds from one of its commits to the next, learned or configured; null while none was seen.';
+COMMENT ON COLUMN backfilled_group.error IS 'Why it could not be read, or was withheld; then no number is known.';
+
+CREATE TABLE backfilled_candidate (
+    backfill_id bigint NOT NULL,
+    taken_at timestamptz NOT NULL,
+    group_id text NOT NULL,
+    strategy text NOT NULL,
+    deployment text NOT NULL,
+    feasibility text NOT NULL,
+    moves integer,
+    partition_spread integer,
+    largest_member_lag bigint,
+    lag_skew double precision,
+    cross_rack_share double precision,
+    cross_rack_cost_per_month double precision,
+    currency text,
+    forecast_lag_expected double precision,
+    forecast_lag_integral_expected double precision,
+    price_offset_seconds double precision,
+    CONSTRAINT backfilled_candidate_pkey PRIMARY KEY (backfill_id, group_id, taken_at, strategy),
+    CONSTRAINT backfilled_candidate_backfill_fkey FOREIGN KEY (backfill_id) REFERENCES backfill ON DELETE CASCADE
+);
+
+CREATE INDEX backfilled_candidate_taken_at ON backfilled_candidate USING brin (taken_at) WITH (
+    pages_per_range = 16, autosummarize = on
+);
+
+COMMENT ON TABLE backfilled_candidate IS
+    'What strategies would have given a group by the rules of a backfill, in one snapshot now and then.';
+COMMENT ON COLUMN backfilled_candidate.backfill_id IS 'Which backfill it belongs to.';
+COMMENT ON COLUMN backfilled_candidate.taken_at IS 'When the reading of its snapshot began.';
+COMMENT ON COLUMN backfilled_candidate.group_id IS 'The consumer group.';
+COMMENT ON COLUMN backfilled_candidate.strategy IS 'Our name of the strategy; "live" is what the group has now.';
+COMMENT ON COLUMN backfilled_candidate.deployment IS
+    'How a user gets it: setting, class, plan, yardstick, never advised, already there.';
+COMMENT ON COLUMN backfilled_candidate.feasibility IS
+    'Whether this group could run it: can run, could run, yardstick, infeasible.';
+COMMENT ON COLUMN backfilled_candidate.moves IS 'Number of partitions whose owner changes.';
+COMMENT ON COLUMN backfilled_candidate.partition_spread IS
+    'Most minus fewest partitions among members of equal subscription.';
+COMMENT ON COLUMN backfilled_candidate.largest_member_lag IS
+    'Largest lag of a member, in offsets; null when a lag is unknown.';
+COMMENT ON COLUMN backfilled_candidate.lag_skew IS
+    'Largest member lag over mean member lag; null when the total is 0 or unknown.';
+COMMENT ON COLUMN backfilled_candidate.cross_rack_share IS
+    'Partitions whose owner''s rack holds no replica, over those where both are known; a fraction of 1.';
+COMMENT ON COLUMN backfilled_candidate.cross_rack_cost_per_month IS
+    'What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.';
+COMMENT ON COLUMN backfilled_candidate.currency IS 'Currency of the cost, ISO 4217; null without a price.';
+COMMENT ON COLUMN backfilled_candidate.forecast_lag_expected IS
+    'Forecast, expected (half lie below): lag an hour ahead, as a snapshot would show it.';
+COMMENT ON COLUMN backfilled_candidate.forecast_lag_integral_expected IS
+    'Forecast, expected (half lie below): offsets behind, summed over the seconds of the coming hour.';
+COMMENT ON COLUMN backfilled_candidate.price_offset_seconds IS
+    'What these add to the expected lag integral of the coming hour; null without a need.';
 
 
 -- How the pipeline itself fared
@@ -865,6 +1530,7 @@ CREATE TABLE step_run (
     finished_at timestamptz NOT NULL,
     outcome text NOT NULL,
     error text,
+    link text,
     CONSTRAINT step_run_pkey PRIMARY KEY (step_run_id),
     CONSTRAINT step_run_outcome_check CHECK (outcome IN ('ok', 'failed', 'skipped'))
 );
@@ -883,3 +1549,4 @@ COMMENT ON COLUMN step_run.started_at IS 'When it began.';
 COMMENT ON COLUMN step_run.finished_at IS 'When it ended.';
 COMMENT ON COLUMN step_run.outcome IS 'How it ended: ok, failed, or skipped as the run before was still at it.';
 COMMENT ON COLUMN step_run.error IS 'Why it failed or was skipped, in one line; null when it was not.';
+COMMENT ON COLUMN step_run.link IS 'Address of the task in Airflow, one for all tries of a run; null elsewhere.';

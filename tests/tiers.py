@@ -32,6 +32,8 @@ BY_TEST, BY_FILE = ((*PARALLEL, "--dist", how) for how in ("worksteal", "loadfil
 DOCTESTS = (
     *(".src/evenkeel/engine", ".src/evenkeel/sql", "tests/helpers/snapshots.py"),
     *("tests/helpers/fleet", "tests/helpers/fluid", "tests/benchmarks/fleet/results.py"),
+    *("tests/helpers/streams_groups.py", "tests/helpers/made_tables.py"),
+    *("tests/benchmarks/table.py", "tests/stage/chaos/plan.py"),
 )
 SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
 """Airflow and Great Expectations take seconds; the unit tier does not even look there."""
@@ -40,18 +42,12 @@ SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
 @contextmanager
 def _postgres() -> Iterator[dict[str, str]]:
     """One server for all workers, unless the environment names one."""
-    from tests.stage.postgres import EmbeddedPostgres
-    from tests.stage.process import default_home
+    from tests.stage.postgres import throw_away_postgres
 
     if os.environ.get(DATABASE_URL):
         yield {}
         return
-    home = default_home()
-    home.mkdir(parents=True, exist_ok=True)
-    with (
-        TemporaryDirectory(prefix="pg-", dir=home) as folder,
-        EmbeddedPostgres(Path(folder)) as server,
-    ):
+    with throw_away_postgres() as server:
         yield {DATABASE_URL: server.administrator_url}
 
 

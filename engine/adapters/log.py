@@ -26,7 +26,13 @@ class LogNotifier:
         self._has_warned = False
 
     def send(
-        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
+        self,
+        message: AlertMessage,
+        *,
+        channel: str,
+        key: str,
+        thread: str | None = None,
+        broadcast: bool = False,
     ) -> Delivered:
         """Log the message; the first time, also why it is not on Slack."""
         if not self._has_warned:
@@ -37,3 +43,10 @@ class LogNotifier:
             self._has_warned = True
         log.log(LEVELS[message.severity], "alert %s for %s\n%s", key, channel, plain_text(message))
         return Delivered(channel="log", timestamp=f"{utc_now().timestamp():.6f}")
+
+    def update(
+        self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
+    ) -> Delivered:
+        """Log what the message says now: what is in a log stays as it is."""
+        self.send(message, channel=channel, key=key)
+        return delivered

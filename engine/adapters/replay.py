@@ -247,6 +247,7 @@ class Recording:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
+        coded: bool = False,
     ) -> pa.Table:
         """
         The rows of a dataset for some snapshots, in the order of the ids.
@@ -259,7 +260,7 @@ class Recording:
         found = [self._step(step, snapshot_id).tables[dataset] for snapshot_id in snapshot_ids]
         whole = pa.concat_tables([STEPS[step][dataset].empty_table(), *found])
         try:
-            return picked(whole, groups, topics, columns)
+            return picked(whole, groups, topics, columns, coded=coded)
         except KeyError as problem:
             raise LakeError(f"dataset {dataset} lacks a column: {problem}.") from problem
 

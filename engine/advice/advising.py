@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evenkeel.engine.advice.wins import claim_of
+from evenkeel.engine.advice.wins import claim_of, wins
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import MOMENT, Fact, reason
 from evenkeel.engine.model import Advice, AdviceState, Verdict
@@ -90,19 +90,24 @@ def to_be_confirmed(course: Course, strategy: str, policy: Policy) -> tuple[Fact
 
 
 def _counted(measure: str, course: Course, strategy: str) -> tuple[Fact, ...]:
-    wins = sum(look.strategy == strategy for look in course.looks)
     claim = claim_of(course, strategy)
     since = claim.since if claim else course.at
     return (
-        reason(measure, [strategy], after=max(wins, 1), bound=max(len(course.looks), 1)),
+        reason(
+            measure,
+            [strategy],
+            after=max(wins(course, strategy), 1),
+            bound=max(len(course.looks), 1),
+        ),
         _at("first_won", since),
     )
 
 
 def still(course: Course, strategy: str) -> tuple[Fact, ...]:
     """That it is told though it did not win this time."""
-    wins = sum(look.strategy == strategy for look in course.looks)
-    return (reason("still_advised", [strategy], after=wins, bound=len(course.looks)),)
+    return (
+        reason("still_advised", [strategy], after=wins(course, strategy), bound=len(course.looks)),
+    )
 
 
 def reverse(strategy: str, uptake: Uptake, policy: Policy) -> tuple[Fact, ...]:

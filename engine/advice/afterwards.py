@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from evenkeel.engine.advice.sight import Live
+from evenkeel.engine.advice.by_racks import racks_alone
+from evenkeel.engine.advice.sight import Live, Sight
 from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.forecast import SOON_SECONDS
 from evenkeel.engine.model import AdviceState, Candidate, Diagnosis
 from evenkeel.engine.records.course import (
+    AT_ONCE,
     VERDICT_SECONDS,
     AdviceCheck,
     Course,
@@ -23,7 +25,8 @@ from evenkeel.engine.records.course import (
 DAY_SECONDS = 86_400
 """
 Promises are checked as soon as the nearer forecast is due, an hour after an advice was taken up, and after a day, when
-those for an hour must still hold.
+those for an hour must still hold. What is won across racks alone shows at once,
+and an hour later whether lag came as stated with it.
 """
 
 NEAR = 0.1
@@ -38,7 +41,9 @@ SETTLES_SECONDS = 600
 LONGEST_SECONDS = 3600
 """But not for longer than this since the first."""
 
-DECISIVE = ("lag", "cross_rack_share")
+ACROSS_RACKS = "cross_rack_share"
+
+DECISIVE = ("lag", ACROSS_RACKS)
 """The measures that say whether an advice kept what it promised."""
 
 WELL = (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN, Diagnosis.REBALANCING)
@@ -63,41 +68,46 @@ class Checked:
     outcome: Outcome | None = None
 
 
-def promises_of(candidate: Candidate | None) -> tuple[Promise, ...]:
-    """What a group may expect of a candidate, by its forecast and its score; nothing where neither is known."""
+def promises_of(candidate: Candidate | None, facts: Sequence[Fact] = ()) -> tuple[Promise, ...]:
+    """
+    What a group may expect of a candidate, by its forecast and its score; nothing where neither is known.
+
+    Args:
+        candidate: The candidate; None where there is none any more.
+        facts: Why the switch pays: where that is racks alone, it shows at once whether it does.
+    """
     if candidate is None:
         return ()
     promised: list[Promise] = []
     soon, hour, day = int(SOON_SECONDS), VERDICT_SECONDS, DAY_SECONDS
-    if (f := candidate.forecast) is not None:
-        bands = {
-            "lag": ("offsets", (f.forecast_lag_low, f.forecast_lag_expected, f.forecast_lag_high)),
-            "delay_seconds": (
-                "s",
-                (
-                    f.forecast_delay_seconds_low,
-                    f.forecast_delay_seconds_expected,
-                    f.forecast_delay_seconds_high,
-                ),
-            ),
-            "utilisation": (
-                "ratio",
-                (
-                    f.forecast_utilisation_low,
-                    f.forecast_utilisation_expected,
-                    f.forecast_utilisation_high,
-                ),
-            ),
-        }
-        ends = (f.forecast_soon_lag_low, f.forecast_soon_lag_expected, f.forecast_soon_lag_high)
-        promised += _promises("lag", "offsets", ends, soon)
-        for measure, (unit, band) in bands.items():
-            promised += _promises(measure, unit, band, hour, day)
+    if (forecast := candidate.forecast) is not None:
+        promised += _promises("lag", "offsets", forecast.band("soon_lag"), soon)
+        for measure, unit in (("lag", "offsets"), ("delay_seconds", "s"), ("utilisation", "ratio")):
+            promised += _promises(measure, unit, forecast.band(measure), hour, day)
     share = candidate.score.cross_rack_share if candidate.score else None
     if share is not None:
-        band = (max(share - SHARE_BAND, 0.0), share, min(share + SHARE_BAND, 1.0))
-        promised += _promises("cross_rack_share", "share", band, soon, hour, day)
+        near = (max(share - SHARE_BAND, 0.0), share, min(share + SHARE_BAND, 1.0))
+        first = (AT_ONCE,) if racks_alone(facts) else ()
+        promised += _promises(ACROSS_RACKS, "share", near, *first, soon, hour, day)
     return tuple(promised)
+
+
+def with_racks_as_said(
+    promises: Sequence[Promise], before: Sequence[Promise]
+) -> tuple[Promise, ...]:
+    """
+    What is promised of lag from when an advice was taken up, and what was promised of racks before.
+
+    What a strategy that runs would do next to racks is no promise any more: it would come true by what is there.
+
+    Args:
+        promises: By the snapshot that shows that the advice was taken up.
+        before: By the one before.
+    """
+    return (
+        *(one for one in promises if one.measure != ACROSS_RACKS),
+        *(one for one in before if one.measure == ACROSS_RACKS),
+    )
 
 
 def _promises(measure: str, unit: str, band: Sequence[float | None], *after: int) -> list[Promise]:
@@ -134,17 +144,39 @@ def checked(
         return Checked(course=course)
     if assignment not in (None, uptake.assignment):
         if uptake.strategy in running and _settles(uptake, at):
-            return Checked(course=_with(course, replace(uptake, at=at, assignment=assignment)))
+            moved = _with(course, replace(uptake, at=at, assignment=assignment))
+            return seen_at_once(moved, at, live) if live else Checked(course=moved)
         checks = tuple(_check(uptake, promise, None) for promise in uptake.promises)
         again = reason("assignment_changed_again", [uptake.strategy])
         return _closed(course, uptake, at, (), checks, _unknown(uptake, again))
     late_by = (at - uptake.at).total_seconds()
     every = (at - course.at).total_seconds()
     left, checks = _due(uptake, live, late_by, every)
-    outcome = None
-    if all(promise.after_seconds > VERDICT_SECONDS for promise in left):
+    outcome = next((_at_once(uptake, c) for c in checks if c.after_seconds == AT_ONCE), None)
+    if all(p.after_seconds == AT_ONCE or p.after_seconds > VERDICT_SECONDS for p in left):
         outcome = _outcome(uptake, checks)
     return _closed(course, uptake, at, left, checks, outcome)
+
+
+def seen_at_once(course: Course, at: datetime, live: Live) -> Checked:
+    """
+    Say that what was taken up with this snapshot keeps what it promised of racks, if it shows that already.
+
+    That it does not is for the next one to say: members may still be restarting.
+
+    Args:
+        course: With what was taken up.
+        at: When the snapshot was taken.
+        live: What it shows.
+    """
+    uptake = course.uptakes[-1]
+    for promise in uptake.promises:
+        if promise.after_seconds == AT_ONCE:
+            check = _check(uptake, promise, live.cross_rack_share)
+            if _is_kept(check):
+                left = tuple(other for other in uptake.promises if other is not promise)
+                return _closed(course, uptake, at, left, (check,), _at_once(uptake, check))
+    return Checked(course=course)
 
 
 def within(ahead: float, every: float) -> float:
@@ -161,7 +193,7 @@ def within(ahead: float, every: float) -> float:
 def _settles(uptake: Uptake, at: datetime) -> bool:
     soon = (at - uptake.at).total_seconds() <= SETTLES_SECONDS
     return (
-        uptake.outcome is None
+        uptake.outcome in (None, AdviceState.VERIFIED)
         and soon
         and (at - uptake.first_at).total_seconds() <= LONGEST_SECONDS
     )
@@ -174,8 +206,11 @@ def _due(
     left, checks = [], []
     for promise in uptake.promises:
         off = late_by - promise.after_seconds
-        near = within(promise.after_seconds, every)
-        if off < -near or (live is None and off <= near):
+        near, unseen = within(promise.after_seconds, every), live is None
+        if promise.after_seconds == AT_ONCE:
+            # the next snapshot that shows it tells it, until an hour does
+            near, unseen = VERDICT_SECONDS, live is None or live.cross_rack_share is None
+        if off < -near or (unseen and off <= near):
             left.append(promise)
         else:
             came = getattr(live, promise.measure) if off <= near else None
@@ -206,11 +241,19 @@ def _closed(
     outcome: Outcome | None,
 ) -> Checked:
     after = replace(uptake, promises=left)
-    if uptake.outcome is not None:
+    if outcome is not None and not _is_news(course, uptake, outcome):
         outcome = None
-    elif outcome is not None:
+    if outcome is not None:
         after = replace(after, outcome=outcome.state, outcome_at=at)
     return Checked(course=_with(course, after), checks=checks, outcome=outcome)
+
+
+def _is_news(course: Course, uptake: Uptake, outcome: Outcome) -> bool:
+    """Whether an outcome is the first, or revokes what was verified at once; not while something else is proposed."""
+    if uptake.outcome is None:
+        return True
+    revokes = uptake.outcome is AdviceState.VERIFIED and outcome.state is AdviceState.MISSED
+    return revokes and course.proposal is None
 
 
 def _with(course: Course, uptake: Uptake) -> Course:
@@ -244,6 +287,19 @@ def _outcome(uptake: Uptake, checks: Sequence[AdviceCheck]) -> Outcome:
     )
 
 
+def _at_once(uptake: Uptake, check: AdviceCheck) -> Outcome | None:
+    """What a check of racks alone says: as promised, or as before; None where it is neither, or not known."""
+    before, came = uptake.crossed, check.realised
+    if before is None or came is None:
+        return None
+    kept = _is_kept(check)
+    if not kept and came < before - SHARE_BAND:
+        return None
+    fact = reason("racks_came", before=before, after=came, bound=check.high, unit=check.unit)
+    state = AdviceState.VERIFIED if kept else AdviceState.MISSED
+    return Outcome(strategy=uptake.strategy, state=state, facts=(fact,))
+
+
 def _is_kept(check: AdviceCheck) -> bool:
     """Whether it came no worse than promised, as far as is known."""
     return check.realised is not None and check.realised <= check.high
@@ -259,30 +315,21 @@ def _came(check: AdviceCheck) -> Fact:
     )
 
 
-def refused(
-    course: Course,
-    strategy: str,
-    would_be: str | None,
-    diagnosis: Diagnosis | None,
-    at: datetime,
-    policy: Policy,
-) -> Uptake | None:
+def refused(course: Course, sight: Sight, policy: Policy) -> Uptake | None:
     """
-    The advice of which a switch would be the reverse, if something like that was taken up lately.
+    The advice of which a switch to what pays most now would be the reverse, if it was taken up lately.
 
     Args:
         course: What is remembered.
-        strategy: What the group would switch to.
-        would_be: Fingerprint of the assignment that it would have then; None where that is not known.
-        diagnosis: What is the matter now.
-        at: Now.
+        sight: What a snapshot shows; nothing is refused where nothing pays.
         policy: How long a way back is closed.
     """
-    for uptake in reversed(course.uptakes):
-        lately = (at - uptake.first_at).total_seconds() < policy.no_reverse_seconds
-        back = strategy in uptake.ran or (would_be is not None and would_be == uptake.came_from)
-        something_else = diagnosis not in (None, uptake.diagnosis, *WELL)
-        if lately and back and strategy != uptake.strategy and not something_else:
+    for uptake in reversed(course.uptakes) if sight.winner is not None else ():
+        lately = (sight.at - uptake.first_at).total_seconds() < policy.no_reverse_seconds
+        restored = sight.would_be is not None and sight.would_be == uptake.came_from
+        back = sight.winner != uptake.strategy and (sight.winner in uptake.ran or restored)
+        something_else = sight.diagnosis not in (None, uptake.diagnosis, *WELL)
+        if lately and back and not something_else:
             return uptake
     return None
 

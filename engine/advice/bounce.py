@@ -228,7 +228,7 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
     The way of a KIP-848 group: its broker assigns, members only say by what.
 
     Args:
-        target: Our name of the strategy, `uniform` or `range-server`.
+        target: Our name of the strategy, `uniform`, `range-server` or `racks-server`.
         present: What the broker uses now, by its wire name.
         members: How many members the group has.
         classic: How many of them still use the classic protocol (a group in migration).

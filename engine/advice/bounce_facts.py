@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evenkeel.engine.advice.rolling import Stage
 from evenkeel.engine.facts import Fact, FactKind, fact, note
-from evenkeel.engine.kit.protocol_names import CLIENT_SIDE, cooperative
+from evenkeel.engine.kit.protocol_names import CLIENT_SIDE, cooperative, mixed
 
 Names = tuple[str, ...]
 
@@ -17,6 +17,20 @@ def step(measure: str, names: Sequence[str] = (), **known: float | str | None) -
 
 
 ALREADY_RUNNING = step("already_running")
+
+
+def by_one_restart(measure: str, static: Sequence[bool], names: Sequence[str] = ()) -> Fact:
+    """
+    Something that takes one rebalance, which the restart of one member brings, as a fact.
+
+    Args:
+        measure: What it is.
+        static: Which members have an instance id: one that is back within its session brings no rebalance (KIP-345).
+        names: What it is about.
+    """
+    if not any(static):
+        return step(measure, names)
+    return step(measure, names, after=sum(static), bound=len(static))
 
 
 def how(lists: Sequence[Names], members: int, *, two: bool) -> list[Fact]:
@@ -47,11 +61,11 @@ def asides(new: str, present: str, lists: Sequence[Names], *, assumed: bool) -> 
     steps = []
     if assumed and (new, present) == ("cooperative-sticky", "range"):
         steps.append(step("enough_if_listed", [new]))
-    if known and not known.stock:
+    if known and not known.stock and known.python is None:
         steps.append(step("java_clients_only"))
     elif known and not known.librdkafka:
         steps.append(step("not_in_librdkafka", [new]))
-    if any(map(_mixed, lists)):
+    if any(map(mixed, lists)):
         steps.append(step("refused_by_other_clients", [new, present]))
     return steps
 
@@ -77,7 +91,7 @@ def notes(lists: Sequence[Names], before: Sequence[Names], static: Sequence[bool
     used = {name for one in lists for name in one}
     facts = []
     everywhere = all((known := CLIENT_SIDE.get(name)) and known.librdkafka for name in used)
-    if everywhere and not any(map(_mixed, lists)):
+    if everywhere and not any(map(mixed, lists)):
         facts.append(note("wire_names", [",".join(one) for one in lists]))
     for name in sorted(used):
         known = CLIENT_SIDE.get(name)
@@ -92,8 +106,3 @@ def notes(lists: Sequence[Names], before: Sequence[Names], static: Sequence[bool
     if len(set(before)) > 1:
         facts.append(note("lists_differ"))
     return facts
-
-
-def _mixed(listed: Names) -> bool:
-    """Whether a list holds both eager and cooperative strategies."""
-    return {cooperative([name]) for name in listed} >= {True, False}

@@ -6,6 +6,7 @@ Partitions are no measure of it: one that nobody writes to costs nothing whereve
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evenkeel.engine.advice.standing import Argument, Standing
@@ -17,6 +18,9 @@ SECONDS_PER_DAY = 24 * 3600
 
 LEAST_SHARE = 0.1
 """A smaller fall of the share of partitions is not worth a remark."""
+
+ACROSS = "cross_rack_"
+"""How every measure of what crosses racks begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,26 @@ def nearer_by_too_little(standing: Standing, other: Score) -> tuple[Fact, ...]:
     spoken = (replace(money.fact, bound=money.least),) if money is not None and decides else ()
     less = replace(traffic.fact, bound=traffic.least)
     return (less, *spoken, *_share(standing.score, other))
+
+
+def racks_alone(facts: Sequence[Fact]) -> Fact | None:
+    """
+    How the share of partitions across racks falls with a switch for which nothing else speaks; None where something
+    else does, or the share is not known or falls too little to show.
+
+    Args:
+        facts: Why the switch pays.
+    """
+    if any(f.kind is FactKind.GAIN and not f.measure.startswith(ACROSS) for f in facts):
+        return None
+    for fact in facts:
+        if (
+            fact.measure == "cross_rack_share"
+            and fact.before is not None
+            and fact.after is not None
+        ):
+            return fact if fact.before - fact.after >= LEAST_SHARE else None
+    return None
 
 
 def _money(live: Score, other: Score, least: float) -> _Saving | None:

@@ -2,7 +2,7 @@
 The course of one group's advice: from snapshot to snapshot, steady, and held to account afterwards.
 
 What pays in one snapshot (`decide`) need not pay in the next. So a group is told to switch only while an advice is
-*confirmed*, and what became of it is written down. Each snapshot leads to at most one other state:
+*confirmed*, and what became of it is written down. Each snapshot leads to at most one other state, but for racks:
 
                      wins in 3 of 4 and for 30 min            runs it, and its assignment is another
         (nothing) ──> PROPOSED ──────────────> CONFIRMED ──────────────> TAKEN UP
@@ -14,6 +14,9 @@ What pays in one snapshot (`decide`) need not pay in the next. So a group is tol
                               not in 3 of 4 and for 30 min
         PROPOSED, CONFIRMED ──> EXPIRED   nobody took it up in 7 days, or the group cannot run it any more, or is gone
 
+* What is won across racks alone is VERIFIED as soon as a snapshot shows it, be it the one that shows that it was TAKEN
+  UP: the only case in which one snapshot leads to two states. It is MISSED with the next one if as much crosses as
+  before. If lag comes worse than stated an hour later, it is MISSED after all, unless something else is proposed then.
 * A snapshot that could not be judged (group unread or withheld, rebalancing) counts neither for nor against.
 * While an advice is taken up and not held against its promise yet, nothing else is proposed.
 * The reverse of what was taken up (a strategy or the assignment that the group came from) does not win for 7 days,
@@ -31,12 +34,16 @@ from datetime import datetime
 
 from evenkeel.engine.advice.advising import Situation, advised, won
 from evenkeel.engine.advice.afterwards import (
+    Outcome,
     checked,
     muted,
     promises_of,
     refused,
     remembered,
+    seen_at_once,
+    with_racks_as_said,
 )
+from evenkeel.engine.advice.by_racks import racks_alone
 from evenkeel.engine.advice.sight import Followed, Sight
 from evenkeel.engine.advice.wins import (
     claim_of,
@@ -55,6 +62,7 @@ from evenkeel.engine.model import (
     Verdict,
 )
 from evenkeel.engine.records.course import (
+    AdviceCheck,
     AdviceEvent,
     Course,
     Proposal,
@@ -78,14 +86,16 @@ def follow(course: Course | None, sight: Sight, policy: Policy) -> Followed:
         known, sight.at, sight.live if sight.judged else None, sight.assignment, sight.running
     )
     walk = _Walk(held.course, sight, policy)
-    if held.outcome is not None:
-        walk.becomes(held.outcome.state, held.outcome.strategy, *held.outcome.facts)
+    walk.comes_out(held.outcome)
     if sight.judged:
         walk.look()
     if not walk.events:
         walk.move()
     return Followed(
-        advice=walk.advice(), course=walk.kept(), events=tuple(walk.events), checks=held.checks
+        advice=walk.advice(),
+        course=walk.kept(),
+        events=tuple(walk.events),
+        checks=(*held.checks, *walk.checks),
     )
 
 
@@ -101,8 +111,7 @@ def barred(course: Course | None, sight: Sight, policy: Policy) -> str | None:
     if course is None or winner is None:
         return None
     is_muted = any(mute.strategy == winner for mute in muted(course, sight.at, policy))
-    back = refused(course, winner, sight.would_be, sight.diagnosis, sight.at, policy)
-    return winner if is_muted or back else None
+    return winner if is_muted or refused(course, sight, policy) else None
 
 
 def gone(course: Course, group: str, at: datetime) -> Followed | None:
@@ -141,17 +150,10 @@ class _Walk:
     def __init__(self, course: Course, sight: Sight, policy: Policy) -> None:
         self.course, self.sight, self.policy = course, sight, policy
         self.events: list[AdviceEvent] = []
+        self.checks: tuple[AdviceCheck, ...] = ()
         self.mutes = {mute.strategy: mute for mute in muted(course, sight.at, policy)}
-        self.refused = self._refused()
+        self.refused = refused(course, sight, policy)
         self.winner = None if self.refused or not sight.judged else sight.winner
-
-    def _refused(self) -> Uptake | None:
-        sight = self.sight
-        if sight.winner is None:
-            return None
-        return refused(
-            self.course, sight.winner, sight.would_be, sight.diagnosis, sight.at, self.policy
-        )
 
     def look(self) -> None:
         """Count this snapshot, and renew what is proposed by it."""
@@ -159,11 +161,14 @@ class _Walk:
         self.course = counted(self.course, at, winner, policy)
         if (proposal := self.course.proposal) is None:
             return
-        promises = promises_of(self.sight.candidates.get(proposal.strategy))
+        facts = self.sight.decided.facts if winner == proposal.strategy else proposal.facts
+        promises = promises_of(self.sight.candidates.get(proposal.strategy), facts)
+        if self._is_taken_up(proposal):
+            promises = with_racks_as_said(promises, proposal.promises)
         proposal = replace(
             proposal,
             lost_since=lost_since(self.course, at, winner, policy),
-            facts=self.sight.decided.facts if winner == proposal.strategy else proposal.facts,
+            facts=facts,
             assignment=proposal.assignment or self.sight.assignment,
             promises=promises or proposal.promises,
         )
@@ -231,7 +236,7 @@ class _Walk:
             facts=sight.decided.facts,
             ran=sight.running,
             assignment=sight.assignment,
-            promises=promises_of(sight.candidates.get(strategy)),
+            promises=promises_of(sight.candidates.get(strategy), sight.decided.facts),
         )
 
     def _confirmed(self, strategy: str) -> None:
@@ -245,6 +250,7 @@ class _Walk:
     def _taken_up(self, proposal: Proposal) -> None:
         at, assignment = self.sight.at, self.sight.assignment
         assert assignment is not None
+        across = racks_alone(proposal.facts)
         uptake = Uptake(
             strategy=proposal.strategy,
             first_at=at,
@@ -253,10 +259,14 @@ class _Walk:
             diagnosis=proposal.diagnosis,
             ran=proposal.ran,
             came_from=proposal.assignment,
+            crossed=across.before if across else None,
             promises=proposal.promises,
         )
         self.course = replace(self.course, uptakes=(*self.course.uptakes, uptake))
         self._over(AdviceState.TAKEN_UP, reason("runs_it_now", [proposal.strategy]))
+        seen = seen_at_once(self.course, at, self.sight.live)
+        self.course, self.checks = seen.course, seen.checks
+        self.comes_out(seen.outcome)
 
     def _withdrawn(self, proposal: Proposal) -> None:
         candidate = self.sight.candidates.get(proposal.strategy)
@@ -279,6 +289,11 @@ class _Walk:
         if state is not AdviceState.WITHDRAWN:
             self.course = replace(self.course, looks=(), claims=())
         self.becomes(state, strategy, *facts)
+
+    def comes_out(self, outcome: Outcome | None) -> None:
+        """Note what came of what was taken up, if that is known now."""
+        if outcome is not None:
+            self.becomes(outcome.state, outcome.strategy, *outcome.facts)
 
     def becomes(self, state: AdviceState, strategy: str, *facts: Fact) -> None:
         """Note another state."""

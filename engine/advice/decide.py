@@ -113,6 +113,7 @@ def _best_yardstick(
 ) -> str | None:
     """The best that this group cannot deploy, if it beats the best it can."""
     others = [n for n in weighed if n not in able and named[n].deployment is not Deployment.NEVER]
+    others.sort(key=lambda name: not named[name].how)  # of equal ones, one that there is a way to
     best, deployable = _best(others, weighed, named), _best(able, weighed, named)
     if best is None or deployable is None:
         return best

@@ -9,28 +9,30 @@ relied on. A KIP-848 group takes what its broker has.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from evenkeel.engine.advice.bounce import in_short, plan_server
-from evenkeel.engine.advice.bounce_facts import step
+from evenkeel.engine.advice.bounce_facts import by_one_restart, step
 from evenkeel.engine.advice.listed import Listed, election_of, lists_of
 from evenkeel.engine.assignors import ASSIGNORS, every
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Assignors
 from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.kit.distinct import distinct
 from evenkeel.engine.kit.election import Election
 from evenkeel.engine.kit.protocol_names import (
+    BY_RACKS,
     SERVER_SIDE,
     cooperative,
     strategy_of,
     wire_name,
 )
 from evenkeel.engine.model import NONE, Deployment, Feasibility, GroupSnapshot, GroupType
-from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 
 _TASKS = {
     GroupType.STREAMS: reason("broker_assigns_tasks"),
@@ -39,7 +41,6 @@ _TASKS = {
 """Why an application whose groups `places_tasks` takes no strategy for partitions."""
 
 _RUNS = reason("runs_it")
-_RESTART_ONE = step("restart_one")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class Judgement:
     Attributes:
         feasibility: Whether it could.
         reason: Why, or after what.
+        deployment: How this group gets it, where that is another way than others do.
         how: What its owner has to do; nothing where nothing is known to help.
         reporting_nothing: Ids of the members that would report nothing of what they own at the next rebalance, though
             they do not restart.
@@ -59,6 +61,7 @@ class Judgement:
     reason: tuple[Fact, ...]
     how: tuple[Fact, ...] = ()
     reporting_nothing: frozenset[str] = frozenset()
+    deployment: Deployment | None = None
 
 
 NO_FOLLOWER = Judgement(
@@ -67,6 +70,9 @@ NO_FOLLOWER = Judgement(
     how=(step("needs_plan_follower"),),
 )
 """What is said of a strategy that takes a stored plan."""
+
+
+_TO_SHIP = frozenset({"ship_class", "java_clients_only", "not_in_librdkafka"})
 
 
 def _yardstick(why: str) -> Judgement:
@@ -194,34 +200,59 @@ class Feasibilities:
             return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_present(group),))
         if deployment is Deployment.NEVER:
             return _FOR_COMPARISON
-        if deployment is Deployment.YARDSTICK:
-            return _NOT_FOR_CONSUMERS
         kip_848 = group.type is GroupType.CONSUMER
+        if deployment is Deployment.YARDSTICK:
+            return self._by_plan(strategy) or _NOT_FOR_CONSUMERS
         if kip_848 != (strategy in SERVER_SIDE):
             return _BROKER_ASSIGNS if kip_848 else _LEADER_ASSIGNS
         if deployment is Deployment.PLAN:
-            return NO_FOLLOWER
+            return self._by_plan(strategy) or NO_FOLLOWER
         if kip_848:
             return _server_side(group, strategy)
         if runs(group, strategy):
             return _elected(self, strategy)
         return _other(self, strategy, deployment)
 
+    def _by_plan(self, strategy: str) -> Judgement | None:
+        """Of a strategy whose assignment can be had as a plan; None where members follow none."""
+        group, write = self.group, _one_restart(self.group, "follow_plan", strategy)
+        if group.type is not GroupType.CLASSIC:
+            return None
+        if group.assignor == PLAN:
+            why = _RUNS if runs(group, strategy) else reason("follows_plans")
+            return Judgement(
+                feasibility=Feasibility.CAN_RUN,
+                reason=(why,),
+                how=(write,),
+                deployment=Deployment.PLAN,
+            )
+        if self.election is None or PLAN not in self.election.poll.candidates:
+            return None
+        elected = _other(self, PLAN, Deployment.PLAN)
+        # whoever lists it has it
+        way = tuple(each for each in elected.how if each.measure not in _TO_SHIP)
+        return replace(elected, how=(*way, write), deployment=Deployment.PLAN)
+
 
 def runs(group: GroupSnapshot, strategy: str) -> bool | None:
     """
     Whether this is the strategy the group has elected, by our name; None unknown.
 
-    Which rack strategy a Kafka Streams application of the classic protocol runs is not on the wire. A custom strategy
+    Which strategy a Kafka Streams application of the classic protocol runs is not on the wire; one of KIP-1071 runs
+    what its broker has. A custom strategy
     may have another name there, which only its class knows.
     """
     if strategy == Live.name:
         return False
     if group.places_tasks:
-        may_run = group.type is GroupType.CLASSIC and strategy in set(RackStrategy)
+        if strategy == StickyTasks.SERVER:
+            return group.type is GroupType.STREAMS
+        may_run = group.type is GroupType.CLASSIC and strategy in {*RackStrategy, *StickyTasks}
         return None if may_run else False
     if group.assignor is None:
         return None
+    if group.assignor == PLAN:
+        return strategy in {PLAN, *(member.follows for member in group.members)}
     elected = strategy_of(group.type, group.assignor) or group.assignor
     own = strategy not in ASSIGNORS and elected not in every()
     return strategy == elected or (None if own else False)
@@ -234,9 +265,18 @@ def _present(group: GroupSnapshot) -> Fact:
     return reason("live_assignment", [] if known or name is None else [name])
 
 
+def _one_restart(group: GroupSnapshot, measure: str, *names: str) -> Fact:
+    return by_one_restart(measure, [one.is_static for one in group.members], names)
+
+
 def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
     if runs(group, strategy):
-        return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=(_RESTART_ONE,))
+        one = _one_restart(group, "restart_one")
+        return Judgement(feasibility=Feasibility.CAN_RUN, reason=(_RUNS,), how=(one,))
+    lacking = brokers_lack(group, strategy)
+    if lacking is not None:
+        how = (step("bring_to_brokers", [SERVER_SIDE[strategy]]),)
+        return Judgement(feasibility=Feasibility.YARDSTICK, reason=(lacking,), how=how)
     members = group.members
     classic = sum(member.kind == "classic" for member in members)
     why = [reason("members_may_ask")]
@@ -246,11 +286,19 @@ def _server_side(group: GroupSnapshot, strategy: str) -> Judgement:
     return Judgement(feasibility=Feasibility.COULD_RUN, reason=tuple(why), how=way.how)
 
 
+def brokers_lack(group: GroupSnapshot, strategy: str) -> Fact | None:
+    """Why brokers cannot be asked for a server-side strategy; None where they can, as for Kafka's own unless told."""
+    name, there = SERVER_SIDE[strategy], group.group_assignors
+    if there is None:
+        return reason("brokers_assignors_unknown", [name]) if name == BY_RACKS else None
+    return None if name in there else reason("not_on_brokers", [name])
+
+
 def _elected(known: Feasibilities, strategy: str) -> Judgement:
     """The strategy that the group runs, and what its members' lists say against it."""
     group, election, doubted = known.group, known.election, known.doubted
     wire, why = wire_name(strategy), [_RUNS]
-    how: tuple[Fact, ...] = (_RESTART_ONE,)
+    how: tuple[Fact, ...] = (_one_restart(group, "restart_one"),)
     eager: frozenset[str] = frozenset()
     if doubted:
         why.append(doubted)

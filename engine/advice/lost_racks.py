@@ -6,6 +6,7 @@ import numpy as np
 
 from evenkeel.engine.assignor import GroupSpec, by_leader
 from evenkeel.engine.facts import Fact, finding
+from evenkeel.engine.kit.protocol_names import BY_RACKS
 from evenkeel.engine.model import Assignment, Flags, Floats, GroupSnapshot, GroupType
 from evenkeel.engine.scoring import replica_crossing_of
 
@@ -17,7 +18,8 @@ def lost_rack_awareness(
     What a KIP-848 group reads across racks although an assignment as even would not have to; None when there is none.
 
     Kafka's server-side assignors look at no rack (up to 4.3), the client-side ones of classic groups do (KIP-881): a
-    group that moves from one protocol to the other loses what it had.
+    group that moves from one protocol to the other loses what it had. Ours does: its name is the finding's subject
+    where brokers have it.
 
     Args:
         group: The group.
@@ -27,6 +29,8 @@ def lost_rack_awareness(
     Source: KIP-848, KIP-881.
     """
     if group.type is not GroupType.CONSUMER or group.rebalancing or not group.members:
+        return None
+    if group.assignor == BY_RACKS:
         return None
     if any(member.rack is None or member.rack_source == "configured" for member in group.members):
         return None
@@ -40,7 +44,9 @@ def lost_rack_awareness(
     would = then.share()
     if would is None or int(then.crosses.sum()) >= int(now.crosses.sum()):
         return None
-    return finding("lost_rack_awareness", before=share, after=would, unit="share")
+    there = BY_RACKS in (group.group_assignors or ())
+    names = [BY_RACKS] if there else []
+    return finding("lost_rack_awareness", names, before=share, after=would, unit="share")
 
 
 def leaders_only(group: GroupSnapshot, spec: GroupSpec) -> Fact | None:

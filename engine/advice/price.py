@@ -29,8 +29,8 @@ what that adds to the lag of the coming hour.
 
 Source: KIP-429 (cooperative rebalancing), KIP-345 (static members), KIP-848.
 
-What it does not do: a rebalance takes as long in a group of ten as in one of a thousand, unless the policy says
-otherwise.
+What it does not do: know what restoring the stores of Kafka Streams takes. And a rebalance takes as long in a group of
+ten as in one of a thousand, unless the policy says otherwise.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenkeel.engine.config import Policy
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.kit.protocol_names import cooperative, wire_name
 from evenkeel.engine.model import NONE, Flags, Floats, GroupSnapshot, GroupType, Indices
@@ -54,7 +55,8 @@ _ROLLS = {
 }
 """How often every member is restarted, by what is to be done."""
 
-_RESTART_ONE = "restart_one"
+_RESTART_ONE = frozenset({"restart_one", "follow_plan", "next_rebalance_brings_it"})
+"""What takes the restart of one member, whichever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,13 @@ class Pauses:
     rebalance_seconds: float = 5.0
     restart_seconds: float = 30.0
 
+    @staticmethod
+    def of(policy: Policy) -> Pauses:
+        """As a policy has it."""
+        return Pauses(
+            rebalance_seconds=policy.rebalance_seconds, restart_seconds=policy.restart_seconds
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Price:
@@ -77,7 +86,7 @@ class Price:
     What a switch costs.
 
     Attributes:
-        restarts: How many members are restarted, one counted as often as it is.
+        restarts: How many members, or instances of Kafka Streams, are restarted, one counted as often as it is.
         held_up_seconds: (P) for how long each partition stands still in all.
     """
 
@@ -93,6 +102,7 @@ def price(
     *,
     eager: bool,
     pauses: Pauses,
+    instances: int | None = None,
 ) -> Price | None:
     """
     The price of a switch; None where it is not known what has to be done for it.
@@ -104,13 +114,15 @@ def price(
         new_owner: (P) who gets it.
         eager: Whether members give up everything at a rebalance on the way.
         pauses: How long what takes.
+        instances: As how many the members restart, as threads of Kafka Streams do; None: each by itself.
     """
     measures = [fact.measure for fact in how]
     members = len(static)
-    if _RESTART_ONE in measures:
-        rolls, times = 1, 1 / members  # which one it will be is not known
+    restarting = instances or members
+    known = [_ROLLS[measure] for measure in measures if measure in _ROLLS]
+    if not known and _RESTART_ONE.intersection(measures):
+        rolls, times = 1, 1 / restarting  # which one it will be is not known
     else:
-        known = [_ROLLS[measure] for measure in measures if measure in _ROLLS]
         if not known:
             return None
         rolls, times = known[0], float(known[0])
@@ -123,7 +135,14 @@ def price(
     else:
         own = np.where(owner == NONE, 0.0, np.where(waited_for, restart, 2 * rebalance))
         held_up = times * own + rebalance * ((owner != new_owner) & (owner != NONE))
-    return Price(restarts=round(times * members), held_up_seconds=held_up.astype(np.float64))
+    return Price(restarts=round(times * restarting), held_up_seconds=held_up.astype(np.float64))
+
+
+def instances_of(group: GroupSnapshot) -> int | None:
+    """As how many processes the members of a group restart; None where each is one, or that is not known."""
+    if not group.places_tasks or any(member.process_id is None for member in group.members):
+        return None
+    return len({member.process_id for member in group.members})
 
 
 def gives_up_everything(group: GroupSnapshot, strategy: str, how: Sequence[Fact]) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a Kafka Streams application could run a rack strategy, and how its owner would get it."""
+"""Whether a Kafka Streams application could run a strategy for tasks, and how its owner would get it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
-from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.settings import RackStrategy, StickyTasks, TaskStrategy
 from evenkeel.engine.streams.switch import EQUAL_COSTS
 
 
-def task_reach(group: GroupSnapshot) -> Deployment:
-    """How a rack strategy is had: a setting of classic groups; a broker that assigns tasks has none of them."""
-    return Deployment.YARDSTICK if group.type is GroupType.STREAMS else Deployment.SETTING
+def task_reach(group: GroupSnapshot, strategy: TaskStrategy = RackStrategy.NONE) -> Deployment:
+    """
+    How a strategy is had: a setting of classic groups; a broker that assigns tasks has its own and no other.
+
+    Args:
+        group: A group that `places_tasks`.
+        strategy: The strategy.
+    """
+    by_broker = group.type is GroupType.STREAMS and strategy is not StickyTasks.SERVER
+    return Deployment.YARDSTICK if by_broker else Deployment.SETTING
 
 
 def task_feasibility(
@@ -23,8 +30,9 @@ def task_feasibility(
     """
     Whether an application could run the strategy of *outcome*.
 
-    The strategy that is configured, or that gives exactly what the group has, can run. Another one could after a
-    rolling restart. Where a missing rack switches racks off, it would be `none` under another name, and is infeasible.
+    The strategy that is configured, that gives exactly what the group has, or that its broker runs, can run. Another
+    one could after a rolling restart, one of the high-availability assignor also where the sticky one is configured.
+    Where a missing rack switches racks off, it would be `none` under another name, and is infeasible.
 
     Args:
         group: A group that `places_tasks`.
@@ -35,6 +43,9 @@ def task_feasibility(
     assert strategy is not None, "what a group has now needs no judgement"
     off = outcome.racks_off
     equal = (off,) if off is not None and off.measure == EQUAL_COSTS else ()
+    if isinstance(strategy, StickyTasks):
+        why = "runs_it" if running.kip_1071 else "runs_it_as_configured"
+        return _can_run(why)
     if strategy is not RackStrategy.NONE and off is not None and not equal:
         return Judgement(
             feasibility=Feasibility.INFEASIBLE,
@@ -43,21 +54,31 @@ def task_feasibility(
         )
     if group.type is GroupType.STREAMS:
         return Judgement(feasibility=Feasibility.YARDSTICK, reason=(reason("no_such_setting"),))
+    if running.own is StickyTasks.CLIENT:
+        return Judgement(
+            feasibility=Feasibility.COULD_RUN,
+            reason=(reason("after_restart_leaving_sticky", [strategy.value]), *equal),
+            how=(step("leave_sticky_assignor", [strategy.value]), *task_needs(group, strategy)),
+        )
     if strategy is running.runs:
         why = "runs_it_as_configured" if running.configured else "runs_it_as_seen"
-        return Judgement(
-            feasibility=Feasibility.CAN_RUN,
-            reason=(reason(why), *equal),
-            how=(step("next_rebalance_brings_it"),),
-        )
+        return _can_run(why, *equal)
     return Judgement(
         feasibility=Feasibility.COULD_RUN,
         reason=(reason("after_restart_setting", [strategy.value]), *equal),
-        how=(step("set_task_strategy", [strategy.value]), *_needs(group, strategy)),
+        how=(step("set_task_strategy", [strategy.value]), *task_needs(group, strategy)),
     )
 
 
-def _needs(group: GroupSnapshot, strategy: RackStrategy) -> tuple[Fact, ...]:
+def _can_run(why: str, *besides: Fact) -> Judgement:
+    return Judgement(
+        feasibility=Feasibility.CAN_RUN,
+        reason=(reason(why), *besides),
+        how=(step("next_rebalance_brings_it"),),
+    )
+
+
+def task_needs(group: GroupSnapshot, strategy: RackStrategy) -> tuple[Fact, ...]:
     """What the rack strategies ask for besides, and how many do not have it yet."""
     if strategy is RackStrategy.NONE:
         return ()

@@ -42,9 +42,10 @@ def claim_of(course: Course, strategy: str) -> Claim | None:
     return next((claim for claim in course.claims if claim.strategy == strategy), None)
 
 
-def wins(course: Course, strategy: str, since: datetime) -> int:
-    """In how many of the snapshots that count, from that moment on, it won."""
-    return sum(look.at >= since and look.strategy == strategy for look in course.looks)
+def wins(course: Course, strategy: str, since: datetime | None = None) -> int:
+    """In how many of the snapshots that count, from that moment on or in all, it won."""
+    own = (look for look in course.looks if look.strategy == strategy)
+    return sum(since is None or look.at >= since for look in own)
 
 
 def losses(course: Course, strategy: str, since: datetime) -> int:

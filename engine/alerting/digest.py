@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from shlex import quote
 from typing import TypeVar
 
-from evenkeel.engine.alerting.policy import News
+from evenkeel.engine.alerting.advice_news import News
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.figures import Score
 from evenkeel.engine.message import AlertMessage, MessageKind, NewsKind, Section, Severity
-from evenkeel.engine.model import Move, Verdict
+from evenkeel.engine.model import AdviceState, Move, Verdict
 from evenkeel.engine.ports import AdvisedSnapshot, ScoredAdvice
-from evenkeel.engine.records.course import VERDICT_SECONDS, Promise
+from evenkeel.engine.records.course import AT_ONCE, VERDICT_SECONDS, Promise
 from evenkeel.engine.wording import (
+    across,
     ahead,
     and_more,
     because,
@@ -62,6 +65,7 @@ def advice_message(
     verdicts: Mapping[str, int],
     owners: Mapping[str, str] | None = None,
     worst: int = WORST,
+    link: str | None = None,
 ) -> AlertMessage:
     """
     One digest of all news of one snapshot for one channel.
@@ -74,9 +78,12 @@ def advice_message(
         verdicts: How many groups of the whole snapshot got which verdict.
         owners: Who owns a group, where that is configured.
         worst: How many groups are told in full.
+        link: Address of the run.
     """
     full, rest = news[:worst], news[worst:]
     sections = [section(one, moves.get(one.group_id, ()), owners or NO_OWNERS) for one in full]
+    summary = _summary(full[0])
+    sections[0] = _without(sections[0], summary)
     if rest:
         names = [f"{one.group_id} ({_short(one)})" for one in rest]
         more = Section(
@@ -88,7 +95,7 @@ def advice_message(
         severity=Severity.INFO,
         at=snapshot.finished_at,
         title=f"{cluster}: {_title(news)}",
-        summary=_summary(full[0]),
+        summary=summary,
         sections=tuple(sections),
         more=(
             "All of it: SELECT * FROM latest_advice "
@@ -96,6 +103,7 @@ def advice_message(
         ),
         footer=_footer(snapshot, verdicts),
         announcements=tuple(one.announcement for one in news),
+        link=link,
     )
 
 
@@ -125,6 +133,11 @@ def _summary(news: News) -> str:
     """What is told first, and why."""
     lines = [line for line in _lines(news) if line not in _what(news.advice)]
     return " ".join([f"{_heading(news)}.", *lines[:1]])
+
+
+def _without(section: Section, summary: str) -> Section:
+    """A section but for what is said above it."""
+    return replace(section, lines=tuple(line for line in section.lines if line not in summary))
 
 
 def _heading(news: News) -> str:
@@ -169,11 +182,25 @@ def _lines(news: News) -> list[str]:
     if news.kind is NewsKind.SWITCH:
         return [*what, *_why(advice), *_switch(advice)]
     if news.kind is NewsKind.WITHDRAWN:
-        return [*what, *(_why(advice) or [f"Why: {sentence(_reason(advice))}"])]
+        return [*what, *_why(advice)] or ["Why: no reason was stored."]
     if news.kind is NewsKind.TAKEN_UP:
         promises = advice.uptake.promises if advice.uptake else ()
         return [*what, *(f"Predicted: {promised(one)}." for one in _after_an_hour(promises))]
-    return [*what, *(sentence(came(one)) for one in _after_an_hour(advice.checks))]
+    later = (sentence(came(one)) for one in _after_an_hour(advice.checks))
+    return [*what, *_across(advice), *later]
+
+
+def _across(advice: ScoredAdvice) -> list[str]:
+    """What crosses racks since an advice for them alone was taken up, and what follows if that decided."""
+    before = advice.uptake.crossed if advice.uptake else None
+    lines = []
+    for one in advice.checks:
+        if one.after_seconds != AT_ONCE or one.realised is None or before is None:
+            continue
+        decided = (one.realised <= one.high) is (advice.state is AdviceState.VERIFIED)
+        line = across(before, one.realised, one.high)
+        lines.append(sentence(f"{line}: {advice.state}" if decided else line))
+    return lines
 
 
 P = TypeVar("P", bound=Promise)
@@ -217,6 +244,9 @@ def _switch(advice: ScoredAdvice) -> list[str]:
     lines += _effects(advice)
     lines.append(_cost(advice))
     lines.append(f"How: {sentence(advice.how)}" if advice.how else "How: not known.")
+    lines.append(
+        f"Step by step, and back: evenkeel apply {quote(advice.group_id)} --strategy {advice.strategy}"
+    )
     lines.append(_certainty(advice))
     lines += _notes(advice)
     if advice.yardstick:
@@ -235,14 +265,6 @@ def _notes(advice: ScoredAdvice) -> list[str]:
     """What was taken for what is not known, and what else is to be said of the answer."""
     notes = "; ".join(advice.notes)
     return [f"Note: {sentence(shortened(notes, REASON))}"] if notes else []
-
-
-def _reason(advice: ScoredAdvice) -> str:
-    """The reason, but for what is the matter where that is said before it."""
-    facts = (advice.facts or ()) if _what(advice) else ()
-    apart = [fact for fact in facts if fact.kind is not FactKind.DIAGNOSIS]
-    said = because(apart) if apart and len(apart) < len(facts) else advice.reason
-    return shortened(said or "no reason was stored", REASON)
 
 
 def _effects(advice: ScoredAdvice) -> list[str]:

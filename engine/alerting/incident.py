@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from evenkeel.engine.alerting.policy import SEVERITY, IncidentKind
-from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.alerting.policy import EVERY_CLUSTER, SEVERITY, IncidentKind
+from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, Subject
 from evenkeel.engine.records import IncidentRow
-from evenkeel.engine.wording import duration, moment, sentence, several, shortened, since
+from evenkeel.engine.wording import duration, listed, moment, sentence, several, shortened, since
 
 ERROR = 500
 """Characters of a quoted error."""
+
+TRIED_BY_DOCTOR = (
+    IncidentKind.UNREACHABLE,
+    IncidentKind.PARTIAL,
+    IncidentKind.HISTORY_AWAY,
+    IncidentKind.CONFIG_REFUSED,
+)
+"""What `evenkeel doctor` says more about."""
 
 Facts = Mapping[str, Any]
 Lines = Callable[[str, Facts, datetime], tuple[str, ...]]
@@ -43,20 +51,21 @@ def opening_message(incident: IncidentRow) -> AlertMessage:
     words = WORDING[kind]
     what = words.what(cluster, facts, incident.opened_at)
     sections = [
-        Section(heading="What", lines=what),
+        Section(heading="What", lines=what[1:]),
+        Section(heading="What it said", lines=tuple(_errors(facts))),
         Section(heading="How bad", lines=(words.effect,)),
         Section(heading="What to do", lines=words.todo, code=_commands(kind)),
     ]
-    if errors := _errors(facts):
-        sections.insert(1, Section(heading="What it said", lines=tuple(errors)))
     return AlertMessage(
         kind=MessageKind.INCIDENT_OPENED,
         severity=SEVERITY[kind],
         at=incident.opened_at,
-        title=f"{cluster}: {words.opened}",
+        title=f"{_title(cluster)}: {words.opened}",
         summary=what[0],
-        sections=tuple(sections),
+        sections=tuple(section for section in sections if section.lines),
         footer=(f"Noticed {moment(incident.opened_at)}. You hear of it again when it is over.",),
+        link=_link(facts),
+        subject=_subject(incident),
     )
 
 
@@ -67,7 +76,7 @@ def closing_message(incident: IncidentRow, ended: datetime) -> AlertMessage:
     began = _began(incident)
     span = duration((ended - began).total_seconds())
     lasted = f"It lasted {span}, from {moment(began)} to {moment(ended)}."
-    over = f"{cluster}: {words.closed}"
+    over = f"{_title(cluster)}: {words.closed}"
     lines: tuple[str, ...] = (words.afterwards, *_last_error(incident.facts))
     if incident.facts.get("unwatched"):
         over = f"{cluster}: no longer watched"
@@ -79,7 +88,26 @@ def closing_message(incident: IncidentRow, ended: datetime) -> AlertMessage:
         title=over,
         summary=lasted,
         sections=(Section(heading=f"It was: {words.opened}", lines=lines),),
+        subject=_subject(incident),
     )
+
+
+def _subject(incident: IncidentRow) -> Subject:
+    """The same from its opening to its end: there is one of a kind at a time."""
+    opened = incident.opened_at.astimezone(UTC)
+    return Subject(
+        key=incident.key or f"{incident.cluster}/{incident.kind}/{opened:%Y%m%dT%H%M%SZ}",
+        cluster=incident.cluster,
+        group_id=incident.group_id,
+        cause=incident.kind,
+        severity=Severity(incident.severity),
+        owner=None,
+        began_at=_began(incident),
+    )
+
+
+def _title(cluster: str) -> str:
+    return "evenkeel" if cluster == EVERY_CLUSTER else cluster
 
 
 def _began(incident: IncidentRow) -> datetime:
@@ -88,9 +116,19 @@ def _began(incident: IncidentRow) -> datetime:
     return datetime.fromisoformat(began) if began else incident.opened_at
 
 
+def _link(facts: Facts) -> str | None:
+    """Where the task that failed last can be looked at; a place whose host is not known leads nowhere."""
+    links = (step.get("link") or "" for step in _steps(facts))
+    return next((link for link in links if link.startswith(("http://", "https://"))), None)
+
+
 def _errors(facts: Facts) -> list[str]:
-    steps = facts.get("steps") or [facts]
-    return [sentence(shortened(s["error"], ERROR)) for s in steps if s.get("error")]
+    return [sentence(shortened(s["error"], ERROR)) for s in _steps(facts) if s.get("error")]
+
+
+def _steps(facts: Facts) -> Sequence[Facts]:
+    """What is known of each step that fails; of an incident that is about none, of itself."""
+    return facts.get("steps") or [facts]
 
 
 def _last_error(facts: Facts) -> tuple[str, ...]:
@@ -99,9 +137,7 @@ def _last_error(facts: Facts) -> tuple[str, ...]:
 
 
 def _commands(kind: IncidentKind) -> tuple[str, ...]:
-    if kind is IncidentKind.UNREACHABLE:
-        return ("evenkeel doctor",)
-    return ()
+    return ("evenkeel doctor",) if kind in TRIED_BY_DOCTOR else ()
 
 
 def _from(facts: Facts, now: datetime) -> str:
@@ -115,9 +151,9 @@ def _unreachable(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
         if newest
         else "It has never been read."
     )
-    failed = several(facts["failures"], "attempt")
+    failed, runs = several(facts["failures"], "attempt"), several(facts.get("runs", 1), "run")
     return (
-        f"Reading Kafka cluster {cluster} has failed {_from(facts, now)}: {failed} in a row.",
+        f"Reading Kafka cluster {cluster} has failed {_from(facts, now)}: {failed} in a row, of {runs}.",
         last,
     )
 
@@ -132,8 +168,26 @@ def _late(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
     )
 
 
+def _partial(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    """What could not be read, as far as it is listed."""
+    snapshots = several(facts["snapshots"], "snapshot")
+    rest = facts["left_out"]
+    return (
+        f"{snapshots} of {cluster} in a row could not be read as a whole, {_from(facts, now)}.",
+        *(sentence(shortened(problem, ERROR)) for problem in facts["problems"]),
+        *((f"And {several(rest, 'more problem')}.",) if rest else ()),
+    )
+
+
 def _rejected(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
     return (f"Validation rejected snapshot {facts['snapshot_id']} of {cluster} as a whole.",)
+
+
+def _unwatched(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    return (
+        f"Nobody has looked at the groups of {cluster} {_from(facts, now)}, though snapshots come.",
+        f"The newest is {facts['snapshot_id']}.",
+    )
 
 
 def _stuck(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
@@ -165,6 +219,20 @@ def _step_failed(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
     )
 
 
+def _history_away(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    return (f"Nothing can be stored in the history {_from(facts, now)}.", _hit(facts))
+
+
+def _config_refused(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
+    return (f"No task can read its configuration {_from(facts, now)}.", _hit(facts))
+
+
+def _hit(facts: Facts) -> str:
+    """What could not be done or noted."""
+    steps = listed(facts["hit"])
+    return f"Hit so far: {steps} ({several(facts['runs'], 'run')})."
+
+
 def _unsent(cluster: str, facts: Facts, now: datetime) -> tuple[str, ...]:
     waiting = several(facts["alerts"], "alert")
     where = ", ".join(facts["channels"])
@@ -188,6 +256,14 @@ WORDING: Mapping[IncidentKind, _Wording] = {
         todo=("Look at the DAG snapshot_offsets: is it paused, queued, or still running?",),
         afterwards="The history has no snapshots of the time between.",
     ),
+    IncidentKind.PARTIAL: _Wording(
+        opened="snapshots are incomplete",
+        closed="snapshots are complete again",
+        what=_partial,
+        effect="What could not be read has no lag and no advice; all else goes on.",
+        todo=("See which brokers, groups or rights are concerned:",),
+        afterwards="The last two snapshots have everything.",
+    ),
     IncidentKind.REJECTED: _Wording(
         opened="the newest snapshot is rejected",
         closed="snapshots are accepted again",
@@ -195,6 +271,16 @@ WORDING: Mapping[IncidentKind, _Wording] = {
         effect="Nothing of this snapshot is advised; earlier advice stays in force.",
         todo=("See what failed: the critical rows of the table validation for this snapshot.",),
         afterwards="The rejected snapshots stay in the lake, without advice.",
+    ),
+    IncidentKind.UNWATCHED: _Wording(
+        opened="groups are not watched",
+        closed="groups are watched again",
+        what=_unwatched,
+        effect="What is wrong with a group of this cluster is told to nobody.",
+        todo=(
+            "Look at the task watch_groups of the DAG snapshot_offsets: is it queued, or killed?",
+        ),
+        afterwards="What was wrong with groups for the whole time between is told now.",
     ),
     IncidentKind.STUCK: _Wording(
         opened="snapshots wait for advice",
@@ -214,6 +300,24 @@ WORDING: Mapping[IncidentKind, _Wording] = {
         effect="What the step writes is missing since; nothing already stored is lost.",
         todo=("Correct the cause, then clear the failed task: a step may be run again.",),
         afterwards="The last run of every step was good.",
+    ),
+    IncidentKind.HISTORY_AWAY: _Wording(
+        opened="the history cannot be used",
+        closed="the history can be used again",
+        what=_history_away,
+        effect="Snapshots are kept in the lake, but there is no advice and no other alert until it is back.",
+        todo=("Follow the error above. What can be made up for is made up for by itself.",),
+        afterwards="What the lake has of the time between is made up for.",
+    ),
+    IncidentKind.CONFIG_REFUSED: _Wording(
+        opened="the configuration is refused",
+        closed="the configuration is read again",
+        what=_config_refused,
+        effect="No cluster is read, nothing is advised and nothing else is told.",
+        todo=(
+            "Correct what the error names; the next run reads it. This says whether it is right:",
+        ),
+        afterwards="Offsets of the time between cannot be read any more: a gap in the history.",
     ),
     IncidentKind.UNSENT: _Wording(
         opened="alerts do not arrive",

@@ -3,50 +3,50 @@ The outbox: what is to be told is first a pending row of the table `alert`, then
 sent row.
 
 So a crash or a chat that is down loses nothing, and nothing is told twice: a row's key is unique,
-an attempt is claimed before it is made, and the notifier finds by its key a message whose row was
-not marked in time.
+an attempt keeps all others away until it ends or its process does, and the notifier finds by its
+key a message whose row was not marked in time.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any, Protocol
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
 
-from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
-from evenkeel.engine.alerting.incident import closing_message, opening_message
-from evenkeel.engine.alerting.policy import (
-    SEVERITY,
-    News,
-    PresentIncident,
-    can_be_told,
-    changes,
-    new_advice,
-)
+from evenkeel.engine.alerting.channels import is_gone, is_named
+from evenkeel.engine.alerting.policy import UNDELIVERED
+from evenkeel.engine.alerting.reporting import with_report
 from evenkeel.engine.config import Settings
-from evenkeel.engine.errors import EvenkeelError, HistoryError, NotifierError
-from evenkeel.engine.message import AlertMessage, Announcement
-from evenkeel.engine.model import Move
-from evenkeel.engine.ports import (
-    AdviceHistory,
-    AdvisedSnapshot,
-    Delivered,
-    Incidents,
-    Notifier,
-    Outbox,
-    PendingAlert,
-    PipelineHistory,
-    ScoredAdvice,
+from evenkeel.engine.errors import (
+    ChannelClosed,
+    EvenkeelError,
+    InputError,
+    NotDelivered,
+    NotifierError,
 )
-from evenkeel.engine.records import IncidentRow
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.ports import Delivered, Notifier, Outbox, PendingAlert
+from evenkeel.engine.text import listed
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(minutes=10)
-"""An attempt that neither succeeded nor failed for this long is of a process that is gone."""
+LEASE = timedelta(minutes=5)
+"""
+An attempt that was under way when the history itself was started anew, and neither succeeded nor failed for this long,
+is of a process that is gone. Of any other the history knows at once whether its process lives.
+
+Longer than a notifier may be between looking for a message and posting it: a chat that asks to wait is waited for twice
+a minute long, with a request of half a minute before and after each.
+"""
+
+PATIENCE_SECONDS = 30
+"""So long a channel in which something failed is tried on with what else waits for it."""
+
+MOST_CHANNELS = 16
+"""To so many channels messages go at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,246 +56,156 @@ class DeliveryReport:
 
     Attributes:
         sent: Delivered now, or found to have been delivered before.
-        failed: Could not be delivered; still pending.
         busy: Being delivered by another process at this moment.
-        errors: What the failed ones said, each once, in the order met.
+        waiting: Not tried: they wait for one of the others.
     """
 
     sent: int = 0
-    failed: int = 0
     busy: int = 0
-    errors: tuple[str, ...] = ()
+    waiting: int = 0
 
 
-class AdviceToTell(AdviceHistory, Outbox, Protocol):
-    """The advice, and the outbox it goes to."""
-
-
-class PipelineToTell(PipelineHistory, Incidents, Protocol):
-    """How the pipelines fare, and the incidents made of it."""
-
-
-def queue_advice(history: AdviceToTell, settings: Settings, snapshot_id: str) -> int:
-    """
-    Queue what a snapshot's advice has that is new: one digest per channel, none without news.
-
-    Speaks only for the newest snapshot of its cluster that has advice, and not when a reading
-    `late_after_seconds` younger waits for its own: a backfill, a replay or a late retry queues
-    nothing and logs so. Run again, it queues nothing more.
-
-    Returns:
-        How many alerts were queued.
-
-    Raises:
-        HistoryError: The history does not know the snapshot.
-        HistoryUnreachable: The history does not answer.
-    """
-    snapshot = _snapshot(history, snapshot_id)
-    silence = _why_silent(snapshot, settings)
-    if silence is not None:
-        log.info("%s %s: nothing is told.", snapshot_id, silence)
-        return 0
-    given = history.advice_with_scores(snapshot_id)
-    known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
-    news = news_of(settings, snapshot.cluster, given, known, snapshot.finished_at)
-    queued = sum(
-        _queue_digest(history, settings, snapshot, channel, its, given)
-        for channel, its in _by_channel(settings, snapshot.cluster, news).items()
-    )
-    log.info("%s: %d groups with news, %d alerts queued.", snapshot_id, len(news), queued)
-    return queued
-
-
-def news_of(
+def deliver(
+    outbox: Outbox,
+    notifier: Notifier,
     settings: Settings,
-    cluster: str,
-    given: Iterable[ScoredAdvice],
-    announcements: Mapping[str, Announcement],
-    at: datetime,
-) -> list[News]:
-    """What is told of the advice of a snapshot: `policy.new_advice`, by what the configuration says of each group."""
-
-    def pause(group: str) -> timedelta:
-        return timedelta(seconds=settings.policy(cluster, group).message_seconds)
-
-    return new_advice(given, announcements, at, pause)
-
-
-def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[str, str]:
-    """Who owns the groups that there are news of, where that is configured."""
-    owners = {one.group_id: settings.rule(cluster, one.group_id).owner for one in news}
-    return {group: owner for group, owner in owners.items() if owner}
-
-
-def _snapshot(history: AdviceHistory, snapshot_id: str) -> AdvisedSnapshot:
-    snapshot = history.advised_snapshot(snapshot_id)
-    if snapshot is None:
-        raise HistoryError(
-            f"the history has no snapshot {snapshot_id}.",
-            fix="Run the steps before `alert` for it: they write what is missing from the lake.",
-        )
-    return snapshot
-
-
-def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
-    """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
-    newest = snapshot.newest_advised_id
-    if newest not in (None, snapshot.snapshot_id):
-        return f"is not the newest snapshot with advice ({newest} is)"
-    behind = snapshot.newest_started_at - snapshot.started_at
-    if behind > timedelta(seconds=settings.late_after_seconds):
-        return f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
-    return None
-
-
-def _by_channel(settings: Settings, cluster: str, news: Sequence[News]) -> dict[str, list[News]]:
-    channels: dict[str, list[News]] = {}
-    for one in news:
-        channel = settings.rule(cluster, one.group_id).channel or settings.slack_channel
-        channels.setdefault(channel, []).append(one)
-    return channels
-
-
-def _queue_digest(
-    history: AdviceToTell,
-    settings: Settings,
-    snapshot: AdvisedSnapshot,
-    channel: str,
-    news: Sequence[News],
-    given: Sequence[ScoredAdvice],
-) -> bool:
-    cluster = snapshot.cluster
-    message = advice_message(
-        cluster,
-        snapshot,
-        news,
-        _moves(history, news[:WORST]),
-        verdicts=Counter(advice.verdict for advice in given),
-        owners=owners_of(settings, cluster, news),
-    )
-    return history.enqueue_alert(
-        f"advice {snapshot.snapshot_id} {channel}",
-        message,
-        cluster=cluster,
-        snapshot_id=snapshot.snapshot_id,
-        channel=channel,
-    )
-
-
-def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequence[Move]]:
-    groups = {n.advice.advice_id: n.group_id for n in news}
-    moves = history.first_moves([number for number in groups if number is not None], MOVES)
-    return {groups[number]: some for number, some in moves.items()}
-
-
-def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:
+    *,
+    cluster: str | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> DeliveryReport:
     """
-    Open, keep and close the incidents of the configured clusters, and queue what is to be told of
-    it.
+    Deliver every pending alert, in each channel oldest first, each tried once.
 
-    An incident and its alert are written in one transaction. An opening that was never sent gives
-    way to its end, which tells the whole story.
+    Channels do not wait for each other. In a channel an alert waits for those about the same message, and once one
+    has failed and `PATIENCE_SECONDS` are over the rest of it waits for the next call; otherwise what fails holds
+    nothing up. An alert for a channel that the configuration no longer names goes to the default channel, unless it
+    is about a message that stands elsewhere; one for a webhook that it no longer names is superseded.
 
-    Returns:
-        How many alerts were queued.
+    Args:
+        cluster: Whose alerts have to arrive: that those of others do not is only logged. None: all of them.
+        clock: Seconds that go on.
 
     Raises:
-        HistoryUnreachable: The history does not answer.
-    """
-    facts = history.cluster_facts(sorted(settings.clusters))
-    known = history.open_incidents()
-    late_after = timedelta(seconds=settings.late_after_seconds)
-    found = changes(facts, known, late_after, now)
-    for incident, finding in found.kept:
-        history.touch_incident(incident, now=now, facts=_lasting(incident, finding))
-    queued = sum(_open(history, settings, finding, now) for finding in found.opened)
-    return queued + sum(_close(history, settings, incident, now) for incident in found.closed)
-
-
-def _lasting(incident: IncidentRow, finding: PresentIncident) -> dict[str, Any]:
-    """The newest facts, with the beginning as it was first told."""
-    began = [f["since"] for f in (incident.facts, finding.facts) if f.get("since")]
-    return {**finding.facts, **({"since": min(began, key=datetime.fromisoformat)} if began else {})}
-
-
-def _open(history: Incidents, settings: Settings, finding: PresentIncident, now: datetime) -> bool:
-    channel = _cluster_channel(settings, finding.cluster)
-    incident = IncidentRow(
-        cluster=finding.cluster,
-        group_id=finding.group_id,
-        kind=finding.kind.value,
-        severity=SEVERITY[finding.kind].value,
-        opened_at=now,
-        last_seen_at=now,
-        facts=finding.facts,
-    )
-    message = opening_message(incident) if can_be_told(finding, channel) else None
-    return history.open_incident(incident, channel=channel, message=message)
-
-
-def _close(history: Incidents, settings: Settings, incident: IncidentRow, now: datetime) -> bool:
-    if incident.cluster not in settings.clusters:
-        incident = replace(incident, facts={**incident.facts, "unwatched": True})
-    return history.close_incident(
-        incident,
-        now=now,
-        channel=_cluster_channel(settings, incident.cluster),
-        message=closing_message(incident, now),
-    )
-
-
-def _cluster_channel(settings: Settings, cluster: str) -> str:
-    """Where a cluster's pipeline is spoken of: that of a rule for all groups, or the default."""
-    return settings.rule(cluster, "*").channel or settings.slack_channel
-
-
-def deliver(outbox: Outbox, notifier: Notifier, settings: Settings) -> DeliveryReport:
-    """
-    Deliver every pending alert, oldest first, each tried once; what fails holds nothing else up.
-
-    An alert for a channel that the configuration no longer names goes to the default channel.
-
-    Raises:
-        NotifierError: Something could not be delivered. All was tried, and what failed stays
+        NotifierError: Something could not be delivered. What failed, or was not tried, stays
             pending.
         HistoryUnreachable: The history does not answer.
     """
-    sent, busy, problems = 0, 0, []
+    channels: dict[str, list[PendingAlert]] = {}
     for alert in outbox.pending_alerts():
-        if not outbox.claim_alert(alert, LEASE):
-            busy += 1
-            continue
-        try:
-            delivered = _send(notifier, settings, alert)
-        # A fault in one message must not keep the others back: it is stored, and raised below.
-        except Exception as problem:  # noqa: BLE001
-            problems.append(problem)
-            error = str(problem) if isinstance(problem, EvenkeelError) else repr(problem)
-            outbox.mark_alert_failed(alert, error)
-        else:
-            sent += 1
-            outbox.mark_alert_sent(alert, delivered)
-    if problems:
-        raise _undelivered(problems, tried=sent + len(problems)) from problems[0]
-    return DeliveryReport(sent=sent, busy=busy)
-
-
-def _send(notifier: Notifier, settings: Settings, alert: PendingAlert) -> Delivered:
-    named = {settings.slack_channel, *(rule.channel for rule in settings.rules)}
-    known = alert.channel in named
-    return notifier.send(
-        AlertMessage.from_json(alert.message),
-        channel=alert.channel if known else settings.slack_channel,
-        key=alert.key,
-        thread=alert.thread if known else None,
+        channels.setdefault(alert.channel, []).append(alert)
+    for channel in [name for name in channels if is_gone(settings, name)]:
+        keys = [alert.key for alert in channels.pop(channel)]
+        log.warning("%s is not configured any more: nobody is told %s.", channel, listed(keys))
+        outbox.drop_alerts(keys)
+    if not channels:
+        return DeliveryReport()
+    rounds = [_Round(outbox, notifier, settings, clock) for _ in channels]
+    with ThreadPoolExecutor(min(len(channels), MOST_CHANNELS)) as pool:
+        list(pool.map(_Round.deliver, rounds, channels.values()))
+    sent = sum(each.sent for each in rounds)
+    tried = sent + sum(len(each.problems) for each in rounds)
+    own = [each for each in rounds if cluster is None or cluster in each.unserved]
+    if problems := [problem for each in own for problem in each.problems]:
+        raise _undelivered(problems, tried) from problems[0]
+    if others := [problem for each in rounds for problem in each.problems]:
+        log.warning("of other clusters: %s", _undelivered(others, tried))
+    return DeliveryReport(
+        sent=sent,
+        busy=sum(each.busy for each in rounds),
+        waiting=sum(each.waiting for each in rounds),
     )
+
+
+class _Round:
+    """One delivery of what waits for a channel; *unserved*: the clusters of what did not arrive."""
+
+    def __init__(
+        self, outbox: Outbox, notifier: Notifier, settings: Settings, clock: Callable[[], float]
+    ) -> None:
+        self.sent, self.busy, self.waiting = 0, 0, 0
+        self.problems: list[Exception] = []
+        self.unserved: set[str] = set()
+        self._outbox, self._notifier, self._settings = outbox, notifier, settings
+        self._clock = clock
+        self._standing: dict[str, Delivered] = {}
+        self._held: set[str] = set()
+
+    def deliver(self, alerts: Sequence[PendingAlert]) -> None:
+        """Each alert in its turn, unless it waits for one that did not arrive."""
+        until = self._clock() + PATIENCE_SECONDS
+        for alert in alerts:
+            named = {key for key in (alert.key, alert.answers, alert.replaces) if key}
+            is_dead = bool(self.problems) and self._clock() > until
+            if is_dead or named & self._held:
+                self.waiting += 1
+                self.unserved.add(alert.cluster)
+            elif self._attempt(alert):
+                continue
+            self._held |= named
+
+    def _attempt(self, alert: PendingAlert) -> bool:
+        """Whether an alert arrived by us."""
+        with self._outbox.attempt_alert(alert, LEASE) as is_ours:
+            if not is_ours:
+                self.busy += 1
+            return is_ours and self._try(alert)
+
+    def _try(self, alert: PendingAlert) -> bool:
+        """Whether an alert that is claimed arrived."""
+        try:
+            delivered = self._send(alert)
+        # A fault in one message must not keep the others back: it is stored, and raised at the end.
+        except Exception as problem:  # noqa: BLE001
+            self.problems.append(problem)
+            self.unserved.add(alert.cluster)
+            error = str(problem) if isinstance(problem, EvenkeelError) else repr(problem)
+            refused = isinstance(problem, NotDelivered | InputError)
+            self._outbox.mark_alert_failed(alert, error, refused=refused)
+            return False
+        self._outbox.mark_alert_sent(alert, delivered)
+        self.sent += 1
+        if not alert.answers:
+            self._standing |= {key: delivered for key in (alert.key, alert.replaces) if key}
+        return True
+
+    def _send(self, alert: PendingAlert) -> Delivered:
+        message = with_report(AlertMessage.from_json(alert.message), alert.cluster, self._settings)
+        about = alert.replaces or alert.answers or ""
+        standing = self._standing.get(about, alert.standing)
+        if is_named(self._settings, alert.channel):
+            return self._say(message, alert, alert.channel, standing)
+        if standing:
+            try:
+                return self._say(message, alert, standing.channel, standing)
+            except ChannelClosed as problem:
+                log.warning("%s goes to the default channel: %s", alert.key, problem)
+        return self._notifier.send(message, channel=self._settings.slack_channel, key=alert.key)
+
+    def _say(
+        self,
+        message: AlertMessage,
+        alert: PendingAlert,
+        channel: str,
+        standing: Delivered | None,
+    ) -> Delivered:
+        """In place of the message that stands there, in its thread, or by itself."""
+        if alert.replaces and standing:
+            return self._notifier.update(
+                message, channel=channel, key=alert.key, delivered=standing
+            )
+        return self._notifier.send(
+            message,
+            channel=channel,
+            key=alert.key,
+            thread=standing.timestamp if standing else None,
+            broadcast=alert.broadcast,
+        )
 
 
 def _undelivered(problems: Sequence[Exception], tried: int) -> NotifierError:
     said = {p.message if isinstance(p, EvenkeelError) else repr(p): p for p in problems}
     fixes = [p.fix for p in said.values() if isinstance(p, EvenkeelError) and p.fix]
     return NotifierError(
-        f"{len(problems)} of {tried} alerts could not be delivered and stay pending: "
-        f"{' '.join(said)}",
+        f"{len(problems)} of {tried} {UNDELIVERED} {' '.join(said)}",
         fix=" ".join(dict.fromkeys(fixes)) or None,
     )

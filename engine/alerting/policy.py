@@ -1,154 +1,84 @@
 """
-What is news, and what is an incident: pure decisions over facts.
+What is an incident of the pipeline of a cluster: pure decisions over facts.
 
-Advice is news when the state it has come to differs from what its group was last told, whether or not
-that message has arrived yet. An incident is open from the first look that finds it to the first look that does not,
-and both are told once.
+One is open from the first look that finds it to the first look that does not, and both are told once.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.engine.message import Announcement, NewsKind, Severity
-from evenkeel.engine.model import AdviceState, Diagnosis, Verdict
-from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
+from evenkeel.engine.message import Severity
+from evenkeel.engine.ports import ClusterFacts, FailingStep
 from evenkeel.engine.records import IncidentRow
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class News:
-    """News of one group: what of its *advice* is told, of which strategy; *announced* is what it was told before."""
-
-    kind: NewsKind
-    strategy: str
-    at: datetime
-    advice: ScoredAdvice
-    announced: Announcement | None = None
-
-    @property
-    def group_id(self) -> str:
-        """Whose they are."""
-        return self.advice.group_id
-
-    @property
-    def announcement(self) -> Announcement:
-        """What the group's readers know once this is told."""
-        return Announcement(
-            group_id=self.group_id,
-            kind=self.kind,
-            strategy=self.strategy,
-            at=self.at,
-            diagnosis=_diagnosis(self.advice),
-        )
-
-
-FOLLOWS: Mapping[NewsKind, tuple[AdviceState, frozenset[NewsKind]]] = {
-    NewsKind.WITHDRAWN: (AdviceState.WITHDRAWN, frozenset({NewsKind.SWITCH})),
-    NewsKind.TAKEN_UP: (AdviceState.TAKEN_UP, frozenset({NewsKind.SWITCH})),
-    NewsKind.VERIFIED: (AdviceState.VERIFIED, frozenset({NewsKind.SWITCH, NewsKind.TAKEN_UP})),
-    NewsKind.MISSED: (AdviceState.MISSED, frozenset({NewsKind.SWITCH, NewsKind.TAKEN_UP})),
-}
-"""What is told of an advice after its switch: in which state it is then, and what was told last."""
-
-PASSING = frozenset({Diagnosis.UNKNOWN, Diagnosis.REBALANCING})
-"""Diagnoses that say nothing: a message that comes sooner because of them would come because of nothing."""
-
-
-def new_advice(
-    given: Iterable[ScoredAdvice],
-    announcements: Mapping[str, Announcement],
-    at: datetime,
-    pause: Callable[[str], timedelta],
-) -> list[News]:
-    """
-    What of a snapshot's advice its groups have not been told and may be told now, worst first.
-
-    What is told is the state to which an advice has come, never the same twice, and what follows a switch only to those
-    who heard of that switch. What comes sooner after the last message than the group's pause waits, unless the
-    diagnosis changed since. Nothing is kept of what waits: whoever asks later finds the state as it is then.
-
-    Args:
-        given: The advice of one snapshot, one per group.
-        announcements: What each group was told last, sent or still pending.
-        at: When the snapshot was taken.
-        pause: From one message about the advice of a group, by its id, to the next.
-    """
-    news = []
-    for advice in given:
-        found = _news(advice, announcements.get(advice.group_id), at)
-        if found and _may_be_told(found, pause):
-            news.append(found)
-    return sorted(news, key=_worst_first)
-
-
-def _news(advice: ScoredAdvice, announced: Announcement | None, at: datetime) -> News | None:
-    last = (announced.kind, announced.strategy) if announced else (None, None)
-    if advice.state is AdviceState.CONFIRMED:
-        # a group that cannot be judged now has nothing to act on
-        if advice.verdict is not Verdict.SWITCH or advice.strategy is None:
-            return None
-        if last == (NewsKind.SWITCH, advice.strategy):
-            return None
-        kind, strategy = NewsKind.SWITCH, advice.strategy
-        return News(kind=kind, strategy=strategy, at=at, advice=advice, announced=announced)
-    for kind, (state, after) in FOLLOWS.items():
-        if advice.state is state and last[0] in after and last[1] is not None:
-            taken_up = advice.uptake and advice.uptake.strategy
-            if kind is not NewsKind.WITHDRAWN and taken_up != last[1]:
-                return None
-            return News(kind=kind, strategy=last[1], at=at, advice=advice, announced=announced)
-    return None
-
-
-def _may_be_told(news: News, pause: Callable[[str], timedelta]) -> bool:
-    before, now = news.announced, _diagnosis(news.advice)
-    if before is None:
-        return True
-    unknown = now is None or now in PASSING or before.diagnosis is None
-    changed = not unknown and now is not before.diagnosis
-    return changed or news.at - before.at >= pause(news.group_id)
-
-
-def _diagnosis(advice: ScoredAdvice) -> Diagnosis | None:
-    return advice.metrics.diagnosis if advice.metrics else None
-
-
-def _worst_first(news: News) -> tuple[int, bool, float, str]:
-    forecast = news.advice.live_forecast
-    lag = forecast and forecast.forecast_lag_expected
-    return (list(NewsKind).index(news.kind), lag is None, -(lag or 0), news.group_id)
+EVERY_CLUSTER = "*"
+"""The cluster of an incident that concerns all of them."""
 
 
 class IncidentKind(enum.StrEnum):
-    """What can be wrong with the pipeline of one cluster."""
+    """What can be wrong with the pipeline of one cluster; the last two with all of them, see `steps.outage`."""
 
     UNREACHABLE = "cluster unreachable"
     LATE = "snapshot late"
+    PARTIAL = "snapshots partial"
     REJECTED = "snapshot rejected"
+    UNWATCHED = "groups unwatched"
     STUCK = "advice stuck"
     STEP_FAILED = "step failed"
     UNSENT = "alerts unsent"
+    HISTORY_AWAY = "history unreachable"
+    CONFIG_REFUSED = "configuration refused"
 
+
+OF_THE_CLUSTER = frozenset(
+    {IncidentKind.UNREACHABLE, IncidentKind.LATE, IncidentKind.PARTIAL, IncidentKind.REJECTED}
+)
+"""What planned work on the brokers brings about."""
+
+OF_WAITING = frozenset(
+    {IncidentKind.LATE, IncidentKind.UNWATCHED, IncidentKind.STUCK, IncidentKind.UNSENT}
+)
+"""What an outage of all clusters leaves behind; the first runs after it put it right."""
 
 SEVERITY: Mapping[IncidentKind, Severity] = {
     IncidentKind.UNREACHABLE: Severity.CRITICAL,
     IncidentKind.LATE: Severity.CRITICAL,
+    IncidentKind.PARTIAL: Severity.WARNING,
     IncidentKind.REJECTED: Severity.WARNING,
+    IncidentKind.UNWATCHED: Severity.CRITICAL,
     IncidentKind.STUCK: Severity.WARNING,
     IncidentKind.STEP_FAILED: Severity.WARNING,
     IncidentKind.UNSENT: Severity.WARNING,
+    IncidentKind.HISTORY_AWAY: Severity.CRITICAL,
+    IncidentKind.CONFIG_REFUSED: Severity.CRITICAL,
 }
 
 TAKING = "take_snapshot"
 """The step whose failure means that the cluster cannot be read."""
 
-TELLING = "alert"
-"""The step whose failure is already an incident of its own while alerts are unsent."""
+IN_A_ROW = 2
+"""So many runs must fail before a cluster is unreachable, so many snapshots be partial, and be whole again."""
+
+WATCHING = "watch_groups"
+"""The step that looks at groups; one that is killed notes no failure."""
+
+TELLING = frozenset({"alert", "watch", "watch_groups"})
+"""
+The steps whose failure to deliver is already an incident of its own while alerts are unsent. One run that fails is no
+news: what it could not deliver the next of any of them does.
+"""
+
+UNDELIVERED = "alerts could not be delivered and stay pending:"
+"""After so and so many of how many, the beginning of the error of a step that delivers (`outbox.deliver`)."""
+
+PROBLEMS = 5
+"""Of what a partial snapshot could not read, so much is told."""
 
 REPAIR_SHARE = 1 / 3
 """A failed step has this share of `late_after_seconds` to be repaired by its own retries before it
@@ -189,28 +119,63 @@ def changes(
     Compare what is found with what is open.
 
     Of a kind this module does not judge nothing is closed; a cluster that is no longer configured
-    has no facts, so its incidents close.
+    has no facts, so its incidents close. What only waited for the end of an outage is found when it waits on.
     """
     current = {f.key: f for one in facts for f in findings(one, late_after, now)}
     known = {(i.cluster, i.group_id, i.kind): i for i in open_incidents}
-    unreachable = {f.cluster for f in current.values() if f.kind is IncidentKind.UNREACHABLE}
+    lasting = {key for one in facts for key in _lasting(one)}
+    unreachable = {
+        cluster
+        for cluster, _, kind in current.keys() | (lasting & known.keys())
+        if kind == IncidentKind.UNREACHABLE
+    }
     # A late cluster that cannot be reached is one trouble, told once: by its cause.
     hidden = {(cluster, None, str(IncidentKind.LATE)) for cluster in unreachable}
+    resting = {one.cluster for one in facts if _rests(one, late_after, now)}
     judged = set(IncidentKind)
     return Changes(
-        opened=tuple(f for key, f in current.items() if key not in known and key not in hidden),
+        opened=tuple(
+            f
+            for key, f in current.items()
+            if key not in known
+            and key not in hidden
+            and not (f.kind in OF_WAITING and f.cluster in resting)
+        ),
         kept=tuple((known[key], f) for key, f in current.items() if key in known),
         closed=tuple(
             incident
             for key, incident in known.items()
-            if key not in current and incident.kind in judged
+            if key not in current and key not in lasting and incident.kind in judged
         ),
     )
 
 
+def _lasting(facts: ClusterFacts) -> Iterator[tuple[str, str | None, str]]:
+    """What is not over as long as nothing proves it, though it is not found."""
+    taking = _taking(facts)
+    if taking is not None and taking.skipped:
+        yield (facts.cluster, None, str(IncidentKind.UNREACHABLE))
+    if _partly(facts):
+        yield (facts.cluster, None, str(IncidentKind.PARTIAL))
+
+
+def _rests(facts: ClusterFacts, late_after: timedelta, now: datetime) -> bool:
+    """Whether an outage of all clusters was over a moment ago."""
+    return facts.outage_until is not None and now - facts.outage_until <= late_after
+
+
 def findings(facts: ClusterFacts, late_after: timedelta, now: datetime) -> list[PresentIncident]:
     """What is wrong with one cluster's pipeline at this moment."""
-    checks = (_unreachable, _late, _rejected, _stuck, _step_failed, _unsent)
+    checks = (
+        _unreachable,
+        _late,
+        _partial,
+        _rejected,
+        _unwatched,
+        _stuck,
+        _step_failed,
+        _unsent,
+    )
     return [found for check in checks if (found := check(facts, late_after, now))]
 
 
@@ -223,6 +188,8 @@ def _unreachable(
 ) -> PresentIncident | None:
     taking = _taking(facts)
     if taking is None or taking.skipped:
+        return None
+    if taking.runs < IN_A_ROW and now - taking.failing_since <= late_after:
         return None
     newest = facts.newest_finished_at
     return PresentIncident(
@@ -250,6 +217,27 @@ def _late(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentI
     )
 
 
+def _partial(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+    if facts.partial_since is None or facts.partial_snapshots < IN_A_ROW:
+        return None
+    return PresentIncident(
+        cluster=facts.cluster,
+        kind=IncidentKind.PARTIAL,
+        facts={
+            "since": facts.partial_since.isoformat(),
+            "snapshot_id": facts.newest_snapshot_id,
+            "snapshots": facts.partial_snapshots,
+            "problems": list(facts.partial_problems[:PROBLEMS]),
+            "left_out": max(len(facts.partial_problems) - PROBLEMS, 0),
+        },
+    )
+
+
+def _partly(facts: ClusterFacts) -> bool:
+    """Whether one of the newest snapshots is still partial: what was told of that is not over."""
+    return facts.whole_snapshots < IN_A_ROW
+
+
 def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
     if facts.rejected_at is None:
         return None
@@ -261,6 +249,20 @@ def _rejected(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Pres
             "since": facts.rejected_at.isoformat(),
             "error": facts.rejection,
         },
+    )
+
+
+def _unwatched(facts: ClusterFacts, late_after: timedelta, now: datetime) -> PresentIncident | None:
+    """Snapshots come, and nobody looks at their groups; a step that fails says so itself."""
+    since = facts.unwatched_since
+    if since is None or now - since <= late_after:
+        return None
+    if any(step.step == WATCHING for step in facts.failing):
+        return None
+    return PresentIncident(
+        cluster=facts.cluster,
+        kind=IncidentKind.UNWATCHED,
+        facts={"since": since.isoformat(), "snapshot_id": facts.newest_snapshot_id},
     )
 
 
@@ -281,14 +283,23 @@ def _stuck(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Present
     )
 
 
+def _is_of_delivery(step: FailingStep) -> bool:
+    return bool(re.match(rf"\d+ of \d+ {UNDELIVERED}", step.error or ""))
+
+
 def _step_failed(
     facts: ClusterFacts, late_after: timedelta, now: datetime
 ) -> PresentIncident | None:
-    explained = {TAKING, TELLING} if facts.unsent else {TAKING}
+
+    def explained(step: FailingStep) -> bool:
+        soon = step.runs < IN_A_ROW and now - step.failing_since <= late_after
+        unsent = facts.unsent > 0 and _is_of_delivery(step)
+        return step.step == TAKING or (step.step in TELLING and (unsent or soon))
+
     failed = [
         step
         for step in facts.failing
-        if step.step not in explained and now - step.failing_since > late_after * REPAIR_SHARE
+        if not explained(step) and now - step.failing_since > late_after * REPAIR_SHARE
     ]
     if not failed:
         return None
@@ -319,7 +330,9 @@ def _unsent(facts: ClusterFacts, late_after: timedelta, now: datetime) -> Presen
 def _step(step: FailingStep) -> dict[str, Any]:
     return {
         "step": step.step,
+        "runs": step.runs,
         "failures": step.failures,
+        "link": step.link,
         "since": step.failing_since.isoformat(),
         "last_failed_at": step.last_failed_at.isoformat(),
         "error": step.error,

@@ -14,16 +14,22 @@ MARKS = {
 
 def plain_text(message: AlertMessage) -> str:
     """The whole message, one line of text per line, without a trailing newline."""
-    parts = [f"[{MARKS[message.severity]}] {message.title}", message.summary]
-    parts += [section_text(section) for section in message.sections]
+    called = f"{message.mention} " if message.mention else ""
+    parts = [f"[{MARKS[message.severity]}] {message.title}", f"{called}{message.summary}"]
+    sections = [section_text(section, brief=message.brief) for section in message.sections]
+    parts += ["\n".join(sections)] if message.brief else sections
     if message.more:
         parts.append(message.more)
-    if message.footer:
-        parts.append("\n".join(f"-- {line}" for line in message.footer))
+    footer = [*message.footer, *(f"{word}: {address}" for word, address in message.links.items())]
+    if footer:
+        parts.append("\n".join(f"-- {line}" for line in footer))
     return "\n\n".join(part for part in parts if part)
 
 
-def section_text(section: Section) -> str:
-    """One thing under its heading."""
-    lines = [section.heading, *(f"  {line}" for line in section.lines)]
-    return "\n".join(lines + [f"    {line}" for line in section.code])
+def section_text(section: Section, *, brief: bool = False) -> str:
+    """One thing under its heading; where it is to be *brief*, a single line goes on behind it."""
+    heading, lines = section.heading, section.lines
+    if brief and len(lines) == 1:
+        heading, lines = f"{heading}: {lines[0]}", ()
+    indented = [*(f"  {line}" for line in lines), *(f"    {line}" for line in section.code)]
+    return "\n".join([heading, *indented])

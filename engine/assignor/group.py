@@ -100,6 +100,11 @@ class GroupSpec:
         return np.arange(self.partition_count) - self.topic_start[self.topic_of]
 
     @cached_property
+    def static(self) -> Flags:
+        """(M) which members have an instance id (KIP-345)."""
+        return np.array([name is not None for name in self.instance_ids], np.bool_)
+
+    @cached_property
     def subscribers(self) -> tuple[Indices, ...]:
         """(T) the distinct members subscribed to each topic, ascending."""
         member = np.repeat(np.arange(len(self.members)), np.diff(self.subscription_start))

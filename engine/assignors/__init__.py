@@ -23,6 +23,7 @@ from evenkeel.engine.assignors.fair import Fair
 from evenkeel.engine.assignors.lag_aware import LagAware
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.assignors.min_traffic import MinTraffic
+from evenkeel.engine.assignors.racks_server import RacksServer
 from evenkeel.engine.assignors.random import Random
 from evenkeel.engine.assignors.range import Range
 from evenkeel.engine.assignors.range_server import RangeServer
@@ -47,6 +48,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
             CooperativeSticky(),
             Uniform(),
             RangeServer(),
+            RacksServer(),
             Fair(),
             LagAware(),
             Random(),

@@ -20,7 +20,7 @@ from evenkeel.engine.streams.model import Application, ClientLine, TaskLine, app
 from evenkeel.engine.streams.place import place
 from evenkeel.engine.streams.settings import TaskConfig
 
-_GROUPS = 60
+_GROUPS = 500
 """So many reach every kernel; a test holds it."""
 
 
@@ -34,7 +34,7 @@ def compile_all() -> None:
     with held_to(compiled=True):
         place(_application(), TaskConfig(num_standby_replicas=1))
         for group in sketches(_GROUPS):
-            for name in ("balanced", "uniform"):
+            for name in ("balanced", "uniform", "racks-server"):
                 try:
                     ASSIGNORS[name].assign(group.spec())
                 except Infeasible:

@@ -28,6 +28,7 @@ from packaging.requirements import Requirement
 
 from evenkeel.engine.assignors import ENTRY_POINTS
 from evenkeel.engine.cli import ahead
+from evenkeel.engine.cli.files import replacing
 from evenkeel.engine.environment import python_version, this_environment
 from evenkeel.engine.errors import InputError
 
@@ -44,6 +45,7 @@ LEFT_OUT = frozenset(
         "apache-airflow-providers-slack",
         "apache-airflow-providers-standard",
         "great-expectations",
+        "jinja2",
         "kafka-python",
         "matplotlib",
         "psycopg",
@@ -122,23 +124,16 @@ def write(target: Path, held: Content) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    partial = target.with_name(f".{target.name}.partial")
     about = json.dumps(this_environment().to_json() | {"packages": held.packages}, indent=1)
-    try:
-        # of level 1: the rest is a few hundredths smaller and takes three times as long
-        with tarfile.open(partial, "w:gz", compresslevel=1, dereference=True) as archive:
-            _add_text(archive, "environment.json", about, 0o644)
-            _add_text(archive, "bin/python", launcher(), 0o755)
-            for name, path in held.files:
-                archive.add(path, f"lib/{name}", recursive=False, filter=_anonymous)
-        partial.replace(target)
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise InputError(
-            f"{target} cannot be written: {reason}.", fix="Name another file."
-        ) from None
-    finally:
-        partial.unlink(missing_ok=True)
+    # of level 1: the rest is a few hundredths smaller and takes three times as long
+    with (
+        replacing(target) as partial,
+        tarfile.open(partial, "w:gz", compresslevel=1, dereference=True) as archive,
+    ):
+        _add_text(archive, "environment.json", about, 0o644)
+        _add_text(archive, "bin/python", launcher(), 0o755)
+        for name, path in held.files:
+            archive.add(path, f"lib/{name}", recursive=False, filter=_anonymous)
 
 
 def launcher() -> str:

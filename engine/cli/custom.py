@@ -37,10 +37,10 @@ def load(place: str) -> Assignor:
         return by_name(place)
     where, _, name = (place, "", "") if place.endswith(".py") else place.rpartition(":")
     if not where or not (name or place.endswith(".py")):
-        near = meant(place, every()) or ""
+        there = meant(place, every()) or f"There are {', '.join(every())}."
         raise InputError(
-            f"{place!r} does not name a class.",
-            fix=f"Write module:Class or path/to/file.py:Class. {near}".strip(),
+            f"there is no strategy {place!r}.",
+            fix=f"{there} One of your own is module:Class or path/to/file.py:Class.",
         )
     module = _file(Path(where)) if where.endswith(".py") else _module(where)
     known = _assignors(module)

@@ -266,7 +266,7 @@ def target(name: str, lists: Listed) -> str:
         return name
     why = (
         how(NO_FOLLOWER.how)
-        if deployment is Deployment.PLAN
+        if deployment in (Deployment.PLAN, Deployment.YARDSTICK)
         else "It is shown for comparison only."
     )
     raise InputError(f"--to: no member can be set to {name}.", fix=why)
@@ -283,7 +283,7 @@ def _planned(held: Held, group: GroupSnapshot, to: str, lists: Listed) -> Held:
             return _remarked(held, note("no_way", [to]))
         if present is None:
             return _remarked(held, note("no_way_planned", [to]))
-        static = [member.instance_id is not None for member in group.members]
+        static = [member.is_static for member in group.members]
         return replace(held, plan=plan(to, present, list(lists.values()), static))
     except InputError as problem:
         return _remarked(held, note("no_way", [to], quote=str(problem)))

@@ -21,7 +21,7 @@ from evenkeel.engine.advice.past_changes import PastChanges
 from evenkeel.engine.advice.sight import Followed
 from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.metrics.observe import observe
+from evenkeel.engine.metrics.observe import Observation, observe
 from evenkeel.engine.model import Advice, AdviceState, Feasibility, GroupSnapshot, Member
 from evenkeel.engine.records import Course
 from evenkeel.engine.steps.advise import advise_groups, to_be_done
@@ -33,6 +33,7 @@ from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, groups_at, taken_at
 from evenkeel.engine.steps.sights import of_tables
 from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
+from evenkeel.engine.steps.whatif import Seen, seen_of
 from evenkeel.engine.wording import because, how
 
 PLAIN_FORM = "plain form: no Spark, no validation"
@@ -63,6 +64,8 @@ class Judged:
         advice = asdict(self.advice)
         moves = advice.pop("moves")
         group = advice.pop("group")
+        # the group has a state, too: that of the broker
+        advice["advice_state"] = advice.pop("state")
         metrics = {key: value for key, value in self.metrics.items() if key != "group_id"}
         strategies = [_own(row) for row in self.candidates]
         return {
@@ -99,6 +102,20 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
         known = {**courses, **{each.advice.group: each.course for each in passed}}
         courses = {group: course for group, course in known.items() if course is not None}
     return now.judged(walk.histories(), courses)
+
+
+def look(source: Source, pattern: str = "*") -> list[Seen]:
+    """
+    The matching groups of the newest snapshot, measured as `judge` measures them, by group id.
+
+    Args:
+        source: Where the groups come from.
+        pattern: Shell pattern of group ids.
+    """
+    walk = _Walk(source, pattern)
+    walk.learn()
+    found = seen_of(source.settings, walk.with_past(0, walk.groups(0)))
+    return sorted(found, key=lambda seen: seen.group.group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +163,7 @@ class _Walk:
         self._lookback = source.settings.lookback
         self._ids = source.ids(2 * self._lookback + 1)[::-1]
         self._learned: dict[str, float] = {}
+        self._newest: Observation | None = None
 
     @property
     def length(self) -> int:
@@ -174,26 +192,25 @@ class _Walk:
             if not len(batch):
                 return
             known = known_of(self.source.settings, batch)
-            seen = observe(batch, self._past(position, names), known).commit_interval
+            seen = observe(batch, self._past(position, names), known)
             intervals = {
-                batch.headers[place].group: float(seen[place])
-                for place in np.flatnonzero(~np.isnan(seen)).tolist()
+                batch.headers[place].group: float(seen.commit_interval[place])
+                for place in np.flatnonzero(~np.isnan(seen.commit_interval)).tolist()
             }
-            self._learned |= intervals if position else {}
+            if position:
+                self._learned |= intervals
+            else:
+                self._newest = seen
             names = [name for name in names if name not in intervals]
 
     def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
         """Measure and replay some groups of a snapshot, each with its past."""
-        source, own = self.source, self.groups(position)
-        withheld = withheld_groups(source.lake, self._ids[position])
+        source = self.source
         tables, measured = measured_at_once(
             source.settings,
-            BatchWithPast(
-                batch=batch_of([own[name] for name in names if name in own]),
-                earlier=self._past(position, names),
-                withheld=withheld,
-                learned=self._learned,
-            ),
+            self.with_past(position, names),
+            # without anything learned it is what it was
+            seen=None if position or self._learned else self._newest,
         )
         proposals = [
             row
@@ -205,6 +222,16 @@ class _Walk:
             at=taken_at(source.lake, self._ids[position]),
             tables={**tables, "candidates": candidate_table(proposals)},
             withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
+        )
+
+    def with_past(self, position: int, names: Iterable[str]) -> BatchWithPast:
+        """Some groups of a snapshot, each with its past."""
+        own, names = self.groups(position), list(names)
+        return BatchWithPast(
+            batch=batch_of([own[name] for name in names if name in own]),
+            earlier=self._past(position, names),
+            withheld=withheld_groups(self.source.lake, self._ids[position]),
+            learned=self._learned,
         )
 
     def _past(self, position: int, names: Iterable[str]) -> tuple[GroupBatch, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from evenkeel import sql
@@ -25,6 +26,9 @@ def catalogue() -> list[dict[str, Any]]:
         {
             "query": each.name,
             "summary": each.summary,
+            "plot": None
+            if each.plot is None
+            else {"values": each.plot.values, "over": each.plot.over, "lines": each.plot.lines},
             "parameters": [
                 {
                     "name": p.name,
@@ -61,6 +65,22 @@ def question(name: str) -> sql.Statement:
     raise InputError(f"there is no query {name!r}.", fix=fix)
 
 
+def plot_of(query: sql.Statement) -> sql.Plot:
+    """
+    What is drawn of a query's answer.
+
+    Raises:
+        InputError: Nothing is; the message says of which queries something is.
+    """
+    if query.plot is None:
+        have = ", ".join(name for name, each in sql.queries().items() if each.plot is not None)
+        raise InputError(
+            f"query {query.name} has no plot.",
+            fix=f"Leave --plot out; those that have one: {have}.",
+        )
+    return query.plot
+
+
 def read_parameters(query: sql.Statement, given: Sequence[str]) -> dict[str, str]:
     """
     `key=value` texts as a mapping.
@@ -81,8 +101,7 @@ def read_parameters(query: sql.Statement, given: Sequence[str]) -> dict[str, str
             raise InputError(
                 f"query {query.name} has no parameter {key!r} ({has}).", fix=meant(key, known)
             )
-        _check(known[key], value)
-        values[key] = value
+        values[key] = _checked(known[key], value)
     missing = [p.name for p in known.values() if p.required and p.name not in values]
     if missing:
         raise InputError(
@@ -91,13 +110,17 @@ def read_parameters(query: sql.Statement, given: Sequence[str]) -> dict[str, str
     return values
 
 
-def _check(parameter: sql.Parameter, value: str) -> None:
+def _checked(parameter: sql.Parameter, value: str) -> str:
     """
+    The text as the database takes it: a moment without a time zone is one in UTC.
+
     Raises:
         InputError: The text is not of the parameter's type, or out of range.
     """
+    if parameter.type == "timestamptz":
+        return _moment(parameter, value)
     if parameter.type is None or parameter.type not in _TYPES:
-        return
+        return value
     what, read, example = _TYPES[parameter.type]
     try:
         right = 0 <= read(value) <= _LARGEST
@@ -108,3 +131,15 @@ def _check(parameter: sql.Parameter, value: str) -> None:
             f"--param {parameter.name}={value} is not {what} from 0 to {_LARGEST:,} ({parameter.type}).",
             fix=f"Write for example --param {parameter.name}={parameter.default or example}.",
         )
+    return value
+
+
+def _moment(parameter: sql.Parameter, value: str) -> str:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise InputError(
+            f"--param {parameter.name}={value} is no moment in ISO form.",
+            fix=f"Write for example --param {parameter.name}=2026-03-01T12:00Z; without a time zone it is UTC.",
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()

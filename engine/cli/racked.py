@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.ports import Compacted, Lake, LakeDay, Manifest, WrittenPart
+from evenkeel.engine.datasets import coded_schema
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.over_lake import OverLake
 
 CONFIGURED = "configured"
 """The source of a rack that the member did not tell itself."""
@@ -19,12 +19,12 @@ _ASKED = ("cluster", "group_id", "client_id", "client_host", "rack", "rack_sourc
 """What of a member's row tells its rack."""
 
 
-@dataclass(frozen=True)
-class RackedLake:
+class RackedLake(OverLake):
     """A lake to read from; members without a rack of their own get that of today's rules, else what was stored."""
 
-    lake: Lake
-    settings: Settings
+    def __init__(self, lake: Lake, settings: Settings) -> None:
+        super().__init__(lake)
+        self.settings = settings
 
     def read(
         self,
@@ -34,17 +34,20 @@ class RackedLake:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
+        coded: bool = False,
     ) -> pa.Table:
         """The rows of a dataset, as of `Lake`."""
         if dataset != "members" or not any(rule.racks for rule in self.settings.rules):
             return self.lake.read(
-                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
             )
         more = None if columns is None else [*dict.fromkeys([*columns, *_ASKED])]
         table = self.lake.read(dataset, snapshot_ids, groups=groups, topics=topics, columns=more)
         rows = [self._with_rack(row) for row in table.to_pylist()]
         racked = pa.Table.from_pylist(rows, schema=table.schema)
-        return racked if columns is None else racked.select(list(columns))
+        if columns is not None:
+            racked = racked.select(list(columns))
+        return racked.cast(coded_schema(racked.schema)) if coded else racked
 
     def _with_rack(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         if row["rack_source"] not in (None, CONFIGURED):
@@ -52,50 +55,3 @@ class RackedLake:
         rule = self.settings.rule(row["cluster"], row["group_id"])
         rack = rule.rack_of(row["client_id"] or "", (row["client_host"] or "").removeprefix("/"))
         return row if rack is None else {**row, "rack": rack, "rack_source": CONFIGURED}
-
-    def write(
-        self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
-    ) -> Manifest:
-        """As of `Lake`."""
-        return self.lake.write(step, snapshot_id, tables, facts)
-
-    def write_part(
-        self, step: str, snapshot_id: str, run: str, part: int, tables: Mapping[str, pa.Table]
-    ) -> WrittenPart:
-        """As of `Lake`."""
-        return self.lake.write_part(step, snapshot_id, run, part, tables)
-
-    def finish(
-        self,
-        step: str,
-        snapshot_id: str,
-        run: str,
-        parts: Iterable[WrittenPart],
-        facts: Mapping[str, Any],
-    ) -> Manifest:
-        """As of `Lake`."""
-        return self.lake.finish(step, snapshot_id, run, parts, facts)
-
-    def manifest(self, step: str, snapshot_id: str) -> Manifest:
-        """As of `Lake`."""
-        return self.lake.manifest(step, snapshot_id)
-
-    def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
-        """As of `Lake`."""
-        return self.lake.snapshots(cluster, until=until, limit=limit)
-
-    def clusters(self) -> list[str]:
-        """As of `Lake`."""
-        return self.lake.clusters()
-
-    def expire(self, before: datetime) -> int:
-        """As of `Lake`."""
-        return self.lake.expire(before)
-
-    def finished_days(self, before: datetime) -> list[LakeDay]:
-        """As of `Lake`."""
-        return self.lake.finished_days(before)
-
-    def compact(self, day: LakeDay, before: datetime) -> Compacted:
-        """As of `Lake`."""
-        return self.lake.compact(day, before)

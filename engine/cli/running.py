@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 
 from evenkeel.engine.cli.verbs import VERBS, Commands
 from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.text import printable
 
 EXIT_CODES = {
     0: "done",
@@ -140,7 +141,7 @@ def explain(problem: Exception) -> list[str]:
         context = getattr(problem, "ctx", None)
         message = problem.format_message()  # type: ignore[attr-defined]
         path = context.command_path if context else "evenkeel"
-        return [f"evenkeel: {message}", f"See `{path} --help`."]
+        return [f"evenkeel: {message}", *_meant_as_group(message, context), f"See `{path} --help`."]
     lines = str(problem).strip().splitlines() or [""]
     return [
         f"evenkeel: unexpected {type(problem).__name__}: {lines[0]}",
@@ -148,21 +149,18 @@ def explain(problem: Exception) -> list[str]:
     ]
 
 
+def _meant_as_group(message: str, context: Any) -> list[str]:
+    """Where a group may have been named as an argument: how it is."""
+    options = getattr(getattr(context, "command", None), "params", ())
+    takes_groups = any("--group" in option.opts for option in options)
+    if takes_groups and message.startswith("Got unexpected extra argument"):
+        return ["Groups are named with --group."]
+    return []
+
+
 def complain(line: str) -> None:
     """A line for people, on standard error, safe to show whatever a name in it holds."""
     print(printable(line), file=sys.stderr, flush=True)
-
-
-def printable(value: str) -> str:
-    r"""
-    Text without control characters: a group may be called anything.
-
-    >>> printable("a\x1b[31mb\n")
-    'a\\x1b[31mb\\n'
-    """
-    if value.isprintable():
-        return value
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
 
 
 def debugging() -> bool:

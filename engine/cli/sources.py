@@ -19,7 +19,8 @@ from evenkeel.engine.cli.running import NothingFound, complain, spare_pandas
 from evenkeel.engine.config import ClusterSettings, Filter, Settings
 from evenkeel.engine.datasets import problems_of, split_snapshot_id
 from evenkeel.engine.errors import Infeasible, InputError
-from evenkeel.engine.ports import Lake, Manifest
+from evenkeel.engine.ports import ALL, Lake, Manifest
+from evenkeel.engine.text import listed
 from evenkeel.engine.wording import words
 
 if TYPE_CHECKING:
@@ -240,6 +241,22 @@ def select(source: Source, pattern: str) -> str:
     return glob.escape(pattern) if found == [pattern] else pattern
 
 
+def select_ever(source: Source, pattern: str) -> str:
+    """
+    The same of all snapshots: groups that are gone by the newest are meant, too.
+
+    Raises:
+        NothingFound: No snapshot has any.
+    """
+    try:
+        return select(source, pattern)
+    except NothingFound:
+        older = source.lake.snapshots(source.cluster, limit=ALL)
+        if any(matching(pattern, group_ids(source, one)) for one in older):
+            return pattern
+        raise
+
+
 def among(source: Source, pattern: str, ids: Collection[str]) -> list[str]:
     """
     The ids that a name or shell pattern means; an id that is exactly the pattern is meant alone.
@@ -265,6 +282,32 @@ def selected(source: Source, pattern: str) -> list[GroupWithPast]:
     wanted = select(source, pattern)
     found = groups_with_past(source.lake, source.settings, source.newest, wanted)
     return sorted(found, key=lambda each: each.group.group)
+
+
+NAMED = 10
+"""As many of the groups that a pattern matches are named."""
+
+
+def the_one(source: Source, group: str, what: str) -> GroupWithPast:
+    """
+    The group that a name or shell pattern means, where only one can be meant.
+
+    Args:
+        source: Where groups are read.
+        group: Its name, or a pattern.
+        what: What is for one group only, as the error begins.
+
+    Raises:
+        NothingFound: There is none.
+        InputError: There are several.
+    """
+    groups = selected(source, group)
+    if len(groups) > 1:
+        raise InputError(
+            f"{what} is for one group, {group!r} matches {len(groups):,}.",
+            fix=f"Name one: {listed([each.group.group for each in groups], NAMED)}.",
+        )
+    return groups[0]
 
 
 def group_ids(source: Source, snapshot_id: str) -> list[str]:

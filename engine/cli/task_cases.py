@@ -8,6 +8,12 @@ A case with `tasks` is one of Streams: `topics` (name -> `partitions`, a list of
 go once all copies have caught up), `initial` (before racks), `probing`; `racks` says why racks played no
 part. A case with `initial` instead of a past asks the optimiser of active tasks alone.
 
+`"assignor": "sticky"` asks Kafka's public sticky assignor instead of the high-availability one, and the strategy
+`sticky-tasks` asks it without racks; clients and tasks are taken in the order in which they are listed, which shows in
+it, and `standby_order` lists the tasks in which order standbys are dealt. `sticky-tasks-server`, the broker's, has
+`members` (`id`, `process_id`, `previous_active`, `previous_standby`) in the order in which the broker lists them, and
+answers by member besides.
+
 Unknown fields are passed over, wrong values are errors that name the field.
 """
 
@@ -15,94 +21,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
-from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import NONE, Indices, Ints
-from evenkeel.engine.streams.actives import optimise
-from evenkeel.engine.streams.model import (
-    LAG_UNKNOWN,
-    Application,
-    ClientLine,
-    Placement,
-    TaskLine,
-    application,
+from evenkeel.engine.cli.task_case import (
+    ApplicationCase,
+    ClientCase,
+    application_of,
+    arrivals_of,
+    is_sticky,
+    read_tasks,
+    threads_of,
 )
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import NONE, Indices, Ints, ragged
+from evenkeel.engine.streams.actives import optimise
+from evenkeel.engine.streams.model import Application, Placement
 from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import ANY_LAG, Overlap, RackStrategy, TaskConfig, costs_of
+from evenkeel.engine.streams.settings import StickyTasks, TaskConfig
 from evenkeel.engine.streams.simulate import converge
+from evenkeel.engine.streams.sticky_tasks import place_sticky
+from evenkeel.engine.streams.sticky_tasks_server import assign_sticky_server
 from evenkeel.engine.wording import words
 
-Number = Annotated[StrictInt, Field(ge=0, lt=1 << 31)]
-Offsets = Annotated[StrictInt, Field(ge=0, le=ANY_LAG)]
-Lag = Annotated[StrictInt, Field(ge=LAG_UNKNOWN, le=ANY_LAG)]
-Pair = tuple[StrictStr, Number]
-Names = list[StrictStr]
-
-
-class TaskTopicCase(BaseModel):
-    """A topic: the racks of each partition's replicas, None for a broker without one, none for unknown."""
-
-    partitions: list[list[StrictStr | None]]
-
-
-class TaskCase(BaseModel):
-    """A task."""
-
-    id: StrictStr
-    partitions: list[Pair]
-    changelog_partitions: list[Pair] = []
-    stateful: StrictBool = False
-    log_size: Offsets = 0
-
-
-class ClientCase(BaseModel):
-    """A client; `task_lags`: -2 running there, -3 unknown, else offsets behind."""
-
-    process_id: StrictStr
-    threads: Annotated[StrictInt, Field(ge=1, lt=1 << 31)] = 1
-    rack: StrictStr | None = None
-    tags: dict[StrictStr, StrictStr] = {}
-    task_lags: dict[StrictStr, Lag] = {}
-    previous_active: Names = []
-    previous_standby: Names = []
-
-
-class TaskCostsCase(BaseModel):
-    """Costs of stateful tasks; what is left out costs as the assignor has it."""
-
-    traffic: Number | None = None
-    non_overlap: Number | None = None
-
-
-class ConfigCase(BaseModel):
-    """The application's settings; the last two are ours."""
-
-    num_standby_replicas: Number = 0
-    acceptable_recovery_lag: Offsets = 10_000
-    max_warmup_replicas: Annotated[StrictInt, Field(ge=1, lt=1 << 31)] = 2
-    rack_aware_assignment_tags: Names = []
-    rack_as_tag: StrictBool = False
-    overlap: Overlap = Overlap.COMPUTED
-
-
-class ApplicationCase(BaseModel):
-    """One line of input."""
-
-    id: StrictStr | StrictInt | None = None
-    strategy: Annotated[StrictStr, Field(max_length=200)]
-    assignor: StrictStr = "high-availability"
-    topics: dict[StrictStr, TaskTopicCase] = {}
-    tasks: list[TaskCase]
-    clients: list[ClientCase]
-    costs: TaskCostsCase = TaskCostsCase()
-    config: ConfigCase = ConfigCase()
-    initial: dict[StrictStr, Names] | None = None
+__all__ = ["ApplicationCase", "answer_tasks", "read_tasks"]
 
 
 def answer_tasks(
@@ -122,83 +68,59 @@ def answer_tasks(
         Infeasible: There are tasks and no clients.
     """
     case = ApplicationCase.model_validate(dict(line))
+    if case.strategy == StickyTasks.SERVER:
+        return _given(case, repeat, settled)
     app, config = read_tasks(case)
     if case.initial is not None:
         return _optimised(case, app, config, repeat)
     result: dict[str, Any] = {"id": case.id}
-    if settled:
+    sticky = is_sticky(case)
+    assign = partial(place_sticky, arrivals=arrivals_of(case, app)) if sticky else place
+    if settled and not sticky:
         end = converge(app, config)
         result |= _placed(app, end.placement)
         result["rounds"] = end.rounds
     else:
-        result |= _placed(app, place(app, config))
+        result |= _placed(app, assign(app, config)) | ({"rounds": 1} if settled else {})
     if repeat is not None:
-        times = (_time(lambda: place(replace(app), config)) for _ in range(repeat))
+        times = (_time(lambda: assign(replace(app), config)) for _ in range(repeat))
         result["milliseconds"] = round(median(times), 3)
     return result
 
 
-def read_tasks(case: ApplicationCase) -> tuple[Application, TaskConfig]:
-    """
-    The application and its settings.
-
-    Raises:
-        InputError: A name, a strategy or an assignor is unknown.
-    """
-    if case.assignor != "high-availability":
+def _given(case: ApplicationCase, repeat: int | None, settled: bool) -> dict[str, Any]:
+    """The answer of the broker's sticky assignor: by client as always, and by member."""
+    members = case.members
+    if members is None:
         raise InputError(
-            f"assignor: {case.assignor!r} is not emulated.", fix="Ask for high-availability."
+            f"members: {case.strategy} gives tasks to members, and the case has none.",
+            fix="List each member with its id and its process_id.",
         )
-    try:
-        strategy = RackStrategy(case.strategy)
-    except ValueError:
-        raise InputError(
-            f"strategy: there is no task strategy {case.strategy!r}.",
-            fix=f"Name one of {', '.join(RackStrategy)}.",
-        ) from None
-    given = case.config
-    config = TaskConfig(
-        num_standby_replicas=given.num_standby_replicas,
-        acceptable_recovery_lag=given.acceptable_recovery_lag,
-        max_warmup_replicas=given.max_warmup_replicas,
-        tags=tuple(given.rack_aware_assignment_tags),
-        rack_as_tag=given.rack_as_tag,
-        strategy=strategy,
-        costs=costs_of(case.assignor, case.costs.traffic, case.costs.non_overlap),
-        overlap=given.overlap,
-    )
-    return _application(case), config
-
-
-def _application(case: ApplicationCase) -> Application:
-    tasks = [
-        TaskLine(
-            id=t.id,
-            sources=t.partitions,
-            changelogs=t.changelog_partitions,
-            stateful=t.stateful,
-            log_size=t.log_size,
-        )
-        for t in case.tasks
-    ]
-    clients = [
-        ClientLine(
-            process_id=c.process_id,
-            threads=c.threads,
-            rack=c.rack,
-            tags=c.tags,
-            lags=c.task_lags,
-            previous_active=c.previous_active,
-            previous_standby=c.previous_standby,
-        )
-        for c in case.clients
-    ]
-    replicas = {
-        (name, number): racks
-        for name, topic in case.topics.items()
-        for number, racks in enumerate(topic.partitions)
+    known = {client.process_id for client in case.clients}
+    others = dict.fromkeys(m.process_id for m in members if m.process_id not in known)
+    clients = [*case.clients, *(ClientCase(process_id=process) for process in others)]
+    app = application_of(case.model_copy(update={"clients": clients}))
+    threads = threads_of(members, app)
+    standbys = case.config.num_standby_replicas
+    given = assign_sticky_server(app, threads, standbys)
+    of_client = threads.client_of
+    start, copies = ragged([sorted(of_client[list(each)].tolist()) for each in given.standbys])
+    result: dict[str, Any] = {
+        "id": case.id,
+        "active": app.named(of_client[given.active]),
+        "standby": _copies(app, start, copies),
+        "members": {member.id: {"active": [], "standby": []} for member in members},
     }
-    return application(tasks, clients, replicas)
+    for task, name in enumerate(app.tasks):
+        result["members"][members[given.active[task]].id]["active"].append(name)
+        for member in given.standbys[task]:
+            result["members"][members[member].id]["standby"].append(name)
+    if settled:
+        result["rounds"] = 1
+    if repeat is not None:
+        times = (_time(lambda: assign_sticky_server(app, threads, standbys)) for _ in range(repeat))
+        result["milliseconds"] = round(median(times), 3)
+    return result
 
 
 def _placed(app: Application, placement: Placement) -> dict[str, Any]:

@@ -5,17 +5,16 @@ Settings: one TOML file, the environment above it, everything validated with the
 Airflow connection (handed in by the DAGs), which beats the file. Secrets never stand in the file.
 `Settings.version` is the hash stored with every row that depends on the configuration.
 
-`clusters` (what is read), `rules` and `streams` (what is known of groups and not on the wire, when advice pays).
+`clusters` (what is read), `rules` and `streams` (what is known of groups and not on the wire, when advice pays),
+`webhooks` (who is paged), `windows` (planned work), `file` (what stands in it).
 """
 
 from __future__ import annotations
 
 import fnmatch
-import json
-import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,19 +26,37 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from evenkeel.engine.config.base import Share
+from evenkeel.engine.config.base import ADDRESS, Share
 from evenkeel.engine.config.book import RuleBook
 from evenkeel.engine.config.clusters import ClusterSettings, Filter, RefusedCluster
-from evenkeel.engine.config.rules import Assignors, MemberData, Policy, Rule
+from evenkeel.engine.config.explain import explained
+from evenkeel.engine.config.faults import Given
+from evenkeel.engine.config.file import (
+    SECRET_KEYS,
+    SECRET_PROPERTIES,
+    cluster_names,
+    config_file,
+    from_environment,
+    is_secret,
+    read,
+    table,
+    webhook_names,
+)
+from evenkeel.engine.config.rules import Assignors, IncidentRules, MemberData, Policy, Rule
 from evenkeel.engine.config.streams import StreamsSettings
+from evenkeel.engine.config.webhooks import Webhook
+from evenkeel.engine.config.windows import MaintenanceWindow
 from evenkeel.engine.errors import ConfigError
 
 __all__ = [
+    "ADDRESS",
     "SECRET_KEYS",
     "SECRET_PROPERTIES",
     "Assignors",
     "ClusterSettings",
     "Filter",
+    "IncidentRules",
+    "MaintenanceWindow",
     "MemberData",
     "Policy",
     "RefusedCluster",
@@ -47,18 +64,14 @@ __all__ = [
     "Settings",
     "Share",
     "StreamsSettings",
+    "Webhook",
     "cluster_names",
     "is_secret",
     "load",
+    "webhook_names",
 ]
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
-
-SECRET_KEYS = frozenset({"database_url", "slack_token"})
-"""Top-level keys the file must not hold."""
-
-SECRET_PROPERTIES = ("password", "secret", "sasl.jaas", "ssl.key.pem", "oauthbearer.config")
-"""Parts of librdkafka property names whose values are secrets."""
 
 
 class Settings(BaseSettings):
@@ -69,14 +82,26 @@ class Settings(BaseSettings):
         lake: Folder of snapshots and of what is computed from them: any path that Spark and pyarrow can read.
         lookback: Earlier snapshots that rates, time lag and statuses look back on.
         keep_days: What is older leaves the lake and the history.
+        keep_detail_hours: How long before its newest snapshot the history keeps all metrics of groups and members, and
+            advice that was only repeated; the lake keeps them as long as the snapshot.
+        keep_hourly_days: How long the history keeps an hour of a group; never shorter than its snapshots.
+        keep_daily_days: How long it keeps a day of a group, and what its diagnosis was; never shorter than its hours.
         withhold_share: A snapshot is rejected when more than this share of its groups fails validation.
         late_after_seconds: A cluster whose newest snapshot is older is reported as late.
         slack_channel: Where alerts go unless a rule says otherwise.
+        flood: When more incidents of groups open or end at once in a channel, one digest tells of them.
         slack_base_url: Address of Slack's API; another one for tests.
+        report_url: Where the pages of the report are, to which messages link. Without it they are those in Airflow's
+            navigation, where Airflow is told its own address (`[api] base_url`).
         slack_token: Bot token of Slack. Environment or connection only.
+        slack_webhook_url: Incoming webhook of Slack, used where there is no token. Environment or connection only.
+        heartbeat_url: Called after each good run, `{cluster}` in it stands for the cluster's name. Environment or
+            connection only.
         database_url: Address of the history, with user and password. Environment or connection only.
         clusters: The Kafka clusters by name: small letters, digits, `-` and `_`, at most 40.
         rules: What is known of groups; later rules override earlier ones, key by key.
+        webhooks: Who is paged, by name: small letters, digits, `-` and `_`, at most 40.
+        maintenance: Planned work: when nobody is told what goes wrong with some groups.
     """
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="EVENKEEL_")
@@ -84,14 +109,23 @@ class Settings(BaseSettings):
     lake: str = ".evenkeel/lake"
     lookback: int = Field(default=12, ge=1, le=500)
     keep_days: int = Field(default=90, ge=1)
+    keep_detail_hours: float = Field(default=1, ge=0)
+    keep_hourly_days: int = Field(default=180, ge=1)
+    keep_daily_days: int = Field(default=1100, ge=1)
     withhold_share: Share = 0.5
     late_after_seconds: float = Field(default=900, gt=0)
     slack_channel: str = "#kafka"
+    flood: int = Field(default=5, ge=1)
     slack_base_url: str = "https://slack.com/api/"
+    report_url: str | None = Field(default=None, pattern=ADDRESS)
     slack_token: SecretStr | None = None
+    slack_webhook_url: SecretStr | None = None
+    heartbeat_url: SecretStr | None = None
     database_url: SecretStr | None = None
     clusters: dict[Slug, ClusterSettings] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    webhooks: dict[Slug, Webhook] = Field(default_factory=dict)
+    maintenance: tuple[MaintenanceWindow, ...] = ()
 
     _book: RuleBook = PrivateAttr(default_factory=lambda: RuleBook(()))
 
@@ -109,7 +143,7 @@ class Settings(BaseSettings):
 
     @property
     def version(self) -> str:
-        """Hash of all that shapes results; addresses, secrets and channels are left out."""
+        """Hash of all that shapes results; addresses, secrets, channels and planned work are left out."""
         return self._opened().version(lookback=self.lookback, withhold_share=self.withhold_share)
 
     def cluster(self, name: str) -> ClusterSettings:
@@ -153,6 +187,10 @@ class Settings(BaseSettings):
         """When advice pays for one group."""
         return self.rule(cluster, group).policy or Policy()
 
+    def incidents(self, cluster: str, group: str) -> IncidentRules:
+        """When something wrong with one group is worth waking somebody."""
+        return self.rule(cluster, group).incidents or IncidentRules()
+
 
 def load(
     path: str | Path | None = None,
@@ -174,18 +212,35 @@ def load(
     Raises:
         ConfigError: With every wrong key, what is wrong with it, and where the file is.
     """
-    file = _config_file(path)
-    content = _read(file) if file else {}
+    file = config_file(path)
+    content = read(file) if file else {}
     try:
         return _build(content, connections, refused or {})
     except ValidationError as problem:
-        raise ConfigError(_explain(problem, file), fix="Correct it and try again.") from None
+        what = _faults(problem, file, content, connections)
+        raise ConfigError(what, fix="Correct it and try again.") from None
     except SettingsError as problem:
-        key = re.search(r'field "(\w+)"', str(problem))
-        raise ConfigError(
-            f"the environment variable EVENKEEL_{key[1].upper() if key else '...'} is not JSON.",
-            fix="Write it as JSON, or put the value into evenkeel.toml.",
-        ) from None
+        raise _not_json(problem) from None
+
+
+def _not_json(problem: SettingsError) -> ConfigError:
+    """A variable that holds no JSON; what it holds is left out, it may be a secret."""
+    found = re.search(r'field "(\w+)"', str(problem))
+    key, reason = found[1] if found else "...", problem.__cause__
+    where = (
+        f": {reason.msg} at character {reason.pos + 1}"
+        if isinstance(reason, JSONDecodeError)
+        else ""
+    )
+    examples = {
+        "webhooks": '{"oncall": {"key": "..."}}',
+        "clusters": '{"eu": {"bootstrap": "broker1:9092"}}',
+    }
+    example = examples.get(key, '[{"groups": "orders-*", "reason": "..."}]')
+    return ConfigError(
+        f"the environment variable EVENKEEL_{key.upper()} is not JSON{where}.",
+        fix=f"Write it like {example}.",
+    )
 
 
 def _build(
@@ -216,7 +271,7 @@ def _without_address(
         where = [str(part) for part in error["loc"]]
         if len(where) != 3 or (where[0], where[2]) != ("clusters", "bootstrap"):
             continue
-        in_file, told = (_table(_table(c, "clusters"), where[1]) for c in (content, connections))
+        in_file, told = (table(table(c, "clusters"), where[1]) for c in (content, connections))
         if "bootstrap" in told or "bootstrap" not in in_file:
             reason = error["msg"].removeprefix("Value error, ")
             faults[where[1]] = (
@@ -224,70 +279,6 @@ def _without_address(
                 f"Correct bootstrap.servers of the Airflow connection evenkeel_{where[1]}, or EVENKEEL_CLUSTERS."
             )
     return faults
-
-
-def cluster_names(path: str | Path | None = None) -> list[str]:
-    """
-    The names of the clusters that file and environment speak of, sorted; nothing else is validated yet.
-
-    Whoever has connections (Airflow) must know for which names to look before there are settings.
-
-    Raises:
-        ConfigError: The file cannot be read.
-    """
-    file = _config_file(path)
-    named = _read(file).get("clusters", {}) if file else {}
-    try:
-        more = json.loads(os.environ.get("EVENKEEL_CLUSTERS") or "{}")
-    except ValueError:
-        more = {}  # `load` says what is wrong with it
-    return sorted({name for each in (named, more) if isinstance(each, dict) for name in each})
-
-
-def _config_file(path: str | Path | None) -> Path | None:
-    named = path or os.environ.get("EVENKEEL_CONFIG")
-    if named:
-        file = Path(named)
-        if not file.is_file():
-            raise ConfigError(
-                f"no configuration file {file}.",
-                fix="Set EVENKEEL_CONFIG to an existing evenkeel.toml.",
-            )
-        return file
-    default = Path("evenkeel.toml")
-    return default if default.is_file() else None
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise ConfigError(
-            f"{file} cannot be read: {problem}.", fix="Correct the TOML."
-        ) from problem
-    secrets = sorted(SECRET_KEYS & content.keys()) + [
-        f"clusters.{name}.properties.{key}"
-        for name, cluster in _table(content, "clusters").items()
-        for key in _table(cluster, "properties")
-        if is_secret(key)
-    ]
-    if secrets:
-        raise ConfigError(
-            f"{file} holds a secret ({', '.join(secrets)}).",
-            fix="Move it to an Airflow connection or an EVENKEEL_ environment variable.",
-        )
-    return content
-
-
-def _table(content: Any, key: str) -> Mapping[str, Any]:
-    """The table under a key; an empty one where something else stands, which validation names."""
-    found = content.get(key) if isinstance(content, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def is_secret(key: str) -> bool:
-    """Whether a librdkafka property of this name holds a secret."""
-    return any(part in key for part in SECRET_PROPERTIES)
 
 
 def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,16 +291,18 @@ def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-_PLAINLY = {"extra_forbidden": "no such key", "tuple_type": 'write a list, like ["a", "b"]'}
-"""What some kinds of error of the models are called in a file."""
-
-
-def _explain(problem: ValidationError, file: Path | None) -> str:
-    """One clause per wrong key; the value is left out, it may be a secret."""
-    where = str(file) if file else "the environment (no evenkeel.toml was found)"
-    clauses = []
-    for error in problem.errors(include_input=False, include_url=False):
-        key = ".".join(str(part) for part in error["loc"] if part != "[key]") or "(top level)"
-        reason = error["msg"].removeprefix("Value error, ")
-        clauses.append(f"{key}: {_PLAINLY.get(error['type'], reason)}")
-    return f"in {where}: {'; '.join(clauses)}."
+def _faults(
+    problem: ValidationError,
+    file: Path | None,
+    content: Mapping[str, Any],
+    connections: Mapping[str, Any] | None,
+) -> str:
+    """Every wrong key, with what is wrong with it."""
+    given = Given(
+        settings=Settings,
+        file=file,
+        content=content,
+        connections=connections or {},
+        environment=from_environment(Settings.model_fields),
+    )
+    return explained(problem.errors(include_url=False), given)

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+ADDRESS = r"^https?://[^\s<>|\"]+$"
+"""An address of the web that chats take for one."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def as_list(given: Any) -> Any:
+    """A single text as a list of one."""
+    return (given,) if isinstance(given, str) else given
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(as_list)]
+"""Names or patterns: a list, or one text where there is one."""
 
 
 class Strict(BaseModel):

@@ -11,8 +11,11 @@ from pydantic import BaseModel
 
 from evenkeel.engine.config.rules import Rule
 
-UNSHAPING = {"owner", "channel"}
-"""Keys of a rule that say who hears of a result, not what it is."""
+UNSHAPING = {"owner", "mention", "channel", "incidents"}
+"""Keys of a rule that say who hears of a result and when, not what it is."""
+
+NESTED = ("policy", "incidents")
+"""Keys of a rule that are merged key by key in their turn."""
 
 
 class RuleBook:
@@ -75,13 +78,14 @@ def _is_meant(rule: Rule, cluster: str, group: str) -> bool:
 
 
 def _merge(rules: list[Rule]) -> Rule:
-    """These rules as one, later over earlier, key by key, policies too."""
+    """These rules as one, later over earlier, key by key, those of nested tables too."""
     merged: dict[str, Any] = {}
     for rule in rules:
         known = _given(rule)
-        below = merged.get("policy")
-        if below is not None and rule.policy is not None:
-            known["policy"] = below.model_copy(update=_given(rule.policy))
+        for key in NESTED:
+            below, above = merged.get(key), known.get(key)
+            if below is not None and above is not None:
+                known[key] = below.model_copy(update=_given(above))
         merged |= known
     return Rule(**merged)
 

@@ -6,7 +6,7 @@ import fnmatch
 
 from pydantic import Field, field_validator
 
-from evenkeel.engine.config.base import Strict
+from evenkeel.engine.config.base import Strict, Texts
 
 
 class Filter(Strict):
@@ -18,8 +18,8 @@ class Filter(Strict):
         deny: Shell patterns of names to leave out; it beats *allow*.
     """
 
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
+    allow: Texts = ()
+    deny: Texts = ()
 
     def admits(self, name: str) -> bool:
         """Whether a group or topic of this name is read."""
@@ -80,7 +80,7 @@ class ClusterSettings(Strict):
         request_timeout_seconds: How long one request may take, never more than a quarter of *timeout_seconds*.
     """
 
-    bootstrap: str = Field(min_length=3)
+    bootstrap: str
     properties: dict[str, str] = Field(default_factory=dict, repr=False)
     groups: Filter = Filter(deny=PASSING_THROUGH)
     topics: Filter = Filter()

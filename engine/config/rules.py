@@ -1,4 +1,4 @@
-"""What is known of some groups that the wire does not tell, and when advice pays for them."""
+"""What is known of some groups that the wire does not tell, when advice pays and when somebody is woken."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from evenkeel.engine.config.base import Share, Strict
+from evenkeel.engine.config.base import Share, Strict, as_list
 from evenkeel.engine.config.streams import StreamsSettings
 
 Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
@@ -19,6 +19,9 @@ Assignors = tuple[str, ...] | dict[str, tuple[str, ...]]
 
 MemberData = dict[str, bool | int | float | str]
 """What configuration says of a member for custom strategies (weight, zone ...)."""
+
+MENTION = re.compile("@here|@channel|[UWS][A-Z0-9]{5,}")
+"""Whom Slack can call: those in the channel, a person, a user group."""
 
 _PATTERNS = 'pattern of client id, host or instance id, like {"app-*" = {weight = 2}}'
 
@@ -61,7 +64,9 @@ class Policy(Strict):
         "spread_gain": "counts that could be more even are a remark, no reason to switch",
     }
 
-    deployment: tuple[Literal["setting", "class", "plan"], ...] = ("setting",)
+    deployment: Annotated[
+        tuple[Literal["setting", "class", "plan"], ...], BeforeValidator(as_list)
+    ] = ("setting", "plan")
     lag_gain: Share = 0.2
     least_saving_bytes_per_day: float = Field(default=1_000_000_000, ge=0, allow_inf_nan=False)
     least_saving_records_per_day: float = Field(default=1_000_000, ge=0, allow_inf_nan=False)
@@ -89,6 +94,44 @@ class Policy(Strict):
         return self
 
 
+class IncidentRules(Strict):
+    """
+    When something wrong with a group is worth waking somebody, and when it is over.
+
+    Attributes:
+        enabled: Whether incidents of these groups are told at all.
+        looks: In so many snapshots in a row something must be seen to be told, and nothing to be over; what loses
+            records is told at the first.
+        silent_seconds: As long must a member be silent, a partition stuck or a group stopped.
+        behind_seconds: As long must a group be further behind than its objective.
+        rebalancing_seconds: As long must a rebalance last.
+        capacity_seconds: As long must there be too few members, a slow one or a hot partition.
+        loss_within_seconds: Retention that would reach unread records so soon counts as a loss ahead.
+        well_seconds: As long must a group be well again.
+        again_seconds: What comes back within so long is not over before the group has been well for half as long again
+            as it was the last time, or for so long; what is within its objective and not within the dead band is over
+            after so long, too.
+        dead_band: A group that was further behind than its objective is well again within this share of it.
+        worse_factor: What is so many times as bad as its readers know is told as worse.
+        worse_seconds: From one such message to the next; a worse cause does not wait.
+        vanished_seconds: A group that is gone for so long is not expected back.
+    """
+
+    enabled: bool = True
+    looks: int = Field(default=2, ge=1)
+    silent_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
+    behind_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
+    rebalancing_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
+    capacity_seconds: float = Field(default=900, ge=0, allow_inf_nan=False)
+    loss_within_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
+    well_seconds: float = Field(default=300, ge=0, allow_inf_nan=False)
+    again_seconds: float = Field(default=7200, ge=0, allow_inf_nan=False)
+    dead_band: Share = 0.5
+    worse_factor: float = Field(default=2.0, gt=1, allow_inf_nan=False)
+    worse_seconds: float = Field(default=3600, ge=0, allow_inf_nan=False)
+    vanished_seconds: float = Field(default=86_400, gt=0, allow_inf_nan=False)
+
+
 class Rule(Strict):
     """
     What is known of some groups that the wire does not tell. Later rules override earlier ones, key by key.
@@ -108,6 +151,8 @@ class Rule(Strict):
             shell patterns of client id, host or instance id -> list, of which the first that fits counts. Names on
             the wire, or Kafka's class names.
         owner: Team that hears of it.
+        mention: Who is called when something is wrong: `@here`, `@channel`, or the member id of a person (`U...`,
+            `W...`) or of a user group (`S...`).
         channel: Slack channel, instead of the default one.
         racks: Shell patterns of client id or host, or networks like `10.0.1.0/24` -> rack, for members whose rack the
             wire does not tell; the first that fits counts.
@@ -115,6 +160,7 @@ class Rule(Strict):
             names and plain values. All patterns that fit count, later over earlier, name by name.
         streams: Settings of Kafka Streams applications.
         policy: When advice pays.
+        incidents: When something wrong with a group is worth waking somebody, and when it is over.
     """
 
     groups: str = "*"
@@ -129,16 +175,28 @@ class Rule(Strict):
     currency: str = "USD"
     assignors: Assignors | None = None
     owner: str | None = None
+    mention: str | None = None
     channel: str | None = None
     racks: dict[str, str] | None = None
     members: dict[str, MemberData] | None = None
     streams: StreamsSettings | None = None
     policy: Policy | None = None
+    incidents: IncidentRules | None = None
 
     @field_validator("auto_offset_reset")
     @classmethod
     def _known_reset(cls, value: str | None) -> str | None:
         return value if value is None else known_reset(value)
+
+    @field_validator("mention")
+    @classmethod
+    def _somebody(cls, value: str | None) -> str | None:
+        if value is None or MENTION.fullmatch(value):
+            return value
+        raise ValueError(
+            "write @here, @channel, or the id of a person (U...) or of a user group (S...), as Slack shows it under"
+            " 'Copy member ID': names call nobody"
+        )
 
     @field_validator("currency")
     @classmethod
@@ -150,6 +208,8 @@ class Rule(Strict):
     @field_validator("assignors", mode="before")
     @classmethod
     def _lists_of_names(cls, value: Any) -> Any:
+        if isinstance(value, str) and "," not in value:
+            value = [value]
         lists = value.values() if isinstance(value, Mapping) else [value]
         if value is not None and not (lists and all(map(_names_something, lists))):
             raise ValueError(

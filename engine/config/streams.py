@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from evenkeel.engine.config.base import Strict
+from evenkeel.engine.config.base import Strict, Texts
 
 
 class RackStrategy(enum.StrEnum):
@@ -37,7 +37,7 @@ class StreamsSettings(Strict):
     What shapes the assignment of a Kafka Streams application and is not on the wire: Kafka's settings, `_` for `.`.
 
     Attributes:
-        task_assignor: `high-availability` or `sticky`, which is not emulated: no strategy is replayed then.
+        task_assignor: `high-availability`, or `sticky` where `task.assignor.class` names Kafka's StickyTaskAssignor.
         rack_aware_assignment_strategy: KIP-925's draft names are read as well. None: not known, Kafka's default is
             taken.
         rack_aware_assignment_traffic_cost, rack_aware_assignment_non_overlap_cost: None: as the assignor has them.
@@ -54,7 +54,7 @@ class StreamsSettings(Strict):
     rack_aware_assignment_strategy: RackStrategy | None = None
     rack_aware_assignment_traffic_cost: int | None = Field(default=None, ge=0)
     rack_aware_assignment_non_overlap_cost: int | None = Field(default=None, ge=0)
-    rack_aware_assignment_tags: tuple[str, ...] | None = None
+    rack_aware_assignment_tags: Texts | None = None
     num_standby_replicas: int | None = Field(default=None, ge=0)
     acceptable_recovery_lag: int = Field(default=10_000, ge=0)
     max_warmup_replicas: int = Field(default=2, ge=1)

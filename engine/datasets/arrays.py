@@ -49,6 +49,26 @@ def list_starts(column: Any) -> Ints:
     return start
 
 
+def coded_of(column: Any) -> tuple[Ints, pa.Array]:
+    """
+    An Arrow column of texts as (rows) the number of each, NONE where it is null, and the texts, each once.
+
+    >>> numbers, texts = coded_of(pa.chunked_array([["b", None], ["a", "b"]]))
+    >>> numbers.tolist(), texts.to_pylist()
+    ([0, -1, 1, 0], ['b', 'a'])
+    """
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = whole.dictionary_encode()
+    numbers, texts = ints_of(pc.fill_null(encoded.indices, NONE)), encoded.dictionary
+    used = np.zeros(len(texts) + 1, np.bool_)  # one place more, for NONE
+    used[numbers] = True
+    if used[:-1].all():
+        return numbers, texts
+    place = np.where(used, np.cumsum(used) - 1, NONE)
+    place[NONE] = NONE
+    return place[numbers], texts.filter(pa.array(used[:-1]))
+
+
 def distinct(codes: Ints) -> Ints:
     """
     Each number once, ascending; by sorting, which is faster than NumPy's hashing where much is in order already.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -38,6 +38,7 @@ def batch_of_tables(
     read_committed: Callable[[str], bool] = lambda group: False,
     names: Sequence[str] | None = None,
     cluster: ClusterTables | None = None,
+    like: GroupBatch | None = None,
 ) -> GroupBatch:
     """
     Groups of one snapshot.
@@ -49,9 +50,14 @@ def batch_of_tables(
         names: Ids of the groups, in this order; those that the snapshot does not have are left out. Without it all,
             in the order of the dataset `groups`.
         cluster: The partitions and brokers, where they are indexed already.
+        like: Some of the groups at another moment, with nothing known of disks and replicas then or now: if nothing but
+            offsets differs, the rest is taken from there.
     """
     headers = {row["group_id"]: row for row in tables["groups"].to_pylist()}
     order = [name for name in (headers if names is None else names) if name in headers]
+    if like is not None and (same := _same(like, order, tables)):
+        again = tuple(_header(headers[name], taken_at, same.rows.cluster) for name in order)
+        return _moved(like, again, same, tables)
     cluster = cluster or ClusterTables(tables["partitions"], tables["brokers"])
     rows = SnapshotRows(
         cluster,
@@ -61,7 +67,7 @@ def batch_of_tables(
     )
     known = tuple(_header(headers[name], taken_at, cluster) for name in order)
     table, start = rows.partition_table()
-    lazy = _Groups(rows=rows, headers=known, changelogs=_changelogs(cluster))
+    lazy = _Groups(rows=rows, headers=known, changelogs=_changelogs(cluster), tables=tables)
     batch = GroupBatch(
         headers=known,
         members=rows.members(),
@@ -106,6 +112,40 @@ def rows_by_group(table: pa.Table, names: Sequence[str]) -> tuple[pa.Table, Ints
     return found.rows, found.start
 
 
+_STEADY = {
+    "brokers": ("node_id", "rack", "follower_fetching", "group_assignors"),
+    "commits": ("group_id", "topic", "partition"),
+    "partitions": ("topic", "topic_id", "partition"),
+}
+
+
+def _same(like: GroupBatch, order: Sequence[str], tables: Mapping[str, pa.Table]) -> _Groups | None:
+    """The groups of another batch, if its rows differ from these in what moves alone; then in the same order."""
+    before = like.groups
+    if not isinstance(before, _Groups) or [header.group for header in like.headers] != order:
+        return None
+    if not before.tables["members"].equals(tables["members"]):
+        return None
+    for name, columns in _STEADY.items():
+        if not before.tables[name].select(columns).equals(tables[name].select(columns)):
+            return None
+    return before if before.rows.of_commits.is_whole else None
+
+
+def _moved(
+    like: GroupBatch,
+    headers: tuple[GroupHeader, ...],
+    same: _Groups,
+    tables: Mapping[str, pa.Table],
+) -> GroupBatch:
+    """A batch at another moment."""
+    rows, columns = same.rows.moved(tables["partitions"], tables["commits"].combine_chunks())
+    lazy = replace(same, rows=rows, headers=headers, made={})
+    partitions = replace(like.partitions, **columns)
+    lazy.batch = replace(like, headers=headers, partitions=partitions, groups=lazy)
+    return lazy.batch
+
+
 def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) -> GroupHeader:
     return GroupHeader(
         snapshot_id=row["snapshot_id"],
@@ -120,6 +160,7 @@ def _header(row: Mapping[str, Any], taken_at: datetime, cluster: ClusterTables) 
         error=row["error"],
         topology=row["topology"],
         follower_fetching=cluster.follower_fetching,
+        group_assignors=cluster.group_assignors,
     )
 
 
@@ -134,6 +175,7 @@ class _Groups(Sequence[GroupSnapshot]):
     rows: SnapshotRows
     headers: Sequence[GroupHeader]
     changelogs: Sequence[str]
+    tables: Mapping[str, pa.Table]
     batch: GroupBatch = field(init=False)
     made: dict[int, GroupSnapshot] = field(default_factory=dict)
 

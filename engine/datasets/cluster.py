@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,23 +36,35 @@ class ClusterTables:
     """
 
     def __init__(self, partitions: pa.Table, brokers: pa.Table) -> None:
-        rows = _sorted(partitions)
+        self._in_order = _in_order(partitions)
+        rows = partitions.combine_chunks() if self._in_order else _ordered(partitions)
         self.brokers = tuple(
             Broker(node_id=b["node_id"], host=b["host"], port=b["port"], rack=b["rack"])
             for b in brokers.to_pylist()
         )
         self.racks = tuple(sorted({b.rack for b in self.brokers if b.rack}))
         self.follower_fetching = _all(brokers["follower_fetching"].to_pylist())
+        self.group_assignors = _common(brokers["group_assignors"].to_pylist())
         self.partition = ints_of(rows["partition"]).astype(np.int32)
-        self.begin, self.end = numbers_of(rows["begin_offset"]), numbers_of(rows["end_offset"])
-        self.last_stable = numbers_of(rows["last_stable_offset"])
-        self.begin_at, self.end_at = moments_of(rows["begin_at"]), moments_of(rows["end_at"])
+        self._read_offsets(rows)
         self.topics = tuple(_topics(rows))
         self.log_bytes = numbers_of(rows["log_bytes"])
         self.leader_rack = self._rack_of(ints_of(pc.fill_null(rows["leader"], NONE)))
         self.replica_start, replicas = ragged_of(rows["replicas"])
         self.replica_in_sync = _in_sync(rows, self.replica_start, replicas)
         self.replica_rack = self._rack_of(replicas)
+
+    def _read_offsets(self, rows: pa.Table) -> None:
+        self.begin, self.end = numbers_of(rows["begin_offset"]), numbers_of(rows["end_offset"])
+        self.last_stable = numbers_of(rows["last_stable_offset"])
+        self.begin_at, self.end_at = moments_of(rows["begin_at"]), moments_of(rows["end_at"])
+
+    def moved(self, partitions: pa.Table) -> ClusterTables:
+        """The same partitions at another moment: only offsets, and when they were read, are taken from the rows."""
+        then = copy(self)
+        rows = partitions.combine_chunks() if self._in_order else _ordered(partitions)
+        then._read_offsets(rows)
+        return then
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -106,21 +119,25 @@ def row_codes(topic: Ints, partition: Indices) -> Ints:
     return codes
 
 
-def _sorted(partitions: pa.Table) -> pa.Table:
-    """The rows by (topic, partition); a lake has them in that order, so that sorting is the exception."""
+def _in_order(partitions: pa.Table) -> bool:
+    """Whether the rows stand by (topic, partition), as a lake has them: sorting is the exception."""
     topic, partition = partitions["topic"], partitions["partition"]
-    if len(partitions) > 1:
-        before, after = topic.slice(0, len(topic) - 1), topic.slice(1)
-        rising = pc.or_(
-            pc.less(before, after),
-            pc.and_(
-                pc.equal(before, after),
-                pc.less(partition.slice(0, len(partition) - 1), partition.slice(1)),
-            ),
-        )
-        if not pc.all(rising, skip_nulls=False, min_count=0).as_py():
-            partitions = partitions.sort_by([("topic", "ascending"), ("partition", "ascending")])
-    return partitions.combine_chunks()
+    if len(partitions) < 2:
+        return True
+    before, after = topic.slice(0, len(topic) - 1), topic.slice(1)
+    rising = pc.or_(
+        pc.less(before, after),
+        pc.and_(
+            pc.equal(before, after),
+            pc.less(partition.slice(0, len(partition) - 1), partition.slice(1)),
+        ),
+    )
+    return bool(pc.all(rising, skip_nulls=False, min_count=0).as_py())
+
+
+def _ordered(partitions: pa.Table) -> pa.Table:
+    order = [("topic", "ascending"), ("partition", "ascending")]
+    return partitions.sort_by(order).combine_chunks()
 
 
 def _all(answers: Sequence[bool | None]) -> bool | None:
@@ -128,6 +145,12 @@ def _all(answers: Sequence[bool | None]) -> bool | None:
     if False in answers:
         return False
     return None if None in answers or not answers else True
+
+
+def _common(lists: Sequence[Sequence[str] | None]) -> frozenset[str] | None:
+    """What is in all lists; None where one is not known."""
+    known = [frozenset(one) for one in lists if one is not None]
+    return frozenset.intersection(*known) if known and len(known) == len(lists) else None
 
 
 def _topics(rows: pa.Table) -> Iterator[Topic]:

@@ -36,6 +36,7 @@ def _member(row: Mapping[str, Any]) -> Member:
         process_id=row["process_id"],
         kind=row["kind"],
         user_data=row["user_data"],
+        follows=row["follows"],
         tasks=_tasks(row),
     )
 

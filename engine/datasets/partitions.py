@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,11 +42,13 @@ class RowsOfGroups:
         rows: As they are stored.
         group: (rows) the number of the group of each.
         start: (G + 1) where those of each group begin.
+        is_whole: Whether those are all rows that were handed in, in the order in which they were.
     """
 
     rows: pa.Table
     group: Ints
     start: Ints
+    is_whole: bool = False
 
 
 def rows_of_groups(table: pa.Table, names: Sequence[str], then: str | None = None) -> RowsOfGroups:
@@ -57,13 +60,11 @@ def rows_of_groups(table: pa.Table, names: Sequence[str], then: str | None = Non
     else:
         order = np.lexsort((ints_of(pc.fill_null(table[then], NONE)), group))
     order = order[np.searchsorted(group[order], 0) :]
-    if len(order) == len(table) and bool((np.diff(order) == 1).all()):
-        rows = table
-    else:
-        rows = table.take(order)
+    is_whole = len(order) == len(table) and bool((np.diff(order) == 1).all())
+    rows = table if is_whole else table.take(order)
     group = group[order]
     start = np.searchsorted(group, np.arange(len(names) + 1))
-    return RowsOfGroups(rows=rows.combine_chunks(), group=group, start=start)
+    return RowsOfGroups(rows=rows.combine_chunks(), group=group, start=start, is_whole=is_whole)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,8 +212,24 @@ class SnapshotRows:
             group=(topics >> 32)[topic],
             subscribed=among(topics, self.subscribed),
         )
+        self._place, self._at_committed = place, at_committed
         start = np.searchsorted(place.group, np.arange(self.count + 1))
         return self._filled(place, at_owned, at_aimed, at_committed), start
+
+    def moved(self, partitions: pa.Table, commits: pa.Table) -> tuple[SnapshotRows, dict[str, Any]]:
+        """
+        The same groups, members and partitions at another moment.
+
+        Args:
+            partitions, commits: Rows in the order of those that they stand for.
+
+        Returns:
+            The rows, and the columns of the partition table that changed. What of the new rows says the same as the
+            old ones is not kept.
+        """
+        then = copy(self)
+        then.cluster = self.cluster.moved(partitions)
+        return then, then._moving(self._place, self._at_committed, commits)
 
     def _of_topics(self, topics: Ints, wanted: Ints) -> Ints:
         """The codes of all partitions that the cluster has of some topics of the table."""
@@ -226,19 +243,6 @@ class SnapshotRows:
     def _filled(self, place: _Place, owned: Ints, aimed: Ints, committed: Ints) -> PartitionTable:
         """The columns of the table; the last three are the rows of the entries of the same names."""
         cluster, count = self.cluster, len(place.topic)
-        end = place.of(cluster.end)
-        stable = place.of(cluster.last_stable)
-        stable_only = self.committed_only[place.group]
-        end = Column(
-            np.where(stable_only, stable.values, end.values),
-            np.where(stable_only, stable.known, end.known),
-        )
-        begin = place.of(cluster.begin)
-        # A log whose start was read as lying beyond its end was read at two moments: a topic recreated or truncated in
-        # between. Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
-        torn = begin.known & end.known & (begin.values > end.values)
-        commits = self.of_commits.rows.take(self.commit_rows)
-        failed = commits["error"].is_valid().to_numpy()
         known_topics = [cluster.topics[t] if t != NONE else None for t in place.of_cluster.tolist()]
         start, racks, in_sync = place.replicas(cluster)
         return PartitionTable(
@@ -254,14 +258,8 @@ class SnapshotRows:
             owner=_spread(count, owned, self.owned.owner),
             target_owner=_spread(count, aimed, self.aimed.owner),
             target_turn=_spread(count, aimed, self._turns()),
-            begin=Column(begin.values, begin.known & ~torn),
-            end=Column(end.values, end.known & ~torn),
-            committed=_known_at(count, committed, numbers_of(commits["committed_offset"]), ~failed),
             log_bytes=place.of(cluster.log_bytes),
-            begin_at_ms=place.of(cluster.begin_at),
-            end_at_ms=place.of(cluster.end_at),
-            committed_at_ms=_known_at(count, committed, moments_of(commits["read_at"]), ~failed),
-            commit_unread=_spread(count, committed, failed.astype(np.int64)) == 1,
+            **self._moving(place, committed, self.of_commits.rows),
             leader_rack=np.where(place.exists, cluster.leader_rack[place.at], NONE).astype(np.int32)
             if len(cluster)
             else np.full(count, NONE, np.int32),
@@ -269,6 +267,34 @@ class SnapshotRows:
             replica_rack=racks,
             in_sync=in_sync,
         )
+
+    def _moving(self, place: _Place, committed: Ints, rows: pa.Table) -> dict[str, Any]:
+        """The columns of offsets, and of when they were read."""
+        cluster, count = self.cluster, len(place.topic)
+        end = place.of(cluster.end)
+        stable = place.of(cluster.last_stable)
+        stable_only = self.committed_only[place.group]
+        end = Column(
+            np.where(stable_only, stable.values, end.values),
+            np.where(stable_only, stable.known, end.known),
+        )
+        begin = place.of(cluster.begin)
+        # A log whose start was read as lying beyond its end was read at two moments: a topic recreated or truncated in
+        # between. Which of the two a committed offset is to be compared with nobody knows: both are unknown then.
+        torn = begin.known & end.known & (begin.values > end.values)
+        commits = rows.take(self.commit_rows)
+        failed = commits["error"].is_valid().to_numpy()
+        return {
+            "begin": Column(begin.values, begin.known & ~torn),
+            "end": Column(end.values, end.known & ~torn),
+            "committed": _known_at(
+                count, committed, numbers_of(commits["committed_offset"]), ~failed
+            ),
+            "begin_at_ms": place.of(cluster.begin_at),
+            "end_at_ms": place.of(cluster.end_at),
+            "committed_at_ms": _known_at(count, committed, moments_of(commits["read_at"]), ~failed),
+            "commit_unread": _spread(count, committed, failed.astype(np.int64)) == 1,
+        }
 
     def _turns(self) -> Ints:
         """(entries of target lists) the number of each within its group."""

@@ -101,7 +101,8 @@ def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
         pa.ArrowException: A column is of another type.
     """
     for field in schema:
-        is_added = (field.name, field.type) in _ADDED
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        is_added = (field.name, kind) in _ADDED
         if is_added and field.name not in table.schema.names:
             table = table.append_column(field, pa.nulls(len(table), field.type))
     missing = [name for name in schema.names if name not in table.schema.names]
@@ -115,6 +116,8 @@ def picked(
     groups: Collection[str] | None = None,
     topics: Collection[str] | None = None,
     columns: Sequence[str] | None = None,
+    *,
+    coded: bool = False,
 ) -> pa.Table:
     """
     What `Lake.read` is asked for, of a table in memory: the rows of some groups and topics, and some columns.
@@ -126,7 +129,17 @@ def picked(
         if values is not None:
             among = pa.array(list(values), pa.string())
             table = table.filter(pc.is_in(table[column], value_set=among))
-    return table if columns is None else table.select(list(columns))
+    if columns is not None:
+        table = table.select(list(columns))
+    return table.cast(coded_schema(table.schema)) if coded else table
+
+
+def coded_schema(schema: pa.Schema) -> pa.Schema:
+    """The same columns, texts as dictionaries."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema(
+        [field.with_type(text) if pa.types.is_string(field.type) else field for field in schema]
+    )
 
 
 __all__ = [
@@ -137,6 +150,7 @@ __all__ = [
     "SNAPSHOT",
     "STEPS",
     "VALIDATION",
+    "coded_schema",
     "picked",
     "rows_to_table",
     "shaped",

@@ -7,7 +7,14 @@ does to each member: low, expected and high), `compared` (all assignments of a g
 
 from evenkeel.engine.forecast.backlog import Load, Outlooks, outlooks
 from evenkeel.engine.forecast.compared import SOON_SECONDS, forecasts
-from evenkeel.engine.forecast.drawn import HORIZON_SECONDS, PATHS, STEPS, Futures, futures
+from evenkeel.engine.forecast.drawn import (
+    HORIZON_SECONDS,
+    PATHS,
+    STEPS,
+    Futures,
+    futures,
+    step_after,
+)
 from evenkeel.engine.forecast.observed import UNCERTAIN, capacity_of, load_of
 
 __all__ = [
@@ -24,4 +31,5 @@ __all__ = [
     "futures",
     "load_of",
     "outlooks",
+    "step_after",
 ]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.figures import Forecast
+from evenkeel.engine.figures import ENDS, Forecast
 from evenkeel.engine.forecast.backlog import Load, Outlooks, outlooks
-from evenkeel.engine.forecast.drawn import HORIZON_SECONDS, STEPS, futures
+from evenkeel.engine.forecast.drawn import futures, step_after
 from evenkeel.engine.model import Floats, Indices
 
 SOON_SECONDS = 900.0
@@ -67,7 +67,7 @@ def forecasts(
 
 
 def _forecast(seen: Outlooks, row: int) -> Forecast:
-    soon = seen.lag[row, round(SOON_SECONDS / HORIZON_SECONDS * STEPS) - 1]
+    soon = seen.lag[row, step_after(SOON_SECONDS)]
     ends_of: dict[str, Floats] = {
         "soon_lag": soon,
         "lag": seen.lag[row, -1],
@@ -76,10 +76,9 @@ def _forecast(seen: Outlooks, row: int) -> Forecast:
         "utilisation": seen.utilisation[row],
         "lag_integral": seen.lag_integral[row],
     }
-    ends = ("low", "expected", "high")
     known: dict[str, Any] = {
         f"forecast_{name}_{end}": None if math.isnan(value) else value
         for name, band in ends_of.items()
-        for end, value in zip(ends, band.tolist(), strict=True)
+        for end, value in zip(ENDS, band.tolist(), strict=True)
     }
     return Forecast(**known)

@@ -39,6 +39,16 @@ LEAST_SCALE, MOST_SCALE = 0.5, 2.0
 """Within these an interval is scaled: one without traffic says little of the level."""
 
 
+def step_after(seconds: float) -> int:
+    """
+    The step at whose end so much time is over.
+
+    >>> step_after(900), step_after(HORIZON_SECONDS)
+    (2, 11)
+    """
+    return round(seconds / HORIZON_SECONDS * STEPS) - 1
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Futures:
     """

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from evenkeel.engine.kit.orders import places
 from evenkeel.engine.model import Ints
 
 Hashes = npt.NDArray[np.uint32]
@@ -67,16 +66,6 @@ def string_order(names: Sequence[str]) -> Ints:
     """
     keys = sort_keys(names)
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
-
-
-def string_places(names: Sequence[str]) -> Ints:
-    """
-    The place of each of *names* in Java's string order.
-
-    >>> string_places(["t2", "t10", "t1"]).tolist()
-    [2, 1, 0]
-    """
-    return places(string_order(names))
 
 
 def string_hashes(names: Sequence[str]) -> Hashes:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.followers.plan import BY_BROKER
+from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 
 CLIENT_SETTING = "partition.assignment.strategy"
@@ -32,6 +34,7 @@ class ClientSide:
         cooperative: Whether its members keep what they own while the group rebalances (KIP-429).
         stock: Whether Kafka's own client has the class; if not, it must be shipped.
         librdkafka: Whether librdkafka has it.
+        beside_eager: Whether other clients than Java's take it in one list with eager ones, though it is cooperative.
     """
 
     wire: str
@@ -41,6 +44,7 @@ class ClientSide:
     cooperative: bool = False
     stock: bool = True
     librdkafka: bool = False
+    beside_eager: bool = False
 
 
 _JAVA = "org.apache.kafka.clients.consumer."
@@ -86,13 +90,37 @@ _KNOWN = (
         java="com.github.grantneale.kafka.LagBasedPartitionAssignor",
         stock=False,
     ),
+    ClientSide(
+        wire=PLAN,
+        strategy=PLAN,
+        java="io.evenkeel.EvenkeelPlanAssignor",
+        python="evenkeel.engine.followers.kafka_python.PlanAssignor",
+        cooperative=True,
+        stock=False,
+        beside_eager=True,
+    ),
 )
 
 CLIENT_SIDE: Mapping[str, ClientSide] = MappingProxyType({known.wire: known for known in _KNOWN})
 """Client-side strategies by wire name."""
 
-SERVER_SIDE: Mapping[str, str] = MappingProxyType({"uniform": "uniform", "range-server": "range"})
+BY_RACKS = BY_BROKER
+"""Our assignor for brokers, as `group.remote.assignor` calls it: racks decide what no plan says."""
+
+SERVER_SIDE: Mapping[str, str] = MappingProxyType(
+    {"uniform": "uniform", "range-server": "range", "racks-server": BY_RACKS}
+)
 """Server-side strategies (KIP-848) by our name, and what `group.remote.assignor` calls them."""
+
+BROKER_SETTING = "group.consumer.assignors"
+
+BROKER_CLASS = "io.evenkeel.EvenkeelServerAssignor"
+
+_BROKER_CLASSES = {
+    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
+    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
+    BROKER_CLASS: BY_RACKS,
+}
 
 
 def _aliases() -> dict[str, str]:
@@ -144,6 +172,17 @@ def wire_names(listed: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
+def broker_names(setting: str) -> tuple[str, ...]:
+    """
+    What members can ask for of a broker with this `group.consumer.assignors`; a class whose name is not known stays.
+
+    >>> broker_names("io.evenkeel.EvenkeelServerAssignor, uniform,com.acme.Own")
+    ('evenkeel-racks', 'uniform', 'com.acme.Own')
+    """
+    listed = (name.strip() for name in setting.split(","))
+    return tuple(_BROKER_CLASSES.get(name, name) for name in listed if name)
+
+
 def strategy_of(group_type: GroupType, wire: str) -> str | None:
     """
     Our name of what a group runs; None where it is not emulated.
@@ -181,6 +220,17 @@ def setting(listed: Iterable[str]) -> str:
     'partition.assignment.strategy=org.apache.kafka.clients.consumer.StickyAssignor,<class of acme>'
     """
     return f"{CLIENT_SETTING}={','.join(map(java_class, listed))}"
+
+
+def mixed(listed: Iterable[str]) -> bool:
+    """
+    Whether a list holds both eager and cooperative strategies, which librdkafka and kafka-python refuse.
+
+    >>> mixed(["cooperative-sticky", "range"]), mixed(["evenkeel-plan", "range"]), mixed(["range", "acme"])
+    (True, False, False)
+    """
+    counted = [n for n in listed if not ((known := CLIENT_SIDE.get(n)) and known.beside_eager)]
+    return {cooperative([name]) for name in counted} >= {True, False}
 
 
 def cooperative(listed: Iterable[str]) -> bool | None:

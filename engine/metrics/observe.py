@@ -29,7 +29,7 @@ from evenkeel.engine.metrics.money import RecordSize, record_size
 from evenkeel.engine.metrics.past import Past
 from evenkeel.engine.metrics.samples import Samples, silent_members
 from evenkeel.engine.metrics.status import WINDOW, statuses
-from evenkeel.engine.model import NONE, Flags, Floats, GroupHeader, LagBasis, Status
+from evenkeel.engine.model import NONE, Column, Flags, Floats, GroupHeader, LagBasis, Status
 
 NO_OFFSET_RESET = "no_offset_reset"
 """The finding that a lag is unknown because nothing is committed and `auto_offset_reset` is not configured."""
@@ -87,13 +87,15 @@ class Observation:
             (or no subscription) is known. Members of a rebalancing group tell no subscription: then what they were
             last known to subscribe to counts.
         subscribed_topics: (G) the topics that decide *counted*, by name; none where no subscription is known.
-        production_deviation, consumption_deviation: (n) how much the rates vary (`history.deviation`).
         capacity: (M) what each member can consume.
         commit_interval: (G) seconds from one commit to the next, nan unknown.
         samples: Offsets, times and owners now and before.
         delays: (S, n) seconds by which each is behind beyond the commit interval at each sample, nan unknown.
+        evidence: What the diagnoses follow from.
         diagnoses: (G) what is the matter with each group.
-        findings: (G) what is odd, each with its numbers.
+        past: The earlier snapshots.
+        lags: Now and before, newest first, (n) the lags as people see them.
+        known: What the configuration knows of the groups.
     """
 
     batch: GroupBatch
@@ -102,24 +104,61 @@ class Observation:
     lag: Lag
     production: Rate
     consumption: Rate
-    production_deviation: Floats
-    consumption_deviation: Floats
     time_lag: TimeLag
     time_to_loss: Floats
-    statuses: Labels[Status]
     capacity: Capacity
     commit_interval: Floats
     samples: Samples
     delays: Floats
+    evidence: Evidence
     diagnoses: list[Diagnosed]
-    sizes: RecordSize
-    findings: tuple[tuple[Fact, ...], ...]
+    past: Past
+    lags: Sequence[Column]
+    known: Known
 
     @property
     def delay(self) -> Floats:
         """(n) seconds by which each partition is behind now, beyond the commit interval; nan unknown."""
         newest: Floats = self.delays[0]
         return newest
+
+    # what only metrics keep is worked out when it is asked for: whoever just judges groups has no use for it
+
+    @cached_property
+    def production_deviation(self) -> Floats:
+        """(n) how much what arrives varies (`history.deviation`)."""
+        return deviation(self.batch.partitions, self.past, "end", "end_at_ms")
+
+    @cached_property
+    def consumption_deviation(self) -> Floats:
+        """(n) how much what is consumed varies."""
+        return deviation(self.batch.partitions, self.past, "committed", "committed_at_ms")
+
+    @cached_property
+    def statuses(self) -> Labels[Status]:
+        """(n) the status of each partition."""
+        table, past = self.batch.partitions, self.past
+        before = [past.column("committed", sample) for sample in range(past.samples)]
+        moving = [self.batch.flags(_rebalancing), *past.flags(_rebalancing)]
+        return statuses(
+            table.owner != NONE,
+            self.lags,
+            [table.committed, *before],
+            rebalancing=[flags[self.batch.group] for flags in moving[:WINDOW]],
+            late=self.evidence.behind[0],
+            in_doubt=self.evidence.in_doubt,
+        )
+
+    @cached_property
+    def sizes(self) -> RecordSize:
+        """(n) how large a record is."""
+        sizes = self.known.bytes_per_record[self.batch.group]
+        return record_size(self.batch.partitions, sizes)
+
+    @cached_property
+    def findings(self) -> tuple[tuple[Fact, ...], ...]:
+        """(G) what is odd, each with its numbers."""
+        return _findings(self.batch, self.lag, self.counted)
 
     @cached_property
     def still(self) -> Flags:
@@ -150,7 +189,6 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         lag.for_people,
         *(measure_lag(past.offsets(sample), reset).for_people for sample in earlier_ones),
     ]
-    commits = [table.committed, *(past.column("committed", sample) for sample in earlier_ones)]
     production = rate(table, past, "end", "end_at_ms")
     consumption = rate(table, past, "committed", "committed_at_ms")
     log_start = _by_retention(batch, rate(table, past, "begin", "begin_at_ms"))
@@ -177,7 +215,6 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         interval=interval.of_group,
         objective=known.objective,
     )
-    moving = [batch.flags(_rebalancing), *past.flags(_rebalancing)]
     return Observation(
         batch=batch,
         counted=counted,
@@ -185,25 +222,17 @@ def observe(batch: GroupBatch, earlier: Sequence[GroupBatch], known: Known) -> O
         lag=lag,
         production=production,
         consumption=consumption,
-        production_deviation=deviation(table, past, "end", "end_at_ms"),
-        consumption_deviation=deviation(table, past, "committed", "committed_at_ms"),
         time_lag=age,
         time_to_loss=time_to_loss(table, log_start, consumption, production, age),
-        statuses=statuses(
-            table.owner != NONE,
-            lags,
-            commits,
-            rebalancing=[flags[batch.group] for flags in moving[:WINDOW]],
-            late=behind[0],
-            in_doubt=evidence.in_doubt,
-        ),
         capacity=capacity,
         commit_interval=interval.of_group,
         samples=samples,
         delays=delays,
+        evidence=evidence,
         diagnoses=diagnose(evidence),
-        sizes=record_size(table, known.bytes_per_record[batch.group]),
-        findings=_findings(batch, lag, counted),
+        past=past,
+        lags=lags,
+        known=known,
     )
 
 

@@ -40,7 +40,7 @@ class Past:
         self.sample = _sample_numbers(self.of_group, len(now))
         """Per earlier snapshot, (G) which sample of each group it is, NONE for none."""
         self.samples = max((int(one.max(initial=NONE)) + 1 for one in self.sample), default=0)
-        self.rows = [_rows_in(now, old) for old in self.earlier]
+        self._places = _places(now, self.earlier, self.sample)
         self._columns: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = {}
 
     def column(self, name: str, sample: int) -> Column:
@@ -79,9 +79,8 @@ class Past:
             kind: The type of the result.
         """
         gathered = np.full((self.samples, len(self.now.partitions)), otherwise, kind)
-        for rows, sample, array in zip(self.rows, self.sample, arrays, strict=True):
-            at = np.flatnonzero(rows != NONE)
-            gathered[sample[self.now.group[at]], at] = array[rows[at]]
+        for place, array in zip(self._places, arrays, strict=True):
+            place.put(array, gathered)
         return gathered
 
     def flags(self, condition: Callable[[GroupHeader], bool]) -> npt.NDArray[np.bool_]:
@@ -107,6 +106,69 @@ class SampledOffsets:
     end: Column
     committed: Column
     commit_unread: Flags
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Places:
+    """
+    Where the rows of an earlier snapshot stand among the samples of the present partitions.
+
+    Attributes:
+        rows: (k) rows of the earlier snapshot; a slice where they are the first so many, in their order.
+        samples: (k) which sample each is; a number where they are all of one.
+        at: (k) the present partition of each; a slice where they are all there are, of one sample.
+    """
+
+    rows: Ints | slice
+    samples: Ints | int
+    at: Ints | slice
+
+    @classmethod
+    def of(cls, now: GroupBatch, rows: Ints, sample: Ints) -> _Places:
+        """
+        Args:
+            now: The groups as they are.
+            rows: (n) the row of each present partition in the earlier snapshot, NONE where it has none.
+            sample: (G) which sample of each group it is.
+        """
+        at = np.flatnonzero(rows != NONE)
+        there, samples = rows[at], sample[now.group[at]]
+        is_one = bool(len(samples)) and bool((samples == samples[0]).all())
+        return cls(
+            rows=slice(len(there)) if np.array_equal(there, np.arange(len(there))) else there,
+            samples=int(samples[0]) if is_one else samples,
+            at=slice(len(at)) if is_one and len(at) == len(rows) else at,
+        )
+
+    def put(self, array: npt.NDArray[Any], gathered: npt.NDArray[Any]) -> None:
+        """Bring what the earlier snapshot says of its rows to their places among (samples, n)."""
+        gathered[self.samples, self.at] = array[self.rows]
+
+
+def _places(
+    now: GroupBatch, earlier: Sequence[GroupBatch], samples: Sequence[Ints]
+) -> list[_Places]:
+    """Of each earlier snapshot; what has the same groups and partitions as the one after it has its rows, too."""
+    places: list[_Places] = []
+    rows: Ints | None = None
+    for number, (old, sample) in enumerate(zip(earlier, samples, strict=True)):
+        if rows is None or not _is_like(earlier[number - 1], old):
+            rows = _rows_in(now, old)
+        places.append(_Places.of(now, rows, sample))
+    return places
+
+
+def _is_like(newer: GroupBatch, older: GroupBatch) -> bool:
+    """Whether two batches have the same groups, as well readable, and the older took its partitions from the newer."""
+    ours, theirs = newer.partitions, older.partitions
+    return (
+        ours.topics is theirs.topics
+        and ours.topic_ids is theirs.topic_ids
+        and ours.topic is theirs.topic
+        and ours.partition is theirs.partition
+        and [(h.group, h.error is None) for h in newer.headers]
+        == [(h.group, h.error is None) for h in older.headers]
+    )
 
 
 def _same_groups(now: GroupBatch, old: GroupBatch) -> Ints:

@@ -3,21 +3,28 @@ What lies outside, one small Protocol for each thing that is asked of it.
 
 * Kafka: `Cluster`. Snapshot files: `Lake`. Where people read messages: `Notifier`.
 * The history in Postgres, one port per use: `SnapshotHistory` (which snapshots there are), `ResultHistory` (what the
-  steps found in them), `AdviceHistory` (what was advised), `Outbox` (alerts on their way), `Incidents`, `StepRuns` (how
-  steps ended), `PipelineHistory` (how each cluster's pipeline fares), `Locks`, `Queries` (the user's questions).
-  `History` is all of them: one database, one address.
+  steps found in them), `RollupHistory` (hours and days of groups), `AdviceHistory` (what was advised), `Outbox` (alerts
+  on their way), `Incidents` (of pipelines), `GroupIncidents`, `Silences` (for which groups nobody is woken), `StepRuns`
+  (how steps ended), `Backfills` (past snapshots judged again), `PipelineHistory` (how each cluster's pipeline fares),
+  `Locks`, `Queries` (the user's questions). `History` is all of them: one database, one address; beside it
+  `ReportHistory` reads what a report shows.
 
 A function asks for the ports it uses. `adapters/` holds the real ones, `tests/helpers/memory/` those of unit tests; the
 same tests hold both to what is promised here.
 """
 
 from evenkeel.engine.ports.alerts import (
+    CLOCKS_APART,
     Delivered,
+    GroupIncidents,
+    GroupWatch,
     Incidents,
     Notifier,
     Outbox,
     PendingAlert,
+    Posting,
 )
+from evenkeel.engine.ports.backfill import AdviceAsOf, BackfillOutcome, Backfills
 from evenkeel.engine.ports.cluster import Cluster
 from evenkeel.engine.ports.history import (
     AdviceHistory,
@@ -46,17 +53,28 @@ from evenkeel.engine.ports.operation import (
     PipelineHistory,
     Queries,
     StepRuns,
+    ToldOutage,
 )
+from evenkeel.engine.ports.reports import ReportedGroups, ReportHistory, StoredReport
+from evenkeel.engine.ports.rollups import ClusterDay, RollupHistory
+from evenkeel.engine.ports.silences import Silences
 
 __all__ = [
     "ALL",
+    "CLOCKS_APART",
+    "AdviceAsOf",
     "AdviceHistory",
     "AdvisedSnapshot",
+    "BackfillOutcome",
+    "Backfills",
     "Cluster",
+    "ClusterDay",
     "ClusterFacts",
     "Compacted",
     "Delivered",
     "FailingStep",
+    "GroupIncidents",
+    "GroupWatch",
     "History",
     "Incidents",
     "Lake",
@@ -69,12 +87,19 @@ __all__ = [
     "Outbox",
     "PendingAlert",
     "PipelineHistory",
+    "Posting",
     "PreviousAdvice",
     "Queries",
+    "ReportHistory",
+    "ReportedGroups",
     "ResultHistory",
+    "RollupHistory",
     "ScoredAdvice",
+    "Silences",
     "SnapshotHistory",
     "StepRuns",
+    "StoredReport",
+    "ToldOutage",
     "WaitingSnapshot",
     "WrittenPart",
 ]

@@ -201,6 +201,15 @@ class AdviceHistory(Protocol):
             False when the snapshot has its advice already, which then stays.
         """
 
+    def thin(self, cluster: str, detail_hours: float) -> None:
+        """
+        Forget of a cluster's older snapshots what only the newest are asked for; what they say over time stays.
+
+        Args:
+            cluster: Configured name of the cluster.
+            detail_hours: For so long before the newest snapshot all of them keep every metric and advice.
+        """
+
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """
         The newest advice before this snapshot, which may be unknown, by group.

@@ -188,6 +188,7 @@ class Lake(Protocol):
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
+        coded: bool = False,
     ) -> pa.Table:
         """
         The rows of a dataset for some snapshots, in the order of the ids and, of each, as they were written.
@@ -198,6 +199,7 @@ class Lake(Protocol):
             groups: Only rows of these groups; what lies far from them in a file is not read.
             topics: Only rows of these topics, likewise.
             columns: Only these, in this order.
+            coded: Texts as dictionaries, each text once for many rows; one may hold texts of no row.
 
         Raises:
             SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.

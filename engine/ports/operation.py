@@ -8,9 +8,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from evenkeel.engine.ports.alerts import Incidents, Outbox
+from evenkeel.engine.ports.alerts import Delivered, GroupIncidents, Incidents, Outbox, Posting
+from evenkeel.engine.ports.backfill import Backfills
 from evenkeel.engine.ports.history import AdviceHistory, ResultHistory, SnapshotHistory
-from evenkeel.engine.records import MemberMetrics, StepRun
+from evenkeel.engine.ports.rollups import RollupHistory
+from evenkeel.engine.ports.silences import Silences
+from evenkeel.engine.records import IncidentRow, MemberMetrics, StepRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldOutage:
+    """
+    Something that kept the history from being written, and is over.
+
+    Attributes:
+        incident: What it was, with its own key.
+        opened: What was told of it, outside of the outbox.
+        delivered: Where that went.
+        ends: What is to be told of its end.
+    """
+
+    incident: IncidentRow
+    opened: Posting
+    delivered: Delivered
+    ends: tuple[Posting, ...]
 
 
 class StepRuns(Protocol):
@@ -19,13 +40,27 @@ class StepRuns(Protocol):
     def record_step(self, run: StepRun) -> None:
         """Note one."""
 
+    def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
+        """
+        Note runs that could not be noted when they ended, and why: all of it or nothing.
+
+        Args:
+            runs: The runs.
+            outage: What kept them from being noted, if people heard of it: its incident is written, what was told is an
+                alert that was sent, and its end one that waits.
+
+        Returns:
+            False when an incident of that key is there already; nothing is written then.
+        """
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingStep:
     """
-    A step whose last runs failed or were skipped: how many in a row, since when, and what the last one said.
+    A step whose last tries failed or were skipped: how many in a row, since when, and what the last one said.
 
-    *skipped*: the last one was not begun, because the run before was still at it; the cluster may be well.
+    *skipped*: the last one was not begun, because the run before was still at it; the cluster may be well. *runs*: to
+    how many runs the failed tries belong. *link*: the address of the last one.
     """
 
     step: str
@@ -34,6 +69,8 @@ class FailingStep:
     last_failed_at: datetime
     error: str | None
     skipped: bool = False
+    runs: int = 1
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +81,18 @@ class ClusterFacts:
     Attributes:
         cluster: Configured name of the cluster.
         watched_since: The first trace of this pipeline; None when there is none yet.
+        outage_until: When the newest outage of all clusters was over; None: there was none.
         newest_snapshot_id: None when the cluster was never read.
         newest_finished_at: When its reading ended.
+        unwatched_since: When the reading of the first one ended after that of which the groups were watched last;
+            None: there is none, or they never were.
         rejected_snapshot_id: The newest snapshot validation has looked at, if it rejected it.
         rejected_at: When its reading ended.
         rejection: Why it was rejected.
+        partial_snapshots: How many of the newest snapshots in a row are partial.
+        partial_since: When the reading of the first of them ended.
+        partial_problems: What the newest one could not read; nothing where it is whole.
+        whole_snapshots: How many of the newest two are whole.
         unadvised: Snapshots newer than the newest advice that should have some.
         oldest_unadvised_id: The oldest of them.
         oldest_unadvised_at: When its reading ended.
@@ -63,11 +107,17 @@ class ClusterFacts:
 
     cluster: str
     watched_since: datetime | None = None
+    outage_until: datetime | None = None
     newest_snapshot_id: str | None = None
     newest_finished_at: datetime | None = None
+    unwatched_since: datetime | None = None
     rejected_snapshot_id: str | None = None
     rejected_at: datetime | None = None
     rejection: str | None = None
+    partial_snapshots: int = 0
+    partial_since: datetime | None = None
+    partial_problems: tuple[str, ...] = ()
+    whole_snapshots: int = 0
     unadvised: int = 0
     oldest_unadvised_id: str | None = None
     oldest_unadvised_at: datetime | None = None
@@ -117,11 +167,15 @@ class Queries(Protocol):
 class History(
     SnapshotHistory,
     ResultHistory,
+    RollupHistory,
     AdviceHistory,
     StepRuns,
     PipelineHistory,
     Outbox,
     Incidents,
+    GroupIncidents,
+    Silences,
+    Backfills,
     Locks,
     Queries,
     Protocol,

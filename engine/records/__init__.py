@@ -6,9 +6,9 @@ comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follo
 schema is written by hand in `sql/`, and a test holds it against the records.
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of advice),
-`validation`, `incident`, `alert`,
-`snapshot` (as the history knows it), `step_run`, `views` (what the database's views show), `answers` (what its named
-queries answer), `shown` (what the command line shows and nobody stores).
+`validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours and days
+of a group), `views` and `history_views` (what the database's views show: the newest snapshots, and what was), `answers`
+(what its named queries answer), `shown` (what the command line shows and nobody stores).
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,12 @@ from collections.abc import Mapping
 from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow
 from evenkeel.engine.records.alert import AlertRow, AlertState
 from evenkeel.engine.records.answers import ANSWERS, columns_of_query
+from evenkeel.engine.records.backfill import (
+    BackfilledCandidate,
+    BackfilledGroup,
+    BackfillHistory,
+    BackfillRow,
+)
 from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
 from evenkeel.engine.records.course import AdviceCheck, AdviceEvent, Course
 from evenkeel.engine.records.deriving import (
@@ -29,7 +35,25 @@ from evenkeel.engine.records.deriving import (
     table_of,
     to_json,
 )
-from evenkeel.engine.records.incident import IncidentRow
+from evenkeel.engine.records.history_views import (
+    VIEWS,
+    AdviceHistory,
+    ChurnWeekly,
+    GroupLagTrend,
+    GroupStatus,
+    IncidentHistory,
+    RackCostDaily,
+    StrategyWinsDaily,
+    ValidationHistory,
+)
+from evenkeel.engine.records.incident import (
+    CauseSpan,
+    CourseRow,
+    IncidentCourse,
+    IncidentRow,
+    Readers,
+    WatchRow,
+)
 from evenkeel.engine.records.keys import OfGroup, OfSnapshot, keys_of
 from evenkeel.engine.records.metrics import (
     GroupMetrics,
@@ -40,12 +64,25 @@ from evenkeel.engine.records.metrics import (
     StrategyMoves,
 )
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
-from evenkeel.engine.records.shown import FrontierRow, PlacementRow, RecordedSnapshot
+from evenkeel.engine.records.rollup import (
+    ConsumerGroup,
+    DiagnosisSpan,
+    GroupDay,
+    GroupHour,
+    MemberSpan,
+    Rollup,
+)
+from evenkeel.engine.records.shown import (
+    FrontierRow,
+    PlacementRow,
+    RecordedSnapshot,
+    WhatIfRow,
+)
+from evenkeel.engine.records.silence import SilenceKind, SilenceRow
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
 from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
 from evenkeel.engine.records.views import (
-    VIEWS,
     AdviceScorecard,
     LatestAdvice,
     LatestLag,
@@ -68,7 +105,18 @@ TABLES: Mapping[str, type] = {
     "advice_event": EventRow,
     "advice_check": CheckRow,
     "incident": IncidentRow,
+    "group_watch": WatchRow,
+    "group_course": CourseRow,
     "alert": AlertRow,
+    "silence": SilenceRow,
+    "group_hour": GroupHour,
+    "group_day": GroupDay,
+    "diagnosis_span": DiagnosisSpan,
+    "member_span": MemberSpan,
+    "consumer_group": ConsumerGroup,
+    "backfill": BackfillRow,
+    "backfilled_group": BackfilledGroup,
+    "backfilled_candidate": BackfilledCandidate,
     "step_run": StepRun,
 }
 """What a row is of each table of the database."""
@@ -80,26 +128,43 @@ __all__ = [
     "AdviceCheck",
     "AdviceColumns",
     "AdviceEvent",
+    "AdviceHistory",
     "AdviceRow",
     "AdviceScorecard",
     "AlertRow",
     "AlertState",
+    "BackfillHistory",
+    "BackfillRow",
+    "BackfilledCandidate",
+    "BackfilledGroup",
     "BrokerRow",
     "CandidateColumns",
     "CandidateRow",
+    "CauseSpan",
     "CheckRow",
+    "ChurnWeekly",
     "ClusterRow",
     "CommitRow",
+    "ConsumerGroup",
     "Course",
+    "CourseRow",
+    "DiagnosisSpan",
     "EventRow",
     "FrontierRow",
+    "GroupDay",
+    "GroupHour",
+    "GroupLagTrend",
     "GroupMetrics",
     "GroupRow",
+    "GroupStatus",
+    "IncidentCourse",
+    "IncidentHistory",
     "IncidentRow",
     "LatestAdvice",
     "LatestLag",
     "MemberMetrics",
     "MemberRow",
+    "MemberSpan",
     "MembershipChange",
     "MoveRow",
     "NewestSnapshot",
@@ -110,13 +175,22 @@ __all__ = [
     "PartitionMetricsRow",
     "PartitionRow",
     "PlacementRow",
+    "RackCostDaily",
+    "Readers",
     "RecordedSnapshot",
+    "Rollup",
+    "SilenceKind",
+    "SilenceRow",
     "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
     "StrategyMoves",
     "StrategyScoreboard",
+    "StrategyWinsDaily",
+    "ValidationHistory",
     "ValidationRow",
+    "WatchRow",
+    "WhatIfRow",
     "arrow_schema",
     "arrow_type",
     "blank",

@@ -94,6 +94,14 @@ class AdviceColumns(OfGroup):
             none=True,
         ),
     )
+    owner: str | None = field(
+        default=None,
+        metadata=column(
+            "Who owned the group then; null where that was not configured, or not kept yet.",
+            added=True,
+            none=True,
+        ),
+    )
     created_at: datetime = field(metadata=column("When it was decided."))
 
 

@@ -41,6 +41,19 @@ class AlertRow:
     message: Mapping[str, Any] = field(
         metadata=column("What is to be said, without any markup of a messenger.")
     )
+    answers: str | None = field(
+        default=None,
+        metadata=column("Key of the message in whose thread it belongs; null: it stands alone."),
+    )
+    replaces: str | None = field(
+        default=None,
+        metadata=column(
+            "Key of the message that is changed to it, as that was first posted; null: it is posted anew."
+        ),
+    )
+    broadcast: bool = field(
+        default=False, metadata=column("Whether an answer is shown in the channel, too.")
+    )
     state: AlertState = field(
         default=AlertState.PENDING,
         metadata=column(
@@ -55,6 +68,12 @@ class AlertRow:
         default=None,
         metadata=column(
             "When a delivery was begun that may still be under way; null when none is."
+        ),
+    )
+    unsure: bool = field(
+        default=False,
+        metadata=column(
+            "Whether an attempt failed in such a way that the message may be there after all."
         ),
     )
     last_error: str | None = field(
@@ -73,3 +92,8 @@ class AlertRow:
         default=None,
         metadata=column("The messenger's own id of the message, to update or answer it."),
     )
+
+    @property
+    def may_be_there(self) -> bool:
+        """Whether it may have arrived though that was not noted: an attempt is under way, or its end is not known."""
+        return self.unsure or self.attempted_at is not None

@@ -14,9 +14,26 @@ from functools import cache
 
 from evenkeel.engine.columns import ColumnSpec, Unit, Where, as_in, column, columns_of
 from evenkeel.engine.records.advice import AdviceColumns, EventRow, MoveRow
+from evenkeel.engine.records.backfill import BackfillChange, BackfillHistory
 from evenkeel.engine.records.candidate import CandidateColumns
+from evenkeel.engine.records.history_views import (
+    AdviceHistory,
+    GroupLagTrend,
+    RackCostDaily,
+    StrategyWinsDaily,
+)
 from evenkeel.engine.records.incident import IncidentRow
 from evenkeel.engine.records.metrics import GroupMetrics, MemberMetrics, PartitionMetrics
+from evenkeel.engine.records.periods import (
+    AdviceTotals,
+    LagShare,
+    OpenSwitches,
+    RackCost,
+    RebalanceCost,
+    WinsInPeriod,
+    Worsened,
+)
+from evenkeel.engine.records.silence import SilenceKind, SilenceRow
 from evenkeel.engine.records.step_run import StepRun
 from evenkeel.engine.records.validation import ValidationRow
 from evenkeel.engine.records.views import (
@@ -218,10 +235,77 @@ class AdvisedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIncident:
-    """How long an incident is open."""
+    """How an incident is that is open."""
 
-    open_seconds: float = field(
-        metadata=column("Seconds since it was first seen.", unit=Unit.SECONDS)
+    began_at: datetime = field(metadata=column("When it began, as far as is known.", head="Since"))
+    lasting_seconds: float = field(metadata=column("Seconds since it began.", unit=Unit.SECONDS))
+    summary: str | None = field(metadata=column("What is wrong, in words.", none=True))
+    causes: tuple[str, ...] = field(metadata=column("All that is wrong, the worst first."))
+    quiet: SilenceKind | None = field(
+        metadata=column("Why nothing more is told of it now; null: it is told.", none=True)
+    )
+    quiet_until: datetime | None = field(
+        metadata=column("Until when; null: while it is open.", none=True)
+    )
+    quiet_by: str | None = field(metadata=column("Who wanted it so.", none=True))
+    quiet_reason: str | None = field(metadata=column("Why, in their words.", none=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastIncident:
+    """How long an incident lasted."""
+
+    began_at: datetime = field(metadata=column("When it began, as far as is known."))
+    duration_seconds: float = field(
+        metadata=column("Seconds from then until it was over, or until now.", unit=Unit.SECONDS)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentTotals:
+    """How often something was wrong with a group, or with the groups of an owner."""
+
+    group_id: str | None = field(
+        metadata=column(
+            "The consumer group; null for a row per owner, and of the pipeline.",
+            head="Group",
+            none=True,
+        )
+    )
+    incidents: int = field(
+        metadata=column("Number of incidents that were open in the period.", at_least=1)
+    )
+    critical_incidents: int = field(metadata=column("Number of those that were critical."))
+    told_incidents: int = field(metadata=column("Number of those that somebody was told of."))
+    open_incidents: int = field(metadata=column("Number of those that are open now."))
+    wrong_seconds: float = field(
+        metadata=column("Seconds of them within the period, summed.", unit=Unit.SECONDS)
+    )
+    median_seconds: float = field(
+        metadata=column("Median of how long they lasted.", unit=Unit.SECONDS)
+    )
+    longest_seconds: float = field(
+        metadata=column("How long the longest of them lasted.", unit=Unit.SECONDS)
+    )
+    last_began_at: datetime = field(metadata=column("When the newest of them began."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveredGroups:
+    """How far a silence has come, and what it keeps quiet now."""
+
+    state: str = field(metadata=column("How far it has come.", one_of=("holds", "to come", "over")))
+    covered_groups: int | None = field(
+        metadata=column(
+            "Number of groups that it covers in the newest snapshots; null: it is over.",
+            unit=Unit.GROUPS,
+            none=True,
+        )
+    )
+    covered_incidents: int | None = field(
+        metadata=column(
+            "Number of their incidents that are open; null: it is over.", unit=Unit.ROWS, none=True
+        )
     )
 
 
@@ -235,20 +319,30 @@ class WorstPartition:
 ANSWERS: Mapping[str, tuple[type, ...]] = {
     "advice_age": (AdviceAge, SnapshotHealth),
     "advice_events": (EventRow, AdviceColumns),
-    "advice_history": (LatestAdvice,),
+    "advice_history": (AdviceHistory,),
     "advice_scorecard": (AdviceScorecard,),
+    "advice_totals": (AdviceTotals, AdviceColumns),
     "advised_moves": (MoveRow, LatestAdvice),
-    "churn": (Churn,),
+    "backfill_changes": (BackfillChange, BackfillHistory),
+    "churn": (RebalanceCost, Churn),
     "cross_rack_cost": (CheapestStrategy, Aged, StrategyScoreboard),
     "failed_steps": (FailedStep, StepRun),
     "groups": (AdvisedGroup, LatestLag, LatestAdvice),
+    "incident_history": (PastIncident, IncidentRow),
+    "incident_totals": (IncidentTotals, IncidentRow),
     "lag_history": (Taken, GroupMetrics),
-    "members": (Aged, MemberMetrics),
+    "lag_trend": (GroupLagTrend,),
+    "members": (Aged, LagShare, MemberMetrics),
     "membership_changes": (MembershipChanges, Churn),
     "open_incidents": (OpenIncident, IncidentRow),
+    "open_switches": (OpenSwitches, LatestAdvice, GroupMetrics),
+    "rack_cost_daily": (RackCost, RackCostDaily),
     "scoreboard": (Aged, LastWeek, StrategyScoreboard),
+    "silences": (CoveredGroups, SilenceRow),
     "snapshot_health": (SnapshotHealth,),
+    "strategy_wins": (WinsInPeriod, StrategyWinsDaily),
     "withheld": (Taken, Aged, ValidationRow),
+    "worse_groups": (Worsened, GroupMetrics),
     "worst_partitions": (WorstPartition, Aged, PartitionMetrics),
 }
 """Where the columns of each named query are declared; of a name that two have, the first."""

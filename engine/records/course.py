@@ -16,6 +16,9 @@ from evenkeel.engine.model import AdviceState, Diagnosis
 VERDICT_SECONDS = 3600
 """So long after it was taken up an advice is held against what it promised."""
 
+AT_ONCE = 0
+"""What is won across racks alone shows as soon as the group has its new assignment."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
@@ -48,7 +51,7 @@ class Promise:
 
     after_seconds: Int32 = field(
         metadata=column(
-            "How long after it was taken up; for a day, what was promised for an hour.",
+            "How long after it was taken up, 0 as soon as it is seen; for a day, what was promised for an hour.",
             unit=Unit.SECONDS,
             at_least=0,
         )
@@ -138,6 +141,15 @@ class Uptake:
     ran: tuple[str, ...] = field(metadata=column("The strategies that the group came from."))
     came_from: str | None = field(
         metadata=column("Fingerprint of the assignment that it came from.")
+    )
+    crossed: float | None = field(
+        default=None,
+        metadata=column(
+            "Share of its partitions across racks before; null where that is not known or no promise rests on it.",
+            unit=Unit.SHARE,
+            at_least=0,
+            at_most=1,
+        ),
     )
     promises: tuple[Promise, ...] = field(
         metadata=column("What was promised and has not come due.")

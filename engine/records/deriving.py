@@ -11,6 +11,7 @@ import enum
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -106,12 +107,55 @@ def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
     """
     A row, or its JSON form, as a record again; columns that are not the record's are passed over.
 
-    An embedded record that may be missing is, where a column that it must have is null.
+    An embedded record that may be missing is, where a column that it must have is null. A column that is not in the
+    row, as an older version wrote it, has its default.
 
     Raises:
         ValueError: A column that cannot be null is missing or null, or a value is not of its type.
     """
-    return kind(**{part.name: _read(part, row) for part in _parts(kind)})
+    record: Any = kind
+    defaults = _defaults(record)
+    return kind(
+        **{
+            part.name: _read(part, row)
+            for part in _parts(kind)
+            if part.name in row or part.name not in defaults
+        }
+    )
+
+
+def readable_of(kind: type[R], row: Mapping[str, Any], **instead: Any) -> R:
+    """
+    The same as far as it can be read: a column that cannot has the value of *instead*, or its default, or is null.
+
+    Raises:
+        ValueError: A column that has none of these cannot be read.
+    """
+    record: Any = kind
+    defaults, known = _defaults(record), {}
+    for part in _parts(record):
+        if part.name not in row and part.name in defaults:
+            continue
+        try:
+            known[part.name] = _read(part, row)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            if part.name in instead or part.nullable:
+                known[part.name] = instead.get(part.name)
+            elif part.name not in defaults:
+                raise
+    return kind(**known)
+
+
+@cache
+def _defaults(kind: Any) -> frozenset[str]:
+    """The columns that have a default."""
+    columns = {part.name for part in _parts(kind) if part.column is not None}
+    return frozenset(
+        each.name
+        for each in fields(kind)
+        if each.name in columns
+        and not (each.default is MISSING and each.default_factory is MISSING)
+    )
 
 
 def blank(kind: type[R], **known: Any) -> R:
@@ -228,9 +272,15 @@ def _read(part: Part, row: Mapping[str, Any]) -> Any:
     return _value(part.column.kind, value)
 
 
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no moment.")
+    return datetime.fromisoformat(value)
+
+
 def _value(kind: Any, value: Any) -> Any:
-    if kind is datetime and isinstance(value, str):
-        return datetime.fromisoformat(value)
+    if kind is datetime and not isinstance(value, datetime):
+        return _moment(value)
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
         return value if isinstance(value, kind) else record_of(kind, value)
     if kind is float or (isinstance(kind, type) and issubclass(kind, enum.Enum)):

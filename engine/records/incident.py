@@ -1,4 +1,8 @@
-"""Something that is wrong for a while."""
+"""
+Something that is wrong for a while: as people ask for it, and as it is remembered of a group from snapshot to snapshot.
+
+Who reads how that goes on: `evenkeel.engine.incidents.course`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,179 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.columns import column
+from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.model import Cause, IncidentState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseSpan:
+    """One thing that is wrong with a group, from the first snapshot that showed it to the newest."""
+
+    cause: Cause = field(metadata=column("What is wrong."))
+    since: datetime = field(metadata=column("When it began, as far as snapshots tell."))
+    last_seen_at: datetime = field(metadata=column("When it was last seen."))
+    looks: Int32 = field(
+        metadata=column(
+            "In how many snapshots in a row it was seen.", unit=Unit.SNAPSHOTS, at_least=0
+        )
+    )
+    amount: float | None = field(
+        metadata=column(
+            "How bad it is, more is worse: seconds behind, records lost, seconds that it lasts; null unknown.",
+            unit=Unit.BY_CAUSE,
+            none=True,
+        )
+    )
+    facts: tuple[Fact, ...] = field(
+        default=(), metadata=column("With names and numbers, as last seen.")
+    )
+    missed: Int32 = field(
+        default=0,
+        metadata=column(
+            "In how many snapshots in a row since then it was not seen.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        ),
+    )
+    earlier_looks: Int32 = field(
+        default=0,
+        metadata=column(
+            "In how many of them it was seen before the group was well in between.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """What the readers of an incident have been told of it last."""
+
+    alert_key: str = field(
+        metadata=column("The message that stands for the incident: its own, or a digest.")
+    )
+    channel: str = field(metadata=column("Where that is."))
+    cause: Cause = field(metadata=column("The worst cause that they know."))
+    amount: float | None = field(
+        metadata=column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
+    )
+    at: datetime = field(metadata=column("When that was true."))
+    causes: tuple[Cause, ...] = field(
+        default=(), metadata=column("All that they know to be wrong, or to have been.")
+    )
+    updates: Int32 = field(
+        default=0, metadata=column("How often the message was changed.", at_least=0)
+    )
+    in_digest: bool = field(
+        default=False, metadata=column("Whether it was one of many in a digest.")
+    )
+    among: Int32 = field(
+        default=0,
+        metadata=column("How many groups that digest named; 0: it is none.", at_least=0),
+    )
+    seen_at: datetime | None = field(
+        default=None, metadata=column("When the cause that they go by was last seen.")
+    )
+    left: Cause | None = field(
+        default=None,
+        metadata=column(
+            "What they go by since they were told that a worse cause has ended; null: by the worst.",
+            none=True,
+        ),
+    )
+    eased: tuple[Cause, ...] = field(
+        default=(), metadata=column("The causes of which they were told that they ended.")
+    )
+    well: tuple[str, ...] = field(
+        default=(),
+        metadata=column("Which of them are well again; kept by one of those that are not."),
+    )
+
+    @property
+    def goes_by(self) -> Cause:
+        """The cause that they take to be the worst now."""
+        return self.left or self.cause
+
+    pagers: tuple[str, ...] = field(
+        default=(), metadata=column("The channels of the webhooks that were told of it.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentCourse:
+    """What is remembered of a group with which something is wrong; of one that is well, nothing."""
+
+    key: str = field(
+        metadata=column("Our own id of the incident, the same from its beginning to its end.")
+    )
+    group_id: str = field(metadata=column("The consumer group."))
+    state: IncidentState = field(metadata=column("How far it has come."))
+    cause: Cause = field(metadata=column("The most severe thing that is, or was, wrong."))
+    causes: tuple[CauseSpan, ...] = field(
+        metadata=column("All that is wrong now, the most severe first.")
+    )
+    began_at: datetime = field(metadata=column("When it began, as far as snapshots tell."))
+    began_snapshot_id: str = field(metadata=column("The first snapshot that showed it."))
+    good_snapshot_id: str | None = field(
+        metadata=column(
+            "The last snapshot in which the group was well; null where none is known.", none=True
+        )
+    )
+    opened_at: datetime | None = field(
+        default=None, metadata=column("When it was worth telling; null before.")
+    )
+    closed_at: datetime | None = field(default=None, metadata=column("When it was over."))
+    well_since: datetime | None = field(
+        default=None, metadata=column("Since when the group is well; null while it is not.")
+    )
+    unseen_since: datetime | None = field(
+        default=None,
+        metadata=column(
+            "Since when no snapshot shows any of it, be the group well or not; null while one does, or is unknown.",
+            none=True,
+        ),
+    )
+    well_looks: Int32 = field(
+        default=0,
+        metadata=column("In how many snapshots in a row nothing was seen of it.", at_least=0),
+    )
+    already_so: bool = field(
+        default=False,
+        metadata=column("Whether it was so already when the cluster was first looked at."),
+    )
+    over_at: datetime | None = field(
+        default=None,
+        metadata=column(
+            "When the incident before this one was over; null where that is long ago, or none was.",
+            none=True,
+        ),
+    )
+    returns: Int32 = field(
+        default=0,
+        metadata=column(
+            "How often it came back after it was over, or well for a while.", at_least=0
+        ),
+    )
+    comes_since: datetime | None = field(
+        default=None,
+        metadata=column("Since when it comes and goes; null: it came once.", none=True),
+    )
+    present: Cause | None = field(
+        default=None,
+        metadata=column(
+            "The worst of what is there now and has itself lasted; null: nothing.", none=True
+        ),
+    )
+    readers: Readers | None = field(
+        default=None,
+        metadata=column("What its readers know; null while nobody has been told."),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentRow:
-    """Something that is wrong for a while: at most one open of each kind per cluster and group."""
+    """Something that is wrong for a while: at most one open per group, one of each kind per pipeline of a cluster."""
 
     incident_id: int | None = field(
         default=None, metadata=column("Number of the incident.", generated=True)
@@ -24,13 +195,110 @@ class IncidentRow:
             "The consumer group; null when the whole cluster is concerned.", head="Group", none=True
         ),
     )
-    kind: str = field(metadata=column("What is wrong."))
+    key: str | None = field(
+        default=None,
+        metadata=column(
+            "Our own id of the incident of a group, the same from beginning to end; null for one of the pipeline."
+        ),
+    )
+    kind: str = field(metadata=column("What is wrong; of a group the worst that was seen."))
     severity: str = field(metadata=column("How bad it is."))
-    opened_at: datetime = field(metadata=column("When it was first seen."))
+    began_at: datetime | None = field(
+        default=None,
+        metadata=column("When it began, as far as is known; null where only its opening is."),
+    )
+    opened_at: datetime = field(
+        metadata=column("When it was first seen; of a group, when it was worth telling.")
+    )
     last_seen_at: datetime = field(metadata=column("When it was last seen."))
     closed_at: datetime | None = field(
         default=None, metadata=column("When it was over; null while it is open.")
     )
+    told_at: datetime | None = field(
+        default=None,
+        metadata=column("When its message first arrived; null: nobody has been told.", none=True),
+    )
+    alert_key: str | None = field(
+        default=None,
+        metadata=column(
+            "Key of the message that stands for it, its own or a digest; null while nobody is to be told."
+        ),
+    )
+    owner: str | None = field(
+        default=None,
+        metadata=column("Who owns the group; null where that is not configured.", none=True),
+    )
+    summary: str | None = field(
+        default=None,
+        metadata=column("What is wrong, in words; null for one of the pipeline.", none=True),
+    )
+    causes: tuple[CauseSpan, ...] = field(
+        default=(),
+        metadata=column(
+            "All that is wrong, the worst first: a list of {cause, since, amount, facts ...}."
+        ),
+    )
+    good_snapshot_id: str | None = field(
+        default=None,
+        metadata=column(
+            "The last snapshot in which the group was well; null where none is known.", none=True
+        ),
+    )
     facts: Mapping[str, Any] = field(
         default_factory=dict, metadata=column("What is known about it, by name.")
     )
+
+    @classmethod
+    def of_group(
+        cls, course: IncidentCourse, *, cluster: str, at: datetime, owner: str | None, summary: str
+    ) -> IncidentRow | None:
+        """
+        What people are shown of the incident of a group; None while it is only suspected.
+
+        Args:
+            course: How far it has come.
+            cluster: Configured name of the cluster.
+            at: When the reading of the newest snapshot ended.
+            owner: Who owns the group, if that is configured.
+            summary: What is wrong, in words.
+        """
+        if course.opened_at is None:
+            return None
+        seen = [span.last_seen_at for span in course.causes]
+        return cls(
+            cluster=cluster,
+            group_id=course.group_id,
+            key=course.key,
+            kind=course.cause.value,
+            severity="critical" if course.cause.is_critical else "warning",
+            began_at=course.began_at,
+            opened_at=course.opened_at,
+            last_seen_at=max(seen, default=course.well_since or at),
+            closed_at=course.closed_at,
+            alert_key=course.readers.alert_key if course.readers else None,
+            owner=owner,
+            summary=summary,
+            causes=course.causes,
+            good_snapshot_id=course.good_snapshot_id,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchRow:
+    """How far the groups of a cluster have been watched for incidents."""
+
+    cluster: str = field(metadata=column("Configured name of the cluster."))
+    snapshot_id: str = field(
+        metadata=column("The newest snapshot that was looked at, also one that has no row.")
+    )
+    at: datetime = field(metadata=column("When its reading ended."))
+    first_at: datetime = field(metadata=column("When the reading of the first one ended."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CourseRow:
+    """What the next snapshot has to know of a group with which something is wrong, or may be."""
+
+    cluster: str = field(metadata=column("Configured name of the cluster."))
+    group_id: str = field(metadata=column("The consumer group."))
+    course: IncidentCourse = field(metadata=column("How far its incident has come, as JSON."))

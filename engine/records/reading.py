@@ -26,6 +26,12 @@ class BrokerRow(OfSnapshot):
             "Whether it lets consumers read from the nearest replica (KIP-392).", added=True
         )
     )
+    group_assignors: tuple[str, ...] | None = field(
+        metadata=column(
+            "Assignors of KIP-848 groups that it has (group.consumer.assignors), by the names that members ask for.",
+            added=True,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +128,12 @@ class MemberRow(OfSnapshot):
     user_data: bytes | None = field(
         metadata=column(
             "What it sent to the group's strategy, of a strategy that is not known; null otherwise.",
+            added=True,
+        )
+    )
+    follows: str | None = field(
+        metadata=column(
+            "By which strategy the plan was made that it follows, as its leader says; null: none.",
             added=True,
         )
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evenkeel.engine.columns import Int32, Unit, as_in, column
-from evenkeel.engine.figures import Score
+from evenkeel.engine.columns import Int32, Unit, as_in, column, missing_where
+from evenkeel.engine.figures import Forecast, Score
+from evenkeel.engine.model import Deployment, Diagnosis, Feasibility
 from evenkeel.engine.records.candidate import CandidateRow
+from evenkeel.engine.records.metrics import GroupMetrics
 from evenkeel.engine.records.snapshot import SnapshotRow
 from evenkeel.engine.records.views import SnapshotHealth
 
@@ -35,6 +37,55 @@ class FrontierRow:
     )
     moves: Int32 = field(metadata=as_in(Score, "moves"))
     newly_owned: Int32 = field(metadata=as_in(Score, "newly_owned"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfRow:
+    """What a strategy would make of a group after changes; `live` is the group as it is."""
+
+    strategy: str = field(metadata=as_in(CandidateRow, "strategy"))
+    is_running: bool | None = field(metadata=as_in(CandidateRow, "is_running"))
+    deployment: Deployment = field(metadata=as_in(CandidateRow, "deployment"))
+    feasibility: Feasibility = field(metadata=as_in(CandidateRow, "feasibility"))
+    reason: str = field(metadata=as_in(CandidateRow, "reason"))
+    replay: str | None = field(metadata=as_in(CandidateRow, "replay"))
+    members: Int32 = field(metadata=column("Number of members.", unit=Unit.MEMBERS, at_least=0))
+    idle_members: Int32 | None = field(metadata=as_in(GroupMetrics, "idle_members"))
+    partitions: Int32 = field(
+        metadata=column(
+            "Number of partitions of the topics that its members subscribe to.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    diagnosis: Diagnosis | None = field(metadata=as_in(GroupMetrics, "diagnosis"))
+    diagnosis_reason: str | None = field(metadata=as_in(GroupMetrics, "diagnosis_reason"))
+    fewest_members: Int32 | None = field(
+        metadata=column(
+            "Smallest number of members that keeps up; null when there is none, or it is not known.",
+            unit=Unit.MEMBERS,
+            at_least=1,
+            head="Members\nneeded",
+        )
+    )
+    enough_members: Int32 | None = field(
+        metadata=column(
+            "Smallest number of members that is known to keep up, though fewer may.",
+            unit=Unit.MEMBERS,
+            at_least=1,
+        )
+    )
+    fewest_members_reason: str | None = field(
+        metadata=column("Why a smaller number of members does not keep up, or why none is known.")
+    )
+    most_members: Int32 | None = field(
+        metadata=column(
+            "Largest number of members of which nobody is idle.", unit=Unit.MEMBERS, at_least=0
+        )
+    )
+    findings: tuple[str, ...] = field(metadata=as_in(CandidateRow, "findings"))
+    score: Score | None = field(metadata=missing_where("moves"))
+    forecast: Forecast | None = field(metadata=missing_where("forecast_lag_expected"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,3 +109,18 @@ class SnapshotRow:
             none=True,
         )
     )
+    rolled_up_at: datetime | None = field(
+        metadata=column(
+            "When it was last counted in its hour; null: not yet, or something of it was stored since."
+        )
+    )
+    checks: Int32 | None = field(
+        metadata=column(
+            "Number of expectations that were checked; null when none was, or not counted."
+        )
+    )
+    thinned_at: datetime | None = field(
+        metadata=column(
+            "When its metrics, candidates and repeated advice were forgotten here; null: what it got is here."
+        )
+    )

@@ -48,3 +48,9 @@ class StepRun:
         default=None,
         metadata=column("Why it failed or was skipped, in one line; null when it was not."),
     )
+    link: str | None = field(
+        default=None,
+        metadata=column(
+            "Address of the task in Airflow, one for all tries of a run; null elsewhere."
+        ),
+    )

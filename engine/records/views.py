@@ -1,4 +1,4 @@
-"""What the database's views show: rows of the tables, and what only a view knows of them."""
+"""What the database's views show of the newest snapshots: rows of the tables, and what only a view knows of them."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class StrategyScoreboard(CandidateColumns):
         metadata=column("Whether the advice of that snapshot is to switch to it.")
     )
     taken_at: datetime = field(metadata=TAKEN_AT)
+    age_seconds: float = field(metadata=AGE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,14 +158,3 @@ class AdviceScorecard:
             "Until when the strategy is not advised to the group; null: it is not muted."
         )
     )
-
-
-VIEWS: Mapping[str, type] = {
-    "newest_snapshot": NewestSnapshot,
-    "latest_lag": LatestLag,
-    "strategy_scoreboard": StrategyScoreboard,
-    "latest_advice": LatestAdvice,
-    "advice_scorecard": AdviceScorecard,
-    "snapshot_health": SnapshotHealth,
-}
-"""What a row is of each view of the database."""

@@ -8,6 +8,7 @@ everything after it can.
 
 from evenkeel.engine.steps.advise import advise
 from evenkeel.engine.steps.alert import alert, watch
+from evenkeel.engine.steps.backfill import backfill
 from evenkeel.engine.steps.catching_up import (
     Turn,
     measured_now,
@@ -28,12 +29,14 @@ from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_sched
 from evenkeel.engine.steps.snapshot import take_snapshot
 from evenkeel.engine.steps.upkeep import upkeep
 from evenkeel.engine.steps.validation import distrusted, record_validation, withheld_groups
+from evenkeel.engine.steps.watch_groups import watch_groups
 
 __all__ = [
     "GroupWithPast",
     "Turn",
     "advise",
     "alert",
+    "backfill",
     "compute_metrics",
     "distrusted",
     "groups_with_past",
@@ -56,5 +59,6 @@ __all__ = [
     "unvalidated",
     "upkeep",
     "watch",
+    "watch_groups",
     "withheld_groups",
 ]

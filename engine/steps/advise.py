@@ -39,7 +39,7 @@ def advise(
 
     Advice is stored for all groups of a snapshot or for none: after a run by hand for some of them, on a snapshot
     that has no candidates of the others, there is nothing to keep yet. A group that is gone before it was done with its
-    advice gets a last row.
+    advice gets a last row. What the history needs only of the newest snapshots is then forgotten of the others.
 
     Returns:
         The advice rows of this run (those kept earlier if this is a repetition with the same outcome).
@@ -61,6 +61,7 @@ def advise(
     rows = [advice_row(each, snapshot_id, cluster, settings) for each in followed]
     if is_whole:
         history.store_advice(snapshot_id, rows)
+        history.thin(cluster, settings.keep_detail_hours)
     return rows
 
 
@@ -216,6 +217,7 @@ def advice_row(followed: Followed, snapshot_id: str, cluster: str, settings: Set
         state=advice.state,
         state_since=advice.state_since,
         course=followed.course,
+        owner=settings.rule(cluster, advice.group).owner,
         config_version=settings.version,
         created_at=utc_now(),
         moves=tuple(advice.moves),

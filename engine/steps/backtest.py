@@ -7,27 +7,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-import numpy as np
-
 from evenkeel.engine.advice.afterwards import within
+from evenkeel.engine.alerting.events import GroupEvent
 from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.forecast import (
     HORIZON_SECONDS,
     SOON_SECONDS,
-    STEPS,
     futures,
     load_of,
     outlooks,
+    step_after,
 )
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import ALL, Lake
+from evenkeel.engine.steps.learning import learned_of
 from evenkeel.engine.steps.measure import observed_of
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
-from evenkeel.engine.steps.telling import Looked, Message, Telling
+from evenkeel.engine.steps.telling import Advised, Looked, Message, Telling
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
+from evenkeel.engine.steps.watching import Watching
 
 AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
 """Seconds ahead for which a forecast is held against what came."""
@@ -62,7 +63,10 @@ class ForecastCheck:
     realised: int | None = None
 
 
-Event = DiagnosisChange | ForecastCheck | Message
+Said = Message | GroupEvent
+"""What would have been told: of the advice of a group, or of what is wrong with groups."""
+
+Event = DiagnosisChange | ForecastCheck | Said
 
 
 def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -> Iterator[Event]:
@@ -79,10 +83,45 @@ def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -
         Changes of diagnoses and messages as they come; a forecast once it is known what came of it, the last ones at
         the end.
     """
-    walk = _Walk(lake, settings, cluster)
-    for snapshot_id in lake.snapshots(cluster, limit=ALL)[::-1]:
-        yield from walk.step(snapshot_id, pattern)
-    yield from walk.rest()
+    for passed in walk(lake, settings, cluster, pattern):
+        yield from passed.events
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Passed:
+    """
+    A snapshot that was gone through, or the end of all of them.
+
+    Attributes:
+        snapshot_id: The snapshot; None at the end.
+        looked: What the pipeline had of it; None where validation rejected it, and at the end.
+        advised: What it made of that.
+        events: What there is to say.
+    """
+
+    snapshot_id: str | None
+    looked: Looked | None = None
+    advised: Advised | None = None
+    events: tuple[Event, ...] = ()
+
+
+def walk(
+    lake: Lake, settings: Settings, cluster: str, pattern: str = "*", limit: int = ALL
+) -> Iterator[Passed]:
+    """
+    The same, snapshot by snapshot, with all that was made of each.
+
+    Args:
+        lake, settings, cluster, pattern: As for `backtest`.
+        limit: At most so many snapshots, the newest.
+    """
+    going = _Walk(lake, settings, cluster)
+    for snapshot_id in lake.snapshots(cluster, limit=limit)[::-1]:
+        events = tuple(going.step(snapshot_id, pattern))
+        looked = going.looked
+        advised = going.telling.newest if looked else None
+        yield Passed(snapshot_id=snapshot_id, looked=looked, advised=advised, events=events)
+    yield Passed(snapshot_id=None, events=tuple(going.rest()))
 
 
 @dataclass(kw_only=True)
@@ -103,10 +142,13 @@ class _Walk:
         self.earlier: list[GroupBatch | None] = []
         self.learned: dict[str, float] = {}
         self.stories: dict[str, _Story] = {}
+        self.watching = Watching(lake, settings, cluster)
         self.telling = Telling(settings, cluster)
+        self.looked: Looked | None = None
 
     def step(self, snapshot_id: str, pattern: str) -> Iterator[Event]:
         """The next snapshot; one that validation rejected is passed over, by those after it as well."""
+        self.looked = None
         if rejected_as_a_whole(self.lake, snapshot_id, "snapshot"):
             self._remember(None)
             return
@@ -135,12 +177,10 @@ class _Walk:
             seen=seen,
             listed=None if facts.get("problems") else listed,
         )
+        self.looked = looked
+        yield from self.watching.step(looked)
         yield from self.telling.step(looked)
-        self.learned = {
-            header.group: seconds
-            for header, seconds in zip(batch.headers, seen.commit_interval.tolist(), strict=True)
-            if not np.isnan(seconds) and header.error is None and header.group not in withheld
-        }
+        self.learned = learned_of(seen, withheld)
         trusted = [name for name in names if name not in withheld]
         whole = batch if len(trusted) == len(names) else None
         self._remember(whole or read_batch(self.lake, self.settings, snapshot_id, trusted))
@@ -202,7 +242,7 @@ def _forecasts(seen: Observation, number: int) -> list[ForecastCheck]:
     lag = outlooks(load, [load.owner], futures(load.arrivals.sum(axis=1))).lag[0]
     checks = []
     for seconds in AHEAD:
-        low, expected, high = lag[round(seconds / HORIZON_SECONDS * STEPS) - 1].tolist()
+        low, expected, high = lag[step_after(seconds)].tolist()
         checks.append(
             ForecastCheck(
                 at=header.taken_at,

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from evenkeel.engine.datasets.arrays import named
-from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.errors import EvenkeelError, Infeasible, InputError
 from evenkeel.engine.facts import PROOF, Fact, FactKind, fact, finding, of_kind
-from evenkeel.engine.model import NONE, Candidate, Deployment, Feasibility
+from evenkeel.engine.model import NONE, Candidate, Deployment, Feasibility, GroupHeader
 from evenkeel.engine.records import CandidateColumns, CandidateRow, record_of, table_of
 from evenkeel.engine.scoring import Moves
-from evenkeel.engine.wording import how, proof, reasons, replay, words
+from evenkeel.engine.wording import how, look_again, proof, reasons, replay, words
 
 
 def infeasible(
@@ -48,6 +48,29 @@ class Proposal:
 
     row: CandidateRow
     moves: Moves | None
+
+
+def answer_of(
+    group: GroupHeader, proposals: Sequence[Proposal], strategy: str
+) -> tuple[CandidateRow, Moves]:
+    """
+    A strategy's row for a group and what it would move.
+
+    Raises:
+        InputError: There is no such strategy.
+        Infeasible: It has no answer for the group.
+    """
+    rows = {each.row.strategy: each for each in proposals}
+    if strategy not in rows:
+        raise InputError(f"there is no strategy {strategy!r}.", fix=f"There are {', '.join(rows)}.")
+    row, changed = rows[strategy].row, rows[strategy].moves
+    if changed is None:
+        why = row.reason.removesuffix(".")
+        raise Infeasible(
+            f"{strategy} has no answer for group {row.group_id}: {why}.",
+            fix=look_again(group),
+        )
+    return row, changed
 
 
 def proposal(

@@ -6,9 +6,12 @@ import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evenkeel.engine.datasets.arrays import coded_of
+from evenkeel.engine.model import NONE
 from evenkeel.engine.ports import Lake
 
 CHUNK = 50_000
@@ -83,8 +86,8 @@ def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:
     """
     names = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
     members = lake.read("members", [snapshot_id], columns=["group_id", "subscription"])
-    topics = lake.read("partitions", [snapshot_id], columns=["topic"])["topic"]
-    committed = lake.read("commits", [snapshot_id], columns=["group_id"])["group_id"]
+    topics = lake.read("partitions", [snapshot_id], columns=["topic"], coded=True)["topic"]
+    committed = lake.read("commits", [snapshot_id], columns=["group_id"], coded=True)["group_id"]
     commits, consumers = _counts(committed), _counts(members["group_id"])
     subscribed = _subscribed(members, _counts(topics))
     return {
@@ -95,8 +98,9 @@ def work_of(lake: Lake, snapshot_id: str, pattern: str = "*") -> dict[str, int]:
 
 
 def _counts(column: pa.ChunkedArray) -> dict[str, int]:
-    counted = pc.value_counts(column)
-    return dict(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
+    numbers, texts = coded_of(column)
+    counts = np.bincount(numbers[numbers != NONE], minlength=len(texts))
+    return dict(zip(texts.to_pylist(), counts.tolist(), strict=True))
 
 
 def _subscribed(members: pa.Table, sizes: Mapping[str, int]) -> dict[str, int]:

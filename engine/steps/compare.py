@@ -7,14 +7,11 @@ What either snapshot does not know is not compared, and said so; it never counts
 from __future__ import annotations
 
 import fnmatch
-import glob
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import pyarrow.compute as pc
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import problems_of
@@ -28,7 +25,7 @@ from evenkeel.engine.steps.difference import (
     Relocated,
     TopicChange,
 )
-from evenkeel.engine.steps.reading import groups_at
+from evenkeel.engine.steps.reading import read_batch
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import several
 
@@ -78,7 +75,7 @@ def compare(lake: Lake, settings: Settings, earlier: str, later: str, name: str)
         SnapshotNotFound: The lake does not hold one of the snapshots.
     """
     ids = {"earlier": earlier, "later": later}
-    found = {word: _group(lake, settings, one, name) for word, one in ids.items()}
+    found = {word: group_of(lake, settings, one, name) for word, one in ids.items()}
     doubts = tuple(line for word, one in ids.items() for line in _doubts(lake, word, one, name))
     before, after = found["earlier"], found["later"]
     if before is None or after is None:
@@ -89,8 +86,9 @@ def compare(lake: Lake, settings: Settings, earlier: str, later: str, name: str)
     return Difference(present=(True, True), unknown=unknown, **told)
 
 
-def _group(lake: Lake, settings: Settings, snapshot_id: str, name: str) -> GroupSnapshot | None:
-    return next(groups_at(lake, settings, snapshot_id, glob.escape(name)), None)
+def group_of(lake: Lake, settings: Settings, snapshot_id: str, name: str) -> GroupSnapshot | None:
+    """A group as a snapshot saw it; None where that does not have it."""
+    return next(iter(read_batch(lake, settings, snapshot_id, [name]).groups), None)
 
 
 def _doubts(lake: Lake, word: str, snapshot_id: str, name: str) -> Iterator[str]:
@@ -104,14 +102,12 @@ def _doubts(lake: Lake, word: str, snapshot_id: str, name: str) -> Iterator[str]
 
 
 def _side(lake: Lake, word: str, group: GroupSnapshot, topics: set[str]) -> _Side:
-    rows = lake.read("groups", [group.snapshot_id])
-    header = rows.filter(pc.equal(rows["group_id"], group.group)).to_pylist()[0]
+    header = lake.read("groups", [group.snapshot_id], groups=[group.group]).to_pylist()[0]
     known: dict[str, tuple[str | None, set[int]]] = {}
     columns = ("topic", "topic_id", "partition")
-    table = lake.read("partitions", [group.snapshot_id]).select(columns)
+    table = lake.read("partitions", [group.snapshot_id], topics=topics, columns=columns)
     for topic, topic_id, partition in zip(*(table[c].to_pylist() for c in columns), strict=True):
-        if topic in topics:
-            known.setdefault(topic, (topic_id, set()))[1].add(partition)
+        known.setdefault(topic, (topic_id, set()))[1].add(partition)
     facts = lake.manifest("snapshot", group.snapshot_id).facts
     shown = {topic: (topic_id, frozenset(own)) for topic, (topic_id, own) in known.items()}
     return _Side(word=word, group=group, header=header, facts=facts, topics=shown)

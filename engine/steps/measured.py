@@ -24,6 +24,7 @@ from evenkeel.engine.errors import LakeError
 from evenkeel.engine.facts import Fact, reason
 from evenkeel.engine.figures import Figures
 from evenkeel.engine.forecast import Load, capacity_of
+from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import (
     NONE,
     CapacityBasis,
@@ -39,7 +40,7 @@ from evenkeel.engine.scoring import Judge
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.judging import judge_of
 from evenkeel.engine.steps.kept_past import PastColumns
-from evenkeel.engine.steps.measure import measure_batch
+from evenkeel.engine.steps.measure import observed_of, tables_of
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
 from evenkeel.engine.steps.validation import withheld_groups
 
@@ -237,7 +238,11 @@ def _fits(batch: GroupBatch, partitions: pa.Table, start: Ints) -> Flags:
 
 
 def measured_at_once(
-    settings: Settings, groups: BatchWithPast, *, every: bool = True
+    settings: Settings,
+    groups: BatchWithPast,
+    *,
+    seen: Observation | None = None,
+    every: bool = True,
 ) -> tuple[dict[str, pa.Table], list[MeasuredGroup]]:
     """
     The metrics of some groups, and the groups beside them, for whoever has no lake in between.
@@ -245,9 +250,11 @@ def measured_at_once(
     Args:
         settings: The configuration.
         groups: The groups and their past.
+        seen: What the numbers say of them, where that is known already.
         every: Whether also groups that need no forecast can have one.
     """
-    tables = measure_batch(settings, groups, every=every)
+    seen = seen or observed_of(settings, groups)
+    tables = tables_of(settings, groups, seen, every=every)
     return tables, measured_of(groups.batch, tables, groups.withheld)
 
 

@@ -276,7 +276,10 @@ class _Numbers:
         ages = np.where(counted, seen.time_lag.seconds, np.nan)
         self.time_lag = _numbers(max_by(np.where(np.isnan(ages), -np.inf, ages), start, -np.inf))
         delays = np.where(counted & ~np.isnan(seen.delay), seen.delay, -np.inf)
-        self.delay = _numbers(max_by(delays, start, -np.inf))
+        # where nobody is there and no commit was seen, nobody knows how far the next one would have been off
+        late = count_by(counted & (np.nan_to_num(seen.time_lag.seconds) > 0), start) > 0
+        guessed = late & (batch.members.counts == 0) & np.isnan(seen.commit_interval)
+        self.delay = _numbers(np.where(guessed, np.nan, max_by(delays, start, -np.inf)))
         self.commit_interval = _numbers(seen.commit_interval)
         left = np.where(counted, seen.time_to_loss, np.nan)
         some = count_by(~np.isnan(left), start) > 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from evenkeel.engine.advice.price import Pauses, Price, gives_up_everything, price
 from evenkeel.engine.assignor import GroupSpec
 from evenkeel.engine.config import Policy
@@ -33,11 +31,9 @@ def with_forecasts(
         policy: How long rebalances and restarts take it.
         candidates: One per strategy.
     """
-    if load is None:
+    if load is None or all(each.assignment is None for each in candidates):
         return list(candidates)
-    pauses = Pauses(
-        rebalance_seconds=policy.rebalance_seconds, restart_seconds=policy.restart_seconds
-    )
+    pauses = Pauses.of(policy)
     placed = {
         each.strategy: each.assignment.owner for each in candidates if each.assignment is not None
     }
@@ -63,9 +59,8 @@ def _price(
     could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
     if candidate.deployment is Deployment.LIVE or not could:
         return None
-    static = np.array([name is not None for name in spec.instance_ids], np.bool_)
     eager = gives_up_everything(group, candidate.strategy, candidate.how)
-    return price(candidate.how, static, spec.owner, owner, eager=eager, pauses=pauses)
+    return price(candidate.how, spec.static, spec.owner, owner, eager=eager, pauses=pauses)
 
 
 def _priced(forecast: Forecast, paid: Price | None) -> Forecast:

@@ -1,9 +1,9 @@
 """
-The rows of a Kafka Streams application: what each rack strategy would make of its tasks.
+The rows of a Kafka Streams application: what each strategy for tasks would make of them.
 
 A strategy places tasks on clients; which of a client's threads takes one is Kafka's affair, so what hangs on threads
-(lag and number of partitions per member, what becomes of them) is unknown in its rows. Strategies for partitions are
-infeasible here.
+(lag and number of partitions per member, what becomes of them) is unknown in its rows. The broker's own of a KIP-1071
+group gives tasks to threads, and its row is complete. Strategies for partitions are infeasible here.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from dataclasses import replace
 import numpy as np
 
 from evenkeel.engine.advice import runs, unfit
+from evenkeel.engine.advice.price import Pauses, Price, instances_of, price
 from evenkeel.engine.advice.tasks import task_feasibility, task_reach
 from evenkeel.engine.assignor import GroupSpec, spec_of
 from evenkeel.engine.assignors import every
 from evenkeel.engine.assignors.live import Live
-from evenkeel.engine.config import Settings
+from evenkeel.engine.config import Settings, StreamsSettings
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.engine.facts import Fact, FactKind, reason
+from evenkeel.engine.facts import Fact, FactKind, note, reason
 from evenkeel.engine.figures import Score
-from evenkeel.engine.forecast import forecasts
+from evenkeel.engine.forecast import Load, forecasts
 from evenkeel.engine.model import (
     NONE,
     Assignment,
     Candidate,
     Feasibility,
     GroupSnapshot,
+    GroupType,
     Indices,
 )
 from evenkeel.engine.records import keys_of
@@ -37,7 +39,12 @@ from evenkeel.engine.steps.candidate_rows import Proposal, infeasible, proposal,
 from evenkeel.engine.steps.measured import Measured, judge_of_measured
 from evenkeel.engine.streams.compare import PlacementOutcome, outcome, presumed, seen_to_run
 from evenkeel.engine.streams.live import Running, running
-from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.settings import (
+    RackStrategy,
+    StickyTasks,
+    TaskStrategy,
+    task_strategies,
+)
 from evenkeel.engine.streams.threads import thread_of
 
 _Row = tuple[Candidate, Moves | None]
@@ -45,7 +52,8 @@ _Row = tuple[Candidate, Moves | None]
 
 def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> Iterator[Proposal]:
     """
-    One per strategy of an application: what it has, the rack strategies, then those for partitions.
+    One per strategy of an application: what it has, the sticky one it runs, if it does, the rack strategies, then those
+    for partitions.
 
     Args:
         settings: The configuration.
@@ -57,31 +65,36 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
     judge = judge_of_measured(group, measured, spec, rule)
     present, visible = [reason("live_assignment")], None
     assumed: tuple[Fact, ...] = ()
-    placements: dict[RackStrategy, PlacementOutcome | EvenkeelError]
+    configured = rule.streams or StreamsSettings()
+    strategies = task_strategies(configured.task_assignor, kip_1071=group.type is GroupType.STREAMS)
+    placements: dict[TaskStrategy, PlacementOutcome | EvenkeelError]
     try:
-        live = running(group, rule.streams)
+        live = running(group, configured)
+        # what rack strategies would place has their own assignor's costs
+        usual = configured.model_copy(update={"task_assignor": "high-availability"})
+        by_racks = running(group, usual) if live.own is StickyTasks.CLIENT else live
     except EvenkeelError as problem:
-        placements = dict.fromkeys(RackStrategy, problem)
+        placements = dict.fromkeys(strategies, problem)
     else:
-        present += [live.not_emulated] if live.not_emulated else []
-        placements = {strategy: _outcome(live, strategy) for strategy in RackStrategy}
+        placements = {
+            strategy: _outcome(by_racks if isinstance(strategy, RackStrategy) else live, strategy)
+            for strategy in strategies
+        }
         placed = [each for each in placements.values() if isinstance(each, PlacementOutcome)]
         application, visible = presumed(live, placed), seen_to_run(live, placed)
         assumed = application.remarks
-    load, live_row = measured.load, replace(_live(present, spec, judge), notes=assumed)
-    if load is not None:
-        [ahead] = forecasts(load, [spec.owner], [None])
-        live_row = replace(live_row, forecast=ahead)
-    rows: list[_Row] = [(live_row, None)]
+    rows: list[_Row] = [(replace(_live(present, spec, judge), notes=assumed), None)]
     for strategy, placement in placements.items():
         is_running = runs(group, strategy.value) if visible is None else strategy in visible
         if isinstance(placement, PlacementOutcome):
             candidate, changed = _replayed_row(group, application, placement, spec, judge)
             rows.append((replace(candidate, is_running=is_running), changed))
         else:
-            reach = task_reach(group)
+            reach = task_reach(group, strategy)
             refused = infeasible(strategy.value, reach, refusal(placement), is_running=is_running)
             rows.append((refused, None))
+    pauses = Pauses.of(settings.policy(group.cluster, group.group))
+    rows = _with_forecasts(group, spec, measured.load, pauses, rows)
     done = {candidate.strategy for candidate, _ in rows}
     unfitting = unfit(group)
     why = [unfitting] if unfitting else []
@@ -95,7 +108,49 @@ def task_rows(settings: Settings, group: GroupSnapshot, measured: Measured) -> I
         yield proposal(keys, position, candidate, changed)
 
 
+def _with_forecasts(
+    group: GroupSnapshot,
+    spec: GroupSpec,
+    load: Load | None,
+    pauses: Pauses,
+    rows: Sequence[_Row],
+) -> list[_Row]:
+    """
+    The rows, those that know their members with what becomes of them, and what the broker would give with its price.
+    """
+    if load is None:
+        return list(rows)
+    known = [row for row, _ in rows if row.assignment is not None]
+    paid = [_price(group, spec, row, pauses) for row in known]
+    owners = [row.assignment.owner for row in known if row.assignment is not None]
+    held_up = [one.held_up_seconds if one else None for one in paid]
+    ahead = {
+        row.strategy: forecast if one is None else replace(forecast, price_restarts=one.restarts)
+        for row, one, forecast in zip(known, paid, forecasts(load, owners, held_up), strict=True)
+    }
+    return [(replace(row, forecast=ahead.get(row.strategy)), changed) for row, changed in rows]
+
+
+def _price(
+    group: GroupSnapshot, spec: GroupSpec, candidate: Candidate, pauses: Pauses
+) -> Price | None:
+    """What the next rebalance costs: an instance that restarts, and what moves; restoring its stores is not in it."""
+    if candidate.assignment is None or candidate.strategy == Live.name:
+        return None
+    then, instances = candidate.assignment.owner, instances_of(group)
+    return price(
+        candidate.how,
+        spec.static,
+        spec.owner,
+        then,
+        eager=False,
+        pauses=pauses,
+        instances=instances,
+    )
+
+
 def _live(reasons: Sequence[Fact], spec: GroupSpec, judge: Judge) -> Candidate:
+    now = Assignment(owner=spec.owner)
     return Candidate(
         strategy=Live.name,
         deployment=Live.deployment,
@@ -103,11 +158,12 @@ def _live(reasons: Sequence[Fact], spec: GroupSpec, judge: Judge) -> Candidate:
         reason=tuple(reasons),
         is_running=False,
         replay=(Fact(kind=FactKind.REPLAY, measure="next_rebalance"),),
-        score=judge.score(Assignment(owner=spec.owner)),
+        score=judge.score(now),
+        assignment=now,
     )
 
 
-def _outcome(live: Running, strategy: RackStrategy) -> PlacementOutcome | EvenkeelError:
+def _outcome(live: Running, strategy: TaskStrategy) -> PlacementOutcome | EvenkeelError:
     """What a strategy would lead to, or why it leads nowhere: one that fails costs the others nothing."""
     try:
         return outcome(live, strategy)
@@ -123,7 +179,7 @@ def _replayed_row(
     judge: Judge,
 ) -> _Row:
     assert placement.strategy is not None, "what a group has now is its live row"
-    deployment, name = task_reach(group), placement.strategy.value
+    deployment, name = task_reach(group, placement.strategy), placement.strategy.value
     judgement = task_feasibility(group, application, placement)
     if judgement.feasibility is Feasibility.INFEASIBLE:
         never = infeasible(name, deployment, *judgement.reason)
@@ -140,16 +196,19 @@ def _replayed_row(
         reason=judgement.reason,
         how=judgement.how,
         replay=tuple(_replayed(application, placement)),
-        notes=placement.remarks,
-        score=_by_client(judge.score(assignment), len(changed)),
+        notes=(*placement.remarks, *_restored(application, placement)),
+        score=_by_client(judge.score(assignment), len(changed), placement.thread is not None),
         proof=_proof(application, placement),
+        assignment=None if placement.thread is None else assignment,
     )
     return candidate, changed
 
 
 def _members(application: Running, placement: PlacementOutcome, spec: GroupSpec) -> Indices:
     """(P) the member that would read each partition of the group; NONE where no task does."""
-    thread = thread_of(placement.owner, application.client_of, application.thread)
+    thread = placement.thread
+    if thread is None:
+        thread = thread_of(placement.owner, application.client_of, application.thread)
     task_of = application.task_of
     names, number = spec.topics, spec.number_of.tolist()
     topic = spec.topic_of.tolist()
@@ -158,8 +217,10 @@ def _members(application: Running, placement: PlacementOutcome, spec: GroupSpec)
     return np.append(thread, np.int32(NONE))[task].astype(np.int32)
 
 
-def _by_client(score: Score, moved: int) -> Score:
-    """A score without what hangs on threads."""
+def _by_client(score: Score, moved: int, by_thread: bool) -> Score:
+    """A score whose moves are between clients, without what hangs on threads unless the strategy deals those."""
+    if by_thread:
+        return replace(score, moves=moved)
     return replace(
         score,
         partition_spread=None,
@@ -180,9 +241,21 @@ def _replayed(application: Running, placement: PlacementOutcome) -> Iterator[Fac
         yield Fact(kind=FactKind.REPLAY, measure="probing_rebalances")
 
 
+def _restored(application: Running, placement: PlacementOutcome) -> Iterator[Fact]:
+    """Which tasks stand still until their stores are built anew: the sticky assignors warm no copy up first."""
+    if not isinstance(placement.strategy, StickyTasks):
+        return
+    app, start, copies = application.app, application.copies_start, application.copies
+    was, then = application.owner, placement.owner
+    moved = np.flatnonzero(app.stateful & (was != then) & (was != NONE) & (then != NONE)).tolist()
+    bare = [app.tasks[t] for t in moved if then[t] not in copies[start[t] : start[t + 1]]]
+    if bare:
+        yield note("stores_restored", bare)
+
+
 def _proof(application: Running, placement: PlacementOutcome) -> tuple[Fact, ...]:
     """What is proven of a rack strategy's answer."""
-    if placement.strategy is RackStrategy.NONE or placement.racks_off is not None:
+    if placement.strategy in {RackStrategy.NONE, *StickyTasks} or placement.racks_off is not None:
         return ()
     crossing, tasks = int(placement.crossing.sum()), len(application.app.tasks)
     return (

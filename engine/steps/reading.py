@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -38,7 +39,7 @@ class BatchWithPast:
         batch: The groups.
         earlier: Their earlier snapshots, newest first; each has those of the groups that it can be trusted with.
         withheld: Why a group is withheld from judgement, by group id.
-        learned: Seconds between the commits of a group as its metrics had it one snapshot before, by group id.
+        learned: Seconds between the commits of a group as the newest metrics before had it, by group id.
     """
 
     batch: GroupBatch
@@ -154,6 +155,7 @@ def read_batch(
     names: Sequence[str],
     *,
     whole: bool = True,
+    like: GroupBatch | None = None,
 ) -> GroupBatch:
     """
     Some groups of one snapshot; those that it does not have are left out.
@@ -162,6 +164,7 @@ def read_batch(
         names: Their ids, which decide their order.
         whole: Whether all of it is read, or the columns `OF_THE_PAST` alone, and no changelogs of Kafka Streams
             applications; all else is unknown then.
+        like: The same groups in another snapshot, not whole either: what is the same is taken from there.
     """
     cluster, _ = split_snapshot_id(snapshot_id)
 
@@ -185,7 +188,7 @@ def read_batch(
     def read_committed(group: str) -> bool:
         return settings.rule(cluster, group).isolation == "read_committed"
 
-    return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names)
+    return batch_of_tables(tables, taken_at(lake, snapshot_id), read_committed, names, like=like)
 
 
 def _stores(lake: Lake, snapshot_id: str, groups: pa.Table) -> set[str]:
@@ -204,29 +207,28 @@ def read_with_past(
 ) -> BatchWithPast:
     """Some groups of a snapshot, with their earlier ones."""
     newest, *before = lookback.ids
-    earlier = []
+    earlier: list[GroupBatch] = []
     for one in before:
         trusted = [name for name in names if (one, name) not in lookback.distrusted]
-        earlier.append(read_batch(lake, settings, one, trusted, whole=False))
+        like = earlier[-1] if earlier else None
+        earlier.append(read_batch(lake, settings, one, trusted, whole=False, like=like))
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
         withheld={name: lookback.withheld[name] for name in names if name in lookback.withheld},
-        learned=_learned(lake, before, names),
+        learned=learned_before(lake, before, names),
     )
 
 
-def _learned(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """The commit intervals of groups in the metrics of the newest earlier snapshot, where it has any."""
-    if not before:
-        return {}
+def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
     columns = ["group_id", "commit_interval_seconds"]
-    try:
-        rows = lake.read("group_metrics", before[:1], groups=names, columns=columns)
-    except SnapshotNotFound:
-        return {}
-    pairs = zip(*(rows[column].to_pylist() for column in columns), strict=True)
-    return {name: seconds for name, seconds in pairs if seconds is not None}
+    for snapshot_id in before:
+        with suppress(SnapshotNotFound):
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=columns)
+            pairs = zip(*(rows[column].to_pylist() for column in columns), strict=True)
+            return {name: seconds for name, seconds in pairs if seconds is not None}
+    return {}
 
 
 def batches_at(

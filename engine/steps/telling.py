@@ -14,9 +14,9 @@ from datetime import datetime
 import pyarrow as pa
 
 from evenkeel.engine.advice.course import gone
+from evenkeel.engine.alerting.advice_news import News
 from evenkeel.engine.alerting.digest import MOVES, section
-from evenkeel.engine.alerting.outbox import news_of, owners_of
-from evenkeel.engine.alerting.policy import News
+from evenkeel.engine.alerting.queueing import news_of, owners_of
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.config import Policy, Settings
 from evenkeel.engine.message import Announcement, NewsKind, Section
@@ -56,6 +56,21 @@ class Message:
         """The group."""
         return self.news.group_id
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group, as one of many."""
+        return (self.group,)
+
+    @property
+    def kind(self) -> NewsKind:
+        """What was told of it."""
+        return self.news.kind
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        return self.section.heading
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Looked:
@@ -79,9 +94,25 @@ class Looked:
     listed: Collection[str] | None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Advised:
+    """
+    What the pipeline makes of a snapshot.
+
+    Attributes:
+        tables: Its metrics, and its candidates as far as they were looked at.
+        groups: The groups beside their metrics.
+        advice: What each was advised, by group id; also groups that are gone and had advice.
+    """
+
+    tables: Mapping[str, pa.Table]
+    groups: Sequence[MeasuredGroup]
+    advice: Mapping[str, AdviceRow]
+
+
 class Telling:
     """
-    From snapshot to snapshot: what was advised and told before.
+    From snapshot to snapshot: what was advised and told before, and in *newest* what the last one was made into.
 
     Args:
         settings: The configuration.
@@ -94,6 +125,7 @@ class Telling:
         self.announced: dict[str, Announcement] = {}
         self.advised: dict[str, list[datetime]] = {}
         self.checks: dict[str, tuple[AdviceCheck, ...]] = {}
+        self.newest: Advised | None = None
 
     def step(self, looked: Looked) -> list[Message]:
         """The next snapshot."""
@@ -106,6 +138,7 @@ class Telling:
         }
         tables["candidates"] = candidate_table([one for own in proposals.values() for one in own])
         advice = {row.group_id: row for row in self._advice(looked, tables)}
+        self.newest = Advised(tables=tables, groups=groups, advice=advice)
         given = [
             self._scored(advice[row.group_id], row, group, proposals[row.group_id])
             for group, row in zip(groups, metrics, strict=True)

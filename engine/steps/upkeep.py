@@ -1,15 +1,25 @@
-"""The daily step: what is too old goes from lake and history, and the lake's finished days become few files."""
+"""
+The hourly step: hours and days of groups are made, what is too old goes, and the lake's finished days become few files.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import LakeError
-from evenkeel.engine.ports import Compacted, Lake, LakeDay, SnapshotHistory
+from evenkeel.engine.ports import (
+    ClusterDay,
+    Compacted,
+    Lake,
+    LakeDay,
+    RollupHistory,
+    SnapshotHistory,
+)
 from evenkeel.engine.text import several
 
 SETTLED = timedelta(hours=3)
@@ -19,21 +29,27 @@ Tell = Callable[[str], object]
 """What hears of the progress, a line at a time."""
 
 
+class KeptHistory(SnapshotHistory, RollupHistory, Protocol):
+    """What the upkeep asks of the history."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
     """
     What the upkeep did.
 
     Attributes:
+        rolled: How many days of a cluster had hours to be made.
         lake: How many snapshots left the lake.
         history: How many left the history.
         days: How many days of a cluster were brought into files of a day, or some of their datasets were.
         files: How many files their rows lay in.
         into: How many they lie in now.
         swept: How many files of interrupted runs were removed.
-        left: How many datasets of days are left for the next time.
+        left: How many of both, days of a cluster and datasets of days, are left for the next time.
     """
 
+    rolled: int = 0
     lake: int = 0
     history: int = 0
     days: int = 0
@@ -45,7 +61,7 @@ class Upkeep:
 
 def upkeep(
     lake: Lake,
-    history: SnapshotHistory | None,
+    history: KeptHistory | None,
     settings: Settings,
     now: datetime,
     *,
@@ -53,13 +69,15 @@ def upkeep(
     tell: Tell = lambda line: None,
 ) -> Upkeep:
     """
-    Remove what is older than `keep_days`, then compact the lake, a dataset of a day at a time.
+    Make hours and days of groups, the oldest first; remove what is older than `keep_days`; then compact the lake.
 
-    Interrupted at any point it loses nothing, and the next run goes on from there.
+    Hours are made a day of a cluster at a time, the lake is compacted a dataset of a day at a time. Interrupted at any
+    point it loses nothing, and the next run goes on from there.
 
     Args:
         history: None leaves the history as it is.
-        budget: Begin with no further dataset of a day after so long; the first is always done. None: do all of it.
+        budget: Begin with no further day or dataset of one after so long; the first of each is always done. None: do
+            all of it.
         tell: Hears of each that is done, and of what is left, in a line.
 
     Raises:
@@ -67,26 +85,57 @@ def upkeep(
         HistoryUnreachable: The history cannot be reached; nothing is done.
     """
     before = now - timedelta(days=settings.keep_days)
+    began = time.monotonic()
+    days, made = _roll_up(history, settings, now, budget, tell) if history else ([], 0)
     removed = 0 if history is None else len(history.expire(before))
     expired = lake.expire(before)
     waiting = lake.finished_days(now - SETTLED)
-    done, problems = _compact(lake, waiting, now - SETTLED, budget, tell)
-    left = len(waiting) - len(done) - len(problems)
+    rest = None if budget is None else budget - timedelta(seconds=time.monotonic() - began)
+    done, problems = _compact(lake, waiting, now - SETTLED, rest, tell)
+    unmade, left = len(days) - made, len(waiting) - len(done) - len(problems)
     if left:
         for problem in problems:
             tell(f"not compacted: {problem}")
         tell(f"compacted {len(done):,} of {_datasets(waiting)}; the rest next time")
-    elif problems:
+    elif problems and not unmade:
         raise _damaged(problems)
     return Upkeep(
+        rolled=made,
         lake=expired,
         history=removed,
         days=len({(day.cluster, day.day) for day, did in done if did.files}),
         files=sum(did.files for _, did in done),
         into=sum(did.into for _, did in done),
         swept=sum(did.swept for _, did in done),
-        left=left,
+        left=left + unmade,
     )
+
+
+def _roll_up(
+    history: KeptHistory, settings: Settings, now: datetime, budget: timedelta | None, tell: Tell
+) -> tuple[list[ClusterDay], int]:
+    """The days whose hours are to be made, and of how many they are; then hours and days that are too old go."""
+    kept = now - timedelta(days=settings.keep_days)
+    days, made, began = history.days_to_roll_up(now), 0, time.monotonic()
+    for day in days:
+        snapshots = history.roll_up(day, kept=kept, before=now)
+        made += 1
+        tell(f"{made:,} of {len(days):,}: hours of {day}, of {several(snapshots, 'snapshot')}")
+        if budget is not None and time.monotonic() - began >= budget.total_seconds():
+            break
+    if made < len(days):
+        tell(f"made the hours of {made:,} of {several(len(days), 'day')}; the rest next time")
+    hourly = max(settings.keep_hourly_days, settings.keep_days)
+    daily = max(settings.keep_daily_days, hourly)
+    history.pack_samples(now - SETTLED)
+    history.expire_rollups(hours=_days_ago(hourly, now), days=_days_ago(daily, now))
+    return days, made
+
+
+def _days_ago(days: int, now: datetime) -> datetime:
+    """When that day began, in UTC: a day goes with all of its hours."""
+    moment = now.astimezone(UTC) - timedelta(days=days)
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _compact(

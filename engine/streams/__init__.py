@@ -17,6 +17,9 @@ Read it in this order; what stands above does not know what stands below:
 4. `place`          the whole: one rebalance
    `simulate`       rebalances until nothing moves
    `verify`         the judge of standby placements, which knows no algorithm
+   `sticky_tasks`   the same by Kafka's public sticky assignor; its racks in `sticky_racks`, over `cycle_cancelling`,
+                    Kafka's own way to the least cost; Java's orders of tasks and clients in `java_hashes`
+   `sticky_tasks_server`  by the broker's sticky assignor, to members; `at_once`, what both answer with
 5. `stores`         of a live application, which tasks have stores, and their changelogs
    `live`           the application behind a group of a snapshot, and what it has now
    `compare`        that beside what each strategy would give it

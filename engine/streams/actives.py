@@ -101,9 +101,14 @@ def problem_of(
     costs: Costs,
     strategy: RackStrategy,
     overlap: Indices | None = None,
+    cross: Ints | None = None,
 ) -> RackProblem:
     """
-    The rack problem of *tasks* in their order; arguments as for `optimise`.
+    The rack problem of *tasks* in their order.
+
+    Args:
+        app, owner, tasks, costs, strategy, overlap: As for `optimise`.
+        cross: `cross_rack` of the application's sources, where it is known already.
 
     Raises:
         InputError: One of the tasks has no owner.
@@ -114,7 +119,7 @@ def problem_of(
             f"task {app.tasks[first]} has no owner.", fix="Deal all tasks before optimising them."
         )
     count = np.bincount(owner[tasks], minlength=len(app.clients))
-    cross = cross_rack(app, app.source_start, app.source)[tasks]
+    cross = (cross_rack(app, app.source_start, app.source) if cross is None else cross)[tasks]
     everywhere = np.diff(app.source_start)[tasks]
     limits = None
     layer = np.zeros(0, np.int64)

@@ -15,13 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, FactKind, note
+from evenkeel.engine.facts import Fact, note, reason
+from evenkeel.engine.kit.java_order import map_order
 from evenkeel.engine.metrics.racks import Crossing, replica_crossing
 from evenkeel.engine.model import NONE, Indices, Ints, ragged_entries
+from evenkeel.engine.streams.at_once import placed_at_once
 from evenkeel.engine.streams.live import Running
-from evenkeel.engine.streams.model import Application, Placement
+from evenkeel.engine.streams.model import RUNNING, Application, Placement
 from evenkeel.engine.streams.place import place
-from evenkeel.engine.streams.settings import STATELESS, RackStrategy
+from evenkeel.engine.streams.settings import STATELESS, RackStrategy, StickyTasks, TaskStrategy
+from evenkeel.engine.streams.sticky_tasks import place_sticky, usual_arrivals
+from evenkeel.engine.streams.sticky_tasks_server import assign_sticky_server
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,9 +44,11 @@ class PlacementOutcome:
         copies_unknown: Those of which that is not known.
         moves: Tasks that change clients.
         cost: Total cost, in the units of the configured costs.
+        thread: (N) the member that runs each task then; None where the strategy gives tasks to clients and Kafka deals
+            them over the threads.
     """
 
-    strategy: RackStrategy | None
+    strategy: TaskStrategy | None
     placement: Placement | None
     owner: Indices
     copies_start: Ints
@@ -53,6 +59,7 @@ class PlacementOutcome:
     copies_unknown: int
     moves: int
     cost: int
+    thread: Indices | None = None
 
     @property
     def racks_off(self) -> Fact | None:
@@ -61,8 +68,11 @@ class PlacementOutcome:
 
     @property
     def remarks(self) -> tuple[Fact, ...]:
-        """What is remarkable of where racks played a part."""
-        return () if self.placement is None or self.racks_off else self.placement.findings
+        """What is remarkable of where racks played a part, or are no matter."""
+        rack_strategy = not isinstance(self.strategy, StickyTasks)
+        if self.placement is None or (rack_strategy and self.racks_off):
+            return ()
+        return self.placement.findings
 
     @property
     def probing(self) -> bool:
@@ -80,22 +90,27 @@ def present(running: Running) -> PlacementOutcome:
     return _outcome(running, None, None, running.owner, running.copies_start, running.copies)
 
 
-def outcome(running: Running, strategy: RackStrategy) -> PlacementOutcome:
+def outcome(running: Running, strategy: TaskStrategy) -> PlacementOutcome:
     """
     What a strategy would lead to, from what the application has now.
 
     Raises:
-        Infeasible: Its limits do not hold all tasks, or its task assignor is not emulated.
+        Infeasible: Its limits do not hold all tasks, or it is one of another task assignor than the configured one.
     """
-    if running.not_emulated:
+    thread = None
+    if strategy is StickyTasks.SERVER is running.own:
+        placement, thread = _by_broker(running)
+    elif strategy is StickyTasks.CLIENT is running.own:
+        placement = _by_sticky_leader(running)
+    elif isinstance(strategy, StickyTasks) or running.own is StickyTasks.CLIENT:
         raise Infeasible(
-            f"the {running.assignor} task assignor is not emulated: what a strategy would make of its tasks is not"
-            " known.",
+            f"the application runs the {running.assignor} task assignor, and this is a strategy of another one.",
             fix="Set task_assignor of [rules.streams] to the one that the application uses.",
         )
-    placement = place(running.app, replace(running.config, strategy=strategy))
+    else:
+        placement = place(running.app, replace(running.config, strategy=strategy))
     owner = np.where(placement.target == NONE, placement.active, placement.target)
-    return _outcome(
+    ahead = _outcome(
         running,
         strategy,
         placement,
@@ -103,35 +118,69 @@ def outcome(running: Running, strategy: RackStrategy) -> PlacementOutcome:
         placement.planned_start,
         placement.planned,
     )
+    return replace(ahead, thread=thread)
+
+
+def _by_broker(running: Running) -> tuple[Placement, Indices]:
+    """The next rebalance of a KIP-1071 group, and the member that runs each task then."""
+    app, members = running.app, running.members
+    given = assign_sticky_server(app, members, running.config.num_standby_replicas)
+    clients = members.client_of[given.active]
+    copies = [members.client_of[list(each)].tolist() for each in given.standbys]
+    off = reason("broker_looks_at_no_rack")
+    return placed_at_once(app, clients, copies, racks=off), given.active
+
+
+def _by_sticky_leader(running: Running) -> Placement:
+    """
+    The next rebalance of a classic application with the sticky assignor.
+
+    What a client kept before is what it keeps now, and what else lies on its disk. Its leader meets clients in the
+    order in which its map walks their threads.
+    """
+    app, members = running.app, running.members
+    kept = app.lag != RUNNING
+    client = np.repeat(np.arange(len(app.clients)), np.diff(app.lag_start))[kept]
+    start = np.zeros(len(app.clients) + 1, np.int64)
+    np.cumsum(np.bincount(client, minlength=len(app.clients)), out=start[1:])
+    past = replace(app, standby_start=start, standby_task=app.lag_task[kept])
+    walked = members.client_of[map_order(members.ids)].tolist()
+    arrivals = replace(
+        usual_arrivals(app),
+        clients=list(dict.fromkeys(walked)),
+        copied=np.flatnonzero(app.stateful).tolist(),
+    )
+    placement = place_sticky(past, running.config, arrivals)
+    if running.config.num_standby_replicas and app.stateful.any():
+        dealt = note("standbys_dealt_in_any_order")
+        placement = replace(placement, findings=(*placement.findings, dealt))
+    return placement
 
 
 def outcomes(running: Running) -> list[PlacementOutcome]:
     """
-    What each rack strategy would lead to; nothing where the task assignor is not emulated.
+    What each of its strategies would lead to; with the sticky assignor of Kafka Streams that one alone.
 
     Raises:
         Infeasible: The limits of a strategy do not hold all tasks.
     """
-    if running.not_emulated:
-        return []
-    return [outcome(running, strategy) for strategy in RackStrategy]
+    if running.own is StickyTasks.CLIENT:
+        return [outcome(running, running.own)]
+    return [outcome(running, strategy) for strategy in running.strategies]
 
 
 def presumed(running: Running, candidates: Iterable[PlacementOutcome]) -> Running:
     """
     The application with the strategy it runs: the configured one, else one that gives exactly what it has now, else
-    Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071) it runs none of them; what a
-    task assignor that is not emulated runs is known from the configuration or not at all.
+    Kafka's default, `none`. What was taken is said. Where the broker assigns (KIP-1071), and where the sticky assignor
+    is configured, it runs that.
 
     Args:
         running: The application.
         candidates: What rack strategies would lead to, in their order.
     """
-    if running.kip_1071:
-        return running
-    if running.not_emulated:
-        remark = replace(running.not_emulated, kind=FactKind.NOTE)
-        return replace(running, runs=running.configured, remarks=(remark, *running.remarks))
+    if running.own is not None:
+        return replace(running, runs=running.own)
     if running.configured is not None:
         return replace(running, runs=running.configured)
     same = next(reproducing(running, candidates), None)
@@ -143,18 +192,18 @@ def presumed(running: Running, candidates: Iterable[PlacementOutcome]) -> Runnin
 
 def seen_to_run(
     running: Running, candidates: Iterable[PlacementOutcome]
-) -> frozenset[RackStrategy] | None:
+) -> frozenset[TaskStrategy] | None:
     """
     The strategies that an application may be running: the configured one, else all that give exactly what it has now.
 
-    None where nothing shows it; empty where the broker assigns (KIP-1071).
+    None where nothing shows it; where the broker assigns (KIP-1071), its own.
 
     Args:
         running: The application.
         candidates: What rack strategies would lead to.
     """
-    if running.kip_1071:
-        return frozenset()
+    if running.own is not None:
+        return frozenset({running.own})
     if running.configured is not None:
         return frozenset({running.configured})
     return frozenset(reproducing(running, candidates)) or None
@@ -164,7 +213,7 @@ def reproducing(running: Running, candidates: Iterable[PlacementOutcome]) -> Ite
     """The strategies whose answer is exactly what the application has now, copies included."""
     for candidate in candidates:
         if (
-            candidate.strategy is not None
+            isinstance(candidate.strategy, RackStrategy)
             and np.array_equal(candidate.owner, running.owner)
             and np.array_equal(candidate.copies_start, running.copies_start)
             and np.array_equal(candidate.copies, running.copies)
@@ -174,7 +223,7 @@ def reproducing(running: Running, candidates: Iterable[PlacementOutcome]) -> Ite
 
 def _outcome(
     running: Running,
-    strategy: RackStrategy | None,
+    strategy: TaskStrategy | None,
     placement: Placement | None,
     owner: Indices,
     copies_start: Ints,

@@ -20,6 +20,7 @@ Source: JDK 17, `java.util.PriorityQueue`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from evenkeel.engine.kit.compiled import kernel
@@ -97,3 +98,42 @@ def drain(queue: Any, length: int, first: Any, second: Any) -> list[int]:
         order.append(queue[0])
         length = poll(queue, length, first, second)
     return order
+
+
+class Queue:
+    """
+    A queue of numbers by one key, which no element changes while it waits.
+
+    >>> queue = Queue([2.0, 1.0, 1.0], range(3))
+    >>> [queue.take() for _ in range(3)], bool(queue)
+    ([1, 2, 0], False)
+    """
+
+    __slots__ = ("_keys", "_length", "_queue")
+
+    def __init__(self, keys: Sequence[float], elements: Iterable[int] = ()) -> None:
+        """
+        Args:
+            keys: The key of each number there may be; read when elements are compared.
+            elements: What is put in, in this order.
+        """
+        self._keys, self._length = keys, 0
+        self._queue: list[int] = []
+        for element in elements:
+            self.add(element)
+
+    def __bool__(self) -> bool:
+        """Whether there is an element in it."""
+        return self._length > 0
+
+    def add(self, element: int) -> None:
+        """Put an element in that is not in it."""
+        if self._length == len(self._queue):
+            self._queue.append(element)
+        self._length = offer(self._queue, self._length, element, self._keys, self._keys)
+
+    def take(self) -> int:
+        """Take the first out; there must be one."""
+        first = self._queue[0]
+        self._length = poll(self._queue, self._length, self._keys, self._keys)
+        return first

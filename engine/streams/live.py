@@ -29,7 +29,7 @@ import numpy as np
 
 from evenkeel.engine.config import StreamsSettings
 from evenkeel.engine.errors import Infeasible
-from evenkeel.engine.facts import Fact, note, reason
+from evenkeel.engine.facts import Fact, note
 from evenkeel.engine.model import (
     NONE,
     GroupSnapshot,
@@ -50,7 +50,17 @@ from evenkeel.engine.streams.model import (
     application,
     task_key,
 )
-from evenkeel.engine.streams.settings import EMULATED, Overlap, RackStrategy, TaskConfig, costs_of
+from evenkeel.engine.streams.settings import (
+    Overlap,
+    RackStrategy,
+    StickyTasks,
+    TaskConfig,
+    TaskStrategy,
+    costs_of,
+    own_strategy,
+    task_strategies,
+)
+from evenkeel.engine.streams.sticky_tasks_server import Threads
 from evenkeel.engine.streams.stores import Stores, stores_of
 
 
@@ -70,8 +80,8 @@ class Running:
         client_of: (M) the client each member is a thread of.
         copies_start, copies: Ragged, task -> clients that keep a copy now, warm-ups included, ascending.
         remarks: What is not known, and what was taken instead.
-        runs: The strategy it runs, as far as can be seen (`compare.presumed`); None before that, and where the broker
-            assigns (KIP-1071).
+        members: Its threads with what each has, as its broker or its leader meets them.
+        runs: The strategy it runs, as far as can be seen (`compare.presumed`); None before that.
     """
 
     app: Application
@@ -85,14 +95,18 @@ class Running:
     copies_start: Ints
     copies: Indices
     remarks: tuple[Fact, ...]
-    runs: RackStrategy | None = None
+    members: Threads
+    runs: TaskStrategy | None = None
 
     @property
-    def not_emulated(self) -> Fact | None:
-        """Why no placement can be worked out for it; None when one can."""
-        if self.kip_1071 or self.assignor == EMULATED:
-            return None
-        return reason("task_assignor_not_emulated", [self.assignor])
+    def own(self) -> StickyTasks | None:
+        """The sticky assignor it runs; None with the high-availability assignor."""
+        return own_strategy(self.assignor, kip_1071=self.kip_1071)
+
+    @property
+    def strategies(self) -> tuple[TaskStrategy, ...]:
+        """What can place its tasks, in the order of the scoreboard."""
+        return task_strategies(self.assignor, kip_1071=self.kip_1071)
 
     @cached_property
     def task_of(self) -> dict[tuple[str, int], int]:
@@ -189,6 +203,12 @@ def _running(
         copies_start=start,
         copies=held,
         remarks=(*_rack_remarks(group), *stores.remarks, *remarks),
+        members=Threads(
+            ids=tuple(member.id for member in group.members),
+            client_of=client_of,
+            active=[[place[task] for task in tasks.active] for tasks in threads],
+            standby=[[place[task] for task in tasks.standby] for tasks in threads],
+        ),
     )
 
 
@@ -303,6 +323,11 @@ def _config(
         strategy=settings.rack_aware_assignment_strategy or RackStrategy.NONE,
         costs=costs_of(
             settings.task_assignor,
+            settings.rack_aware_assignment_traffic_cost,
+            settings.rack_aware_assignment_non_overlap_cost,
+        ),
+        costs_told=None
+        not in (
             settings.rack_aware_assignment_traffic_cost,
             settings.rack_aware_assignment_non_overlap_cost,
         ),

@@ -25,6 +25,38 @@ def _check_least(least: int, **values: int) -> None:
             )
 
 
+class StickyTasks(enum.StrEnum):
+    """Kafka's sticky assignors of tasks, by the names of their rows; the others are a `RackStrategy`'s."""
+
+    CLIENT = "sticky-tasks"
+    """The public one of Kafka Streams (KIP-924): `evenkeel.engine.streams.sticky_tasks`."""
+
+    SERVER = "sticky-tasks-server"
+    """The broker's, of KIP-1071 groups: `evenkeel.engine.streams.sticky_tasks_server`."""
+
+
+TaskStrategy = RackStrategy | StickyTasks
+"""What places the tasks of an application: a row of its scoreboard."""
+
+
+def own_strategy(assignor: str, *, kip_1071: bool) -> StickyTasks | None:
+    """
+    The sticky assignor that an application runs; None for one with the high-availability assignor.
+
+    >>> own_strategy("sticky", kip_1071=False).value, own_strategy("high-availability", kip_1071=False)
+    ('sticky-tasks', None)
+    """
+    if kip_1071:
+        return StickyTasks.SERVER
+    return StickyTasks.CLIENT if assignor == "sticky" else None
+
+
+def task_strategies(assignor: str, *, kip_1071: bool) -> tuple[TaskStrategy, ...]:
+    """The rows of an application, in order: its sticky assignor if it runs one, then the rack strategies."""
+    own = own_strategy(assignor, kip_1071=kip_1071)
+    return (*([own] if own else []), *RackStrategy)
+
+
 class Overlap(enum.StrEnum):
     """Against which assignment a task that changes hands is charged."""
 
@@ -63,10 +95,6 @@ DEFAULT_COSTS = {"high-availability": STATEFUL, "sticky": STICKY}
 """Of stateful tasks, by assignor."""
 
 
-EMULATED = "high-availability"
-"""The task assignor whose placements are worked out; of another one only what runs now is shown."""
-
-
 def costs_of(assignor: str, traffic: int | None = None, non_overlap: int | None = None) -> Costs:
     """
     What stateful tasks cost: each cost as configured, else the assignor's own.
@@ -102,6 +130,8 @@ class TaskConfig:
         rack_as_tag: Without *tags*, take the client's rack for one. Promised by KIP-925; no release of Kafka does it.
         strategy: `rack.aware.assignment.strategy`.
         costs: Of stateful tasks; stateless ones always cost `STATELESS`.
+        costs_told: Whether both are configured, and neither is the assignor's own: without that the public sticky
+            assignor looks at no rack.
         overlap: What *costs.non_overlap* is charged against.
     """
 
@@ -112,6 +142,7 @@ class TaskConfig:
     rack_as_tag: bool = False
     strategy: RackStrategy = RackStrategy.NONE
     costs: Costs = STATEFUL
+    costs_told: bool = False
     overlap: Overlap = Overlap.COMPUTED
 
     def __post_init__(self) -> None:
@@ -130,13 +161,16 @@ class TaskConfig:
 __all__ = [
     "ANY_LAG",
     "DEFAULT_COSTS",
-    "EMULATED",
     "STATEFUL",
     "STATELESS",
     "STICKY",
     "Costs",
     "Overlap",
     "RackStrategy",
+    "StickyTasks",
     "TaskConfig",
+    "TaskStrategy",
     "costs_of",
+    "own_strategy",
+    "task_strategies",
 ]

@@ -25,10 +25,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from evenkeel.engine.kit.java_order import bucket_order, capacity, string_hashes
+from evenkeel.engine.kit.java_order import bucket_order, capacity
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 from evenkeel.engine.streams.assign_tasks import Load, balance_tasks
-from evenkeel.engine.streams.model import Application, task_key
+from evenkeel.engine.streams.java_hashes import task_hashes
+from evenkeel.engine.streams.model import Application
 from evenkeel.engine.streams.settings import TaskConfig
 from evenkeel.engine.streams.tags import Apart, client_tags
 
@@ -196,11 +197,8 @@ class _LeastLoaded:
 
 def _hash_order(app: Application, tasks: list[int]) -> list[int]:
     """Tasks in the order of a `HashMap<TaskId, ...>` that took all of them in task order."""
-    keys = [task_key(app.tasks[task]) for task in tasks]
-    named = string_hashes([topology for topology, _, _ in keys])
-    numbers = np.array([(s, p) for _, s, p in keys], np.int64).reshape(-1, 2).astype(np.uint32)
-    hashes = (np.uint32(31) * (np.uint32(31) + numbers[:, 0]) + numbers[:, 1]) * np.uint32(31)
-    order = bucket_order(hashes + named, capacity(len(tasks)))
+    hashes = task_hashes([app.tasks[task] for task in tasks])
+    order = bucket_order(hashes, capacity(len(tasks)))
     return [tasks[i] for i in order]
 
 

@@ -2,12 +2,14 @@
 The one place where values become words: for the command line, for messages, and for the sentences stored beside them.
 
 `numbers` and `names` have one form for each quantity and one short name for each member; `facts` puts a fact into
-words with the clauses of `deploying`, `electing`, `streams` and `reading`; `advice` explains a verdict or a candidate
-by its facts; `outlook` says what a switch brings and costs, and what came of it.
+words with the clauses of `diagnosing`, `changing`, `deploying`, `electing`, `streams`, `supposing` and `reading`;
+`advice` explains a verdict or a candidate by its facts; `outlook` says what a switch brings and costs, and what came of
+it; `incidents` says what somebody is woken for, and what to do about it.
 """
 
 from evenkeel.engine.text import and_more, does, listed, named, several, shortened
 from evenkeel.engine.wording.advice import because, how, reasons
+from evenkeel.engine.wording.deploying import look_again
 from evenkeel.engine.wording.electing import why_elected
 from evenkeel.engine.wording.facts import formatted, proof, replay, words
 from evenkeel.engine.wording.names import member_names
@@ -24,10 +26,11 @@ from evenkeel.engine.wording.numbers import (
     sentence,
     since,
 )
-from evenkeel.engine.wording.outlook import ahead, band, came, price, promised
+from evenkeel.engine.wording.outlook import across, ahead, band, came, price, promised
 
 __all__ = [
     "ARROW",
+    "across",
     "ahead",
     "and_more",
     "band",
@@ -41,6 +44,7 @@ __all__ = [
     "formatted",
     "how",
     "listed",
+    "look_again",
     "member_names",
     "moment",
     "money",

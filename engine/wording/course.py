@@ -9,6 +9,7 @@ from evenkeel.engine.facts import Fact
 from evenkeel.engine.text import several
 from evenkeel.engine.wording.clauses import Clause, known, subjects, whole
 from evenkeel.engine.wording.numbers import duration, moment, offsets, percent
+from evenkeel.engine.wording.outlook import across
 
 _VALUES: Mapping[str | None, Callable[[float], str]] = {
     "offsets": lambda value: offsets(round(value)),
@@ -72,5 +73,6 @@ CLAUSES: Mapping[str, Clause] = {
     "promised_lag": _promised("lag"),
     "promised_delay_seconds": _promised("delay"),
     "promised_cross_rack_share": _promised("cross-rack share"),
+    "racks_came": lambda f: across(known(f.before), known(f.after), known(f.bound)),
 }
 """Each measure that has words of its own."""

@@ -7,15 +7,20 @@ from collections.abc import Mapping
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.kit.election import REFUSED
 from evenkeel.engine.kit.protocol_names import (
+    BROKER_CLASS,
+    BROKER_SETTING,
+    BY_RACKS,
     CLIENT_SETTING,
     SERVER_SETTING,
     cooperative,
     java_class,
     setting,
 )
+from evenkeel.engine.model import GroupHeader
 from evenkeel.engine.wording.clauses import Clause, count, subjects, whole
 
 _TASK_SETTING = "rack.aware.assignment.strategy"
+_ASSIGNOR_SETTING = "task.assignor.class"
 
 _ALREADY = "It runs this strategy already"
 
@@ -114,10 +119,15 @@ _REASONS: Mapping[str, Clause] = {
     "leader_assigns": lambda _: (
         "classic group: its leader assigns, a server-side strategy cannot be deployed"
     ),
-    "no_plan_follower": lambda _: "a stored plan, and nothing follows plans yet",
+    "no_plan_follower": lambda _: "a stored plan, and no member lists evenkeel-plan",
+    "follows_plans": lambda _: "its members follow plans",
     "runs_it": lambda _: "the strategy it runs",
     "runs_it_as_configured": lambda _: "the strategy it runs, as configured",
     "runs_it_as_seen": lambda _: "the strategy it runs, as far as can be seen",
+    "not_on_brokers": lambda f: f"not every broker lists {subjects(f)} in {BROKER_SETTING}",
+    "brokers_assignors_unknown": lambda f: (
+        f"whether brokers have {subjects(f)} is not known: it takes DESCRIBE_CONFIGS on the cluster"
+    ),
     "members_may_ask": lambda _: "members may ask for it",
     "classic_members": lambda f: f"{_of(f)} still use the classic protocol and cannot",
     "listed_beside_eager": lambda _: (
@@ -139,6 +149,12 @@ _REASONS: Mapping[str, Clause] = {
     "no_such_setting": lambda _: (
         "a KIP-1071 group: the broker assigns tasks, it has no such setting"
     ),
+    "after_restart_leaving_sticky": lambda f: (
+        f"after one rolling restart that takes {_ASSIGNOR_SETTING} out and sets {_TASK_SETTING}={subjects(f)}"
+    ),
+    "after_restart_sticky": lambda _: (
+        f"after one rolling restart that sets {_ASSIGNOR_SETTING} to Kafka's StickyTaskAssignor"
+    ),
     "after_restart_setting": lambda f: (
         f"after one rolling restart that sets {_TASK_SETTING}={subjects(f)}"
     ),
@@ -146,6 +162,44 @@ _REASONS: Mapping[str, Clause] = {
 
 
 # What to do for it
+
+
+def look_again(group: GroupHeader) -> str | None:
+    """What to do where a group cannot be replayed for what it does at the moment; None where it is not for that."""
+    return "Ask again once it is Stable." if group.rebalancing else None
+
+
+def one_restart(static: int, members: int, unit: str = "member") -> str:
+    """
+    The restart of one member that brings a rebalance, as an imperative clause.
+
+    A *unit* is what is restarted: a member, or the instance of an application whose threads are its members.
+
+    >>> one_restart(0, 3), one_restart(1, 3)
+    ('restart one member', 'restart one member that has no instance id')
+    """
+    if not static:
+        return f"restart one {unit}"
+    if static < members:
+        return f"restart one {unit} that has no instance id"
+    return (
+        f"stop one {unit}, and start it once its session.timeout.ms is over (all are static: one that is back sooner"
+        " brings no rebalance)"
+    )
+
+
+def _restarting_one(fact: Fact) -> str:
+    return one_restart(round(fact.after or 0), round(fact.bound or 0))
+
+
+def _restart_one(fact: Fact) -> str:
+    return f"{_ALREADY}: {_restarting_one(fact)}, the rebalance brings the assignment."
+
+
+def _follow_plan(fact: Fact) -> str:
+    strategy, group = fact.subjects if len(fact.subjects) == 2 else (*fact.subjects, "GROUP")
+    write = f"`evenkeel plan {group} --strategy {strategy}` writes the plan"
+    return f"{write}: put it where its members read theirs, then {_restarting_one(fact)}."
 
 
 def _put_first(fact: Fact) -> str:
@@ -182,14 +236,22 @@ def _needs(fact: Fact) -> str:
     return f"Every instance needs Kafka Streams 3.6 or newer, and client.rack{told}."
 
 
+def _bring_to_brokers(fact: Fact) -> str:
+    if fact.subjects[0] != BY_RACKS:
+        return f"Add {subjects(fact)} to {BROKER_SETTING} of every broker first."
+    return "Bring evenkeel's assignor to the brokers first: `evenkeel apply GROUP --strategy racks-server` says how."
+
+
 _HOW: Mapping[str, Clause] = {
     "already_running": lambda _: f"Nothing has to be done: {_ALREADY[0].lower()}{_ALREADY[1:]}.",
-    "restart_one": lambda _: (
-        f"{_ALREADY}: restart one member, the rebalance brings the assignment."
-    ),
+    "restart_one": _restart_one,
     "next_rebalance_brings_it": lambda _: f"{_ALREADY}: the next rebalance brings the assignment.",
     "needs_plan_follower": lambda _: (
-        "It needs members whose assignor follows a stored plan; evenkeel does not ship that assignor yet."
+        "It needs members that follow a stored plan: `evenkeel elect GROUP --to evenkeel-plan` says how they get there."
+    ),
+    "follow_plan": _follow_plan,
+    "take_plan_away": lambda f: (
+        f"Take the plan away, or let it expire, then {_restarting_one(f)}: its fallback decides from then on."
     ),
     "ship_class": lambda f: f"Ship {_class(f)} with every member.",
     "list_alone": lambda f: f"List {_class(f)} alone in {CLIENT_SETTING}, one rolling restart.",
@@ -205,6 +267,20 @@ _HOW: Mapping[str, Clause] = {
     "ask_broker": lambda f: (
         f"Set {SERVER_SETTING}={subjects(f)} on every member (the broker must list it in group.consumer.assignors)."
     ),
+    "bring_to_brokers": _bring_to_brokers,
+    "jar_to_brokers": lambda _: (
+        "Make a jar of EvenkeelServer*.java (evenkeel/engine/followers/java, its README.md says how) and put it into"
+        " `libs` of every broker."
+    ),
+    "list_on_brokers": lambda f: (
+        f"Add {BROKER_CLASS} to {BROKER_SETTING} in server.properties of every broker, last, so that only who asks for"
+        f" it gets it; where that is not set yet: {BROKER_SETTING}=uniform,range,{BROKER_CLASS}."
+    ),
+    "restart_brokers": lambda _: "Restart the brokers one after the other.",
+    "unlist_on_brokers": lambda f: (
+        f"Once no member of any group asks for {subjects(f)}, take it out of {BROKER_SETTING} of every broker: brokers"
+        " refuse members that ask for what is not there."
+    ),
     "tell_racks": _tell_racks,
     "set_racks": lambda _: "Set client.rack on every instance and broker.rack on every broker.",
     "configure_racks": lambda _: (
@@ -212,6 +288,13 @@ _HOW: Mapping[str, Clause] = {
     ),
     "set_task_strategy": lambda f: (
         f"Set {_TASK_SETTING}={subjects(f)} on every instance, one rolling restart."
+    ),
+    "leave_sticky_assignor": lambda f: (
+        f"Take {_ASSIGNOR_SETTING} out, so that Kafka's high-availability assignor places tasks, and set"
+        f" {_TASK_SETTING}={subjects(f)} on every instance, one rolling restart."
+    ),
+    "set_sticky_assignor": lambda _: (
+        f"Set {_ASSIGNOR_SETTING} to Kafka's StickyTaskAssignor on every instance, one rolling restart."
     ),
     "task_strategy_needs": _needs,
 }
@@ -246,6 +329,48 @@ def _elect_other(fact: Fact) -> str:
 
 
 _BOUNCE: Mapping[str, Clause] = {
+    "as_it_was": lambda _: "as it was",
+    "sticky_assignor_from": lambda _: (
+        "Kafka Streams has this class from 3.8 on (KIP-924). It warms no copy up before a task moves: a task whose new"
+        " client has no copy of its stores stands still until they are restored."
+    ),
+    "sticky_assignor_racks": lambda _: (
+        "It looks at racks only where rack.aware.assignment.strategy, .traffic_cost and .non_overlap_cost are all set."
+        ' Say streams = {task_assignor = "sticky"} in [[rules]] once it runs, for it is not on the wire.'
+    ),
+    "task_strategy_unseen": lambda f: (
+        "The rack strategy is not on the wire: the way back is what [[rules]] say of it now, else Kafka's default. Say"
+        f' streams = {{rack_aware_assignment_strategy = "{subjects(f)}"}} there once it runs.'
+    ),
+    "leader_places_tasks": lambda _: (
+        "The instance that leads places all tasks by its own settings: until the last one is restarted, either assignor"
+        " may."
+    ),
+    "broker_has_one_task_assignor": lambda _: (
+        "A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other: it looks at who has what, at stores"
+        " and at the number of copies, at no rack and at no lag."
+    ),
+    "streams_group_configs": lambda _: (
+        "What decides is a configuration of the group: `kafka-configs.sh --bootstrap-server ... --alter --entity-type"
+        " groups --entity-name GROUP --add-config streams.num.standby.replicas=1` keeps a copy of each store (at most"
+        " group.streams.max.standby.replicas of the brokers), so that a task moves without restoring;"
+        " streams.session.timeout.ms is how long a lost instance is waited for."
+    ),
+    "empty_lets_any_in": lambda f: (
+        f"an empty group lets any list in; nothing is read in between, and all have {f.subjects[0]} when they come back"
+    ),
+    "protocol_changes": lambda _: (
+        "both kinds of members are in the group meanwhile; the broker assigns from the first restarted one on"
+    ),
+    "migration_policy": lambda _: (
+        "Brokers need Kafka 4.0 or newer (group.version 1) and group.consumer.migration.policy=bidirectional, their"
+        " default; with `upgrade` there is no way back."
+    ),
+    "protocol_from": lambda _: (
+        "Java clients have this protocol from 4.0 on, librdkafka (Python, Go, .NET, Node) from 2.12; kafka-python has"
+        " none. session.timeout.ms and heartbeat.interval.ms are the broker's then (group.consumer....); put your own"
+        " values back on the way back."
+    ),
     "let_in_meanwhile": lambda f: (
         f"all list {f.subjects[0]} then, and {f.subjects[1]} lets them in until they do"
     ),
@@ -272,8 +397,8 @@ _BOUNCE: Mapping[str, Clause] = {
     ),
     "class_unknown": lambda f: f"Only its owner knows the class of {subjects(f)}.",
     "stop_and_start": lambda f: (
-        f"Instead, all members can be stopped and then started with {subjects(f)} alone: an empty group lets any list"
-        " in. Nothing is read in between."
+        f"Instead, all members can be stopped, and once the group is Empty started with {subjects(f)} alone: an empty"
+        " group lets any list in. Nothing is read in between."
     ),
     "static_members": lambda f: (
         f"{_members(f)} are static: one that is back within session.timeout.ms brings no rebalance unless it changes"

@@ -8,12 +8,14 @@ from math import ceil, floor
 from evenkeel.engine.facts import PROOF, Fact, FactKind, of_kind
 from evenkeel.engine.text import and_more, does, listed, plural, several
 from evenkeel.engine.wording import (
+    changing,
     course,
     deploying,
     diagnosing,
     electing,
     reading,
     streams,
+    supposing,
     weighing,
 )
 from evenkeel.engine.wording.clauses import Clause, known, partitions, subjects, whole
@@ -134,9 +136,12 @@ def _no_reset(fact: Fact) -> str:
 
 def _lost_racks(fact: Fact) -> str:
     now, would = percent(known(fact.before)), percent(known(fact.after))
+    cure = "racks-server, which they have, does"
+    if not fact.subjects:
+        cure = "evenkeel's for brokers does: evenkeel apply GROUP --strategy racks-server"
     return (
-        f"lost rack awareness: {now} of its partitions are read across racks, {would} would have to be; a broker that"
-        " assigns (KIP-848) looks at no rack, though all members tell theirs"
+        f"lost rack awareness: {now} of its partitions are read across racks, {would} would have to be; Kafka's"
+        f" assignors for brokers (KIP-848) look at no rack, though all members tell theirs; {cure}"
     )
 
 
@@ -184,11 +189,13 @@ _WEIGHED: Mapping[str, Clause] = {
 
 CLAUSES: Mapping[str, Clause] = {
     **_WEIGHED,
+    **changing.CLAUSES,
     **course.CLAUSES,
     **deploying.CLAUSES,
     **electing.CLAUSES,
     **reading.CLAUSES,
     **streams.CLAUSES,
+    **supposing.CLAUSES,
     "rebalancing": lambda f: f"rebalancing ({subjects(f)}): who owns what is in motion",
     "idle_members": _idle,
     "lost_records": _lost,

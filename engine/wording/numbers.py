@@ -159,3 +159,25 @@ def money(amount: float, currency: str) -> str:
     ('1,234.50 EUR', '0.00 USD')
     """
     return f"{amount:,.2f} {currency}"
+
+
+def record_rate(per_second: float) -> str:
+    """
+    A rate of records with as many digits as matter.
+
+    >>> record_rate(0.6), record_rate(1), record_rate(12.34), record_rate(48123.2)
+    ('0.6 records/s', '1 record/s', '12 records/s', '48,123 records/s')
+    """
+    number = f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
+    return f"{number} {'record' if number == '1' else 'records'}/s"
+
+
+def arriving(per_second: float) -> str:
+    """
+    That records arrive at such a rate.
+
+    >>> arriving(1.02), arriving(12.34)
+    ('1 record/s arrives', '12 records/s arrive')
+    """
+    rate = record_rate(per_second)
+    return f"{rate} {'arrives' if rate.startswith('1 record/') else 'arrive'}"

@@ -81,6 +81,30 @@ def promised(promise: Promise) -> str:
     return f"{name} after {duration(promise.after_seconds)}: {ends}"
 
 
+def across(before: float, now: float, most: float) -> str:
+    """
+    What crosses racks once an advice is taken up, as shares of the partitions.
+
+    >>> across(0.83, 0.0, 0.05), across(0.83, 0.08, 0.13)
+    ('nothing crosses racks any more (83% before)', '8% crosses racks now (83% before)')
+    >>> across(0.83, 0.83, 0.05)
+    '83% crosses racks as before (at most 5% was promised)'
+
+    Args:
+        before: Before it was taken up.
+        now: Since then.
+        most: The high end of what was promised.
+    """
+    if now > most:
+        as_before = " as before" if percent(now) == percent(before) else ""
+        was = "" if as_before else f"{percent(before)} before, "
+        return (
+            f"{percent(now)} crosses racks{as_before} ({was}at most {percent(most)} was promised)"
+        )
+    share = "nothing crosses racks any more" if not now else f"{percent(now)} crosses racks now"
+    return f"{share} ({percent(before)} before)"
+
+
 def came(check: AdviceCheck) -> str:
     """What was to be seen, and what was."""
     _, reads = _MEASURES[check.measure]

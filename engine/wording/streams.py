@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evenkeel.engine.facts import Fact, FactKind
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.wording.clauses import Clause, subjects, those, whole
 
 _IN_RULE = "say it in [rules.streams]"
@@ -16,11 +16,6 @@ _STRATEGY = "rack.aware.assignment.strategy"
 def _those(noun: str, for_one: str, for_many: str, end: str) -> Clause:
     """The subjects with their verb, and what goes for all of them."""
     return lambda fact: f"{those(fact, noun, for_one, for_many)} {end}"
-
-
-def _not_emulated(fact: Fact) -> str:
-    told = f"the {subjects(fact)} task assignor is not emulated"
-    return f"{told}: no strategy is replayed" if fact.kind is FactKind.NOTE else told
 
 
 def _taken(why: str) -> Clause:
@@ -83,11 +78,32 @@ CLAUSES: Mapping[str, Clause] = {
     "changelog_brokers_without_rack": _those(
         "changelog partition", "lies", "lie", "on a broker without rack"
     ),
+    "source_racks_unknown": _those(
+        "source partition", "has", "have", "no replica whose rack is known"
+    ),
+    "changelog_racks_unknown": _those(
+        "changelog partition", "has", "have", "no replica whose rack is known"
+    ),
+    "sticky_costs_not_configured": lambda _: (
+        "the sticky task assignor looks at racks only where rack.aware.assignment.traffic_cost and non_overlap_cost are"
+        " both configured"
+    ),
     "equal_costs": lambda _: (
         "every task costs the same on every client: racks have nothing to gain"
     ),
+    "broker_looks_at_no_rack": lambda _: "the broker looks at no rack",
+    # what is not to the letter
+    "stores_restored": _those(
+        "task",
+        "moves to a client without a copy of its stores and stands",
+        "move to clients without a copy of their stores and stand",
+        "still until these are restored; how long that takes is not known, and in no price",
+    ),
+    "standbys_dealt_in_any_order": lambda _: (
+        "Kafka's sticky task assignor deals standbys in an order of its own each time: which client keeps which copy"
+        " may differ, active tasks do not"
+    ),
     # what was taken for what is not known
-    "task_assignor_not_emulated": _not_emulated,
     "strategy_taken_as_seen": _taken("which gives exactly what the group has now"),
     "strategy_taken_by_default": _taken("Kafka's default"),
     "standbys_taken": _standbys,

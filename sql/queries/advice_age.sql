@@ -6,6 +6,8 @@
 -- Parameters:
 --   :cluster text = null           Configured name of the cluster; null: every cluster.
 --   :hours double precision = 1    How many hours to look back.
+--
+-- Plot: advised_after_seconds over started_at, a line per cluster.
 SELECT
     health.cluster,
     health.started_at,

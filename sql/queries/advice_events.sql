@@ -19,5 +19,5 @@ INNER JOIN advice ON advice.advice_id = event.advice_id
 WHERE
     (CAST(:cluster AS text) IS NULL OR advice.cluster = CAST(:cluster AS text))
     AND (CAST(:group AS text) IS NULL OR advice.group_id = CAST(:group AS text))
-ORDER BY event.at DESC, advice.cluster, advice.group_id
+ORDER BY event.at DESC, advice.cluster, advice.group_id, event.state = 'taken up'
 LIMIT CAST(:limit AS integer);

@@ -1,5 +1,6 @@
--- What were groups told, and why? One row per group and snapshot, the newest first. `seen` counts the consecutive
--- snapshots in which the strategy won; `state` is how far the advice has come, since `state_since`.
+-- What were groups told, and why? One row per group and time in which it was told the same, the newest first: from `since` `until`
+-- when, null where it is told so still. The words are those of the first snapshot then, and so is `seen`, the consecutive
+-- snapshots in which the strategy had won; `state` is how far the advice had come, since `state_since`.
 --
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
@@ -7,25 +8,25 @@
 --   :verdict text = null   switch, stay or 'not judged'; null: every verdict.
 --   :limit integer = 50    How many rows at most.
 SELECT
-    advice.cluster,
-    advice.group_id,
-    advice.verdict,
-    advice.strategy,
-    advice.reason,
-    advice.how,
-    advice.yardstick,
-    advice.yardstick_reason,
-    advice.seen,
-    advice.state,
-    advice.state_since,
-    (SELECT count(*) FROM advice_move WHERE advice_move.advice_id = advice.advice_id) AS moves,
-    snapshot.started_at AS taken_at,
-    advice.snapshot_id
-FROM advice
-INNER JOIN snapshot ON snapshot.snapshot_id = advice.snapshot_id
+    told.cluster,
+    told.group_id,
+    told.since,
+    told.until,
+    told.verdict,
+    told.strategy,
+    told.reason,
+    told.how,
+    told.yardstick,
+    told.yardstick_reason,
+    told.seen,
+    told.state,
+    told.state_since,
+    told.moves,
+    told.snapshot_id
+FROM advice_history AS told
 WHERE
-    (CAST(:cluster AS text) IS NULL OR advice.cluster = CAST(:cluster AS text))
-    AND (CAST(:group AS text) IS NULL OR advice.group_id = CAST(:group AS text))
-    AND (CAST(:verdict AS text) IS NULL OR advice.verdict = CAST(:verdict AS text))
-ORDER BY snapshot.started_at DESC, advice.snapshot_id, advice.group_id
+    (CAST(:cluster AS text) IS NULL OR told.cluster = CAST(:cluster AS text))
+    AND (CAST(:group AS text) IS NULL OR told.group_id = CAST(:group AS text))
+    AND (CAST(:verdict AS text) IS NULL OR told.verdict = CAST(:verdict AS text))
+ORDER BY told.since DESC, told.cluster, told.group_id
 LIMIT CAST(:limit AS integer);

@@ -5,24 +5,31 @@
 --   :group text                       The consumer group.
 --   :cluster text = null              Configured name of the cluster; null: every cluster.
 --   :hours double precision = 24      How many hours to look back.
+--   :until timestamptz = null         From which moment to look back; null: now.
+--
+-- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
 SELECT
-    snapshot.cluster,
-    snapshot.started_at AS taken_at,
-    metrics.status,
-    metrics.state,
-    metrics.members,
-    metrics.total_lag,
-    metrics.largest_member_lag,
-    metrics.lag_floor,
-    metrics.lag_skew,
-    metrics.time_lag_seconds,
-    metrics.production_per_second,
-    metrics.consumption_per_second,
-    metrics.snapshot_id
-FROM group_metrics AS metrics
-INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
+    history.cluster,
+    history.taken_at,
+    history.status,
+    history.diagnosis,
+    history.state,
+    history.members,
+    history.total_lag,
+    history.largest_member_lag,
+    history.lag_floor,
+    history.lag_skew,
+    history.delay_seconds,
+    history.time_lag_seconds,
+    history.production_per_second,
+    history.consumption_per_second,
+    snapshot.snapshot_id
+FROM lag_history AS history
+LEFT JOIN snapshot ON snapshot.cluster = history.cluster AND snapshot.started_at = history.taken_at
 WHERE
-    metrics.group_id = CAST(:group AS text)
-    AND (CAST(:cluster AS text) IS NULL OR metrics.cluster = CAST(:cluster AS text))
-    AND snapshot.started_at >= now() - make_interval(secs => 3600 * CAST(:hours AS double precision))
-ORDER BY snapshot.cluster, snapshot.started_at, metrics.snapshot_id;
+    history.group_id = CAST(:group AS text)
+    AND (CAST(:cluster AS text) IS NULL OR history.cluster = CAST(:cluster AS text))
+    AND history.taken_at <= coalesce(CAST(:until AS timestamptz), now())
+    AND history.taken_at >= coalesce(CAST(:until AS timestamptz), now())
+    - make_interval(secs => 3600 * CAST(:hours AS double precision))
+ORDER BY history.cluster, history.taken_at;

@@ -1,9 +1,11 @@
--- Who carries the lag? One row per member of the newest measured snapshot, by group, the most lag first. Lag is in
--- offsets, rates and capacity in offsets per second; null is unknown.
+-- Who carries the lag? One row per member of the newest measured snapshot, by group, the most lag first; with `most`, only so many
+-- members, those of all groups that own the most lag. Lag is in offsets, `lag_share` a fraction of 1 of the lag that members of
+-- its group own, rates and capacity are in offsets per second; null is unknown, but there is no share of a lag of 0.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
+--   :most integer = null  How many members, those with the most lag first; null: all, group by group.
 SELECT
     member.cluster,
     member.group_id,
@@ -11,6 +13,8 @@ SELECT
     member.rack,
     member.partitions,
     member.lag,
+    member.lag::double precision
+    / nullif(sum(member.lag) OVER (PARTITION BY member.snapshot_id, member.group_id), 0)::double precision AS lag_share,
     member.production_per_second,
     member.consumption_per_second,
     member.capacity_per_second,
@@ -25,4 +29,10 @@ INNER JOIN member_metrics AS member ON member.snapshot_id = newest.measured
 WHERE
     (CAST(:cluster AS text) IS NULL OR member.cluster = CAST(:cluster AS text))
     AND (CAST(:group AS text) IS NULL OR member.group_id = CAST(:group AS text))
-ORDER BY member.cluster, member.group_id, member.lag DESC NULLS LAST, member.member_id;
+ORDER BY
+    CASE WHEN CAST(:most AS integer) IS NOT NULL THEN member.lag END DESC NULLS LAST,
+    member.cluster,
+    member.group_id,
+    member.lag DESC NULLS LAST,
+    member.member_id
+LIMIT CAST(:most AS integer);

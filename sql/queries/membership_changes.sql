@@ -8,52 +8,54 @@
 -- Parameters:
 --   :cluster text = null             Configured name of the cluster; null: every cluster.
 --   :group text = null               The consumer group; null: every group.
---   :hours double precision = 168    How many hours to look back.
-WITH compared AS (
+--   :hours double precision = 168    How many hours to look back; of the first, all of it.
+WITH hours AS (
     SELECT
-        metrics.cluster,
-        metrics.group_id,
-        metrics.members_joined,
-        metrics.members_left,
-        metrics.members_restarted,
-        metrics.partitions_moved,
-        metrics.would_have_moved,
-        snapshot.started_at
-    FROM group_metrics AS metrics
-    INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
+        trend.cluster,
+        trend.group_id,
+        trend.since,
+        trend.compared_snapshots,
+        trend.changed_snapshots,
+        trend.members_joined,
+        trend.members_left,
+        trend.members_restarted,
+        trend.partitions_moved,
+        nullif(trend.would_have_moved, '[]') AS would_have_moved
+    FROM group_lag_trend AS trend
     WHERE
-        (CAST(:cluster AS text) IS NULL OR metrics.cluster = CAST(:cluster AS text))
-        AND (CAST(:group AS text) IS NULL OR metrics.group_id = CAST(:group AS text))
-        AND metrics.members_joined IS NOT NULL
-        AND snapshot.started_at >= now() - make_interval(secs => 3600 * CAST(:hours AS double precision))
+        trend.per = 'hour'
+        AND (CAST(:cluster AS text) IS NULL OR trend.cluster = CAST(:cluster AS text))
+        AND (CAST(:group AS text) IS NULL OR trend.group_id = CAST(:group AS text))
+        AND trend.since > now() - make_interval(secs => 3600 * (CAST(:hours AS double precision) + 1))
+        AND trend.compared_snapshots > 0
+),
+
+replayed AS (
+    SELECT
+        hours.cluster,
+        hours.group_id,
+        each.strategy,
+        sum(each.moves)::bigint AS would_have_moved,
+        sum(each.changes)::bigint AS replayed_of
+    FROM hours
+    CROSS JOIN LATERAL jsonb_to_recordset(hours.would_have_moved) AS each (strategy text, moves bigint, changes bigint)
+    GROUP BY hours.cluster, hours.group_id, each.strategy
 ),
 
 happened AS (
     SELECT
         cluster,
         group_id,
-        count(*) AS compared,
-        count(*) FILTER (WHERE members_joined + members_left + members_restarted > 0) AS changed,
+        sum(compared_snapshots)::bigint AS compared,
+        sum(changed_snapshots)::bigint AS changed,
         sum(members_joined)::bigint AS joins,
         sum(members_left)::bigint AS leaves,
         sum(members_restarted)::bigint AS restarts,
         sum(partitions_moved)::bigint AS moved,
-        min(started_at) AS since,
-        max(started_at) AS until
-    FROM compared
+        min(since) AS since,
+        max(since) + interval '1 hour' AS until
+    FROM hours
     GROUP BY cluster, group_id
-),
-
-replayed AS (
-    SELECT
-        compared.cluster,
-        compared.group_id,
-        each.strategy,
-        sum(each.moves)::bigint AS would_have_moved,
-        count(*) AS replayed_of
-    FROM compared
-    CROSS JOIN LATERAL jsonb_to_recordset(compared.would_have_moved) AS each (strategy text, moves bigint)
-    GROUP BY compared.cluster, compared.group_id, each.strategy
 )
 
 SELECT

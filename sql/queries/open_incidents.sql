@@ -1,18 +1,61 @@
--- What is wrong right now? One row per open incident, the longest first.
+-- What is wrong right now? One row per open incident of a group or of the pipeline (group_id is null), critical ones first,
+-- then the longest. causes: all that is wrong, the worst first; kind: the worst that it was. told_at: when its message first
+-- arrived; null: nobody has been told. quiet: why nothing more is told of it now: silence, ack or maintenance; null: it is.
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
+--   :group text = null    The consumer group; null: every group, and the pipeline.
 SELECT
-    cluster,
-    group_id,
-    kind,
-    severity,
-    opened_at,
-    last_seen_at,
-    extract(epoch FROM now() - opened_at)::double precision AS open_seconds,
-    facts
+    incident.cluster,
+    incident.group_id,
+    incident.kind,
+    incident.severity,
+    coalesce(incident.began_at, incident.opened_at) AS began_at,
+    extract(
+        epoch FROM now() - coalesce(incident.began_at, incident.opened_at)
+    )::double precision AS lasting_seconds,
+    incident.opened_at,
+    incident.told_at,
+    incident.last_seen_at,
+    incident.owner,
+    quiet.kind AS quiet,
+    quiet.ends_at AS quiet_until,
+    quiet.who AS quiet_by,
+    quiet.reason AS quiet_reason,
+    coalesce(
+        incident.summary,
+        (
+            SELECT alert.message ->> 'summary' FROM alert
+            WHERE alert.incident_id = incident.incident_id
+            ORDER BY alert.alert_id LIMIT 1
+        )
+    ) AS summary,
+    CASE
+        WHEN jsonb_array_length(incident.causes) = 0 THEN ARRAY[incident.kind]
+        ELSE ARRAY(SELECT each ->> 'cause' FROM jsonb_array_elements(incident.causes) AS listed (each))
+    END AS causes,
+    incident.good_snapshot_id,
+    incident.facts
 FROM incident
+LEFT JOIN LATERAL (
+    -- as `incidents.quiet` has it: what holds longest, an ack only where there is nothing else
+    SELECT
+        silence.kind,
+        silence.ends_at,
+        silence.who,
+        silence.reason
+    FROM silence
+    WHERE
+        silence.starts_at <= now()
+        AND coalesce(least(silence.ends_at, silence.ended_at), 'infinity') > now()
+        AND incident.cluster ~ silence.cluster_regex
+        AND incident.group_id ~ silence.groups_regex
+        AND (silence.kind <> 'ack' OR incident.opened_at <= silence.starts_at)
+    ORDER BY silence.kind = 'ack', silence.ends_at DESC NULLS FIRST
+    LIMIT 1
+) AS quiet ON true
 WHERE
-    closed_at IS NULL
-    AND (CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text))
-ORDER BY opened_at, incident_id;
+    incident.closed_at IS NULL
+    AND (CAST(:cluster AS text) IS NULL OR incident.cluster = CAST(:cluster AS text))
+    AND (CAST(:group AS text) IS NULL OR incident.group_id = CAST(:group AS text))
+ORDER BY incident.severity <> 'critical', began_at, incident.incident_id;

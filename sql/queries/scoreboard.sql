@@ -17,21 +17,20 @@
 --   :group text = null    The consumer group; null: every group.
 WITH replayed AS (
     SELECT
-        metrics.cluster,
-        metrics.group_id,
+        history.cluster,
+        history.group_id,
         each.strategy,
         count(*) AS changes,
-        sum(metrics.partitions_moved)::bigint AS moved,
+        sum(history.partitions_moved)::bigint AS moved,
         sum(each.moves)::bigint AS would_have_moved
-    FROM group_metrics AS metrics
-    INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
-    CROSS JOIN LATERAL jsonb_to_recordset(metrics.would_have_moved) AS each (strategy text, moves bigint)
+    FROM lag_history AS history
+    CROSS JOIN LATERAL jsonb_to_recordset(history.would_have_moved) AS each (strategy text, moves bigint)
     WHERE
-        metrics.would_have_moved IS NOT NULL
-        AND (CAST(:cluster AS text) IS NULL OR metrics.cluster = CAST(:cluster AS text))
-        AND (CAST(:group AS text) IS NULL OR metrics.group_id = CAST(:group AS text))
-        AND snapshot.started_at >= now() - interval '7 days'
-    GROUP BY metrics.cluster, metrics.group_id, each.strategy
+        history.would_have_moved IS NOT NULL
+        AND (CAST(:cluster AS text) IS NULL OR history.cluster = CAST(:cluster AS text))
+        AND (CAST(:group AS text) IS NULL OR history.group_id = CAST(:group AS text))
+        AND history.taken_at >= now() - interval '7 days'
+    GROUP BY history.cluster, history.group_id, each.strategy
 )
 
 SELECT

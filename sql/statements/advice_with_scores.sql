@@ -43,7 +43,6 @@ SELECT
         WHERE mm.snapshot_id = a.snapshot_id AND mm.group_id = a.group_id AND a.verdict = 'switch'
     ) AS members
 FROM advice AS a
-INNER JOIN snapshot AS s ON s.snapshot_id = a.snapshot_id
 LEFT JOIN candidate AS live
     ON live.snapshot_id = a.snapshot_id AND live.group_id = a.group_id AND live.strategy = 'live'
 LEFT JOIN candidate AS proposed
@@ -52,15 +51,26 @@ LEFT JOIN candidate AS proposed
     AND proposed.strategy = a.strategy
 LEFT JOIN group_metrics AS m ON m.snapshot_id = a.snapshot_id AND m.group_id = a.group_id
 LEFT JOIN LATERAL (
-    SELECT es.started_at
-    FROM advice AS earlier
-    INNER JOIN snapshot AS es ON es.snapshot_id = earlier.snapshot_id
-    WHERE earlier.cluster = a.cluster
-        AND earlier.group_id = a.group_id
-        AND es.started_at <= s.started_at
-    ORDER BY es.started_at DESC
-    offset greatest(a.seen, 1) - 1
-    LIMIT 1
+    SELECT min(same.since) AS started_at
+    FROM advice AS same
+    WHERE same.cluster = a.cluster
+        AND same.group_id = a.group_id
+        AND NOT same.repeats
+        AND same.strategy = a.strategy
+        AND same.since <= a.since
+        AND same.since > coalesce(
+            (
+                SELECT max(other.since)
+                FROM advice AS other
+                WHERE other.cluster = a.cluster
+                    AND other.group_id = a.group_id
+                    AND NOT other.repeats
+                    AND other.since <= a.since
+                    AND other.strategy IS DISTINCT FROM a.strategy
+                    AND other.verdict <> 'not judged'
+            ),
+            '-infinity'
+        )
 ) AS began ON a.seen > 0
 WHERE a.snapshot_id = CAST(:snapshot_id AS text)
 ORDER BY a.group_id;

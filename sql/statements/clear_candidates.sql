@@ -5,5 +5,7 @@
 DELETE FROM candidate
 WHERE snapshot_id = :snapshot_id;
 
-UPDATE snapshot SET proposed_at = coalesce(proposed_at, now())
+UPDATE snapshot SET
+    proposed_at = coalesce(proposed_at, now()),
+    thinned_at = NULL
 WHERE snapshot_id = :snapshot_id;

@@ -26,6 +26,8 @@ WHERE snapshot_id IN (
 
 UPDATE snapshot SET
     measured_at = coalesce(measured_at, now()),
+    rolled_up_at = NULL,
+    thinned_at = NULL,
     first_read_at = CAST(:first_read_at AS timestamptz),
     last_read_at = CAST(:last_read_at AS timestamptz)
 WHERE snapshot_id = :snapshot_id;

@@ -1,36 +1,21 @@
--- Close an incident and queue the alert about its end; an opening that was never sent is superseded by it.
--- A row comes back if it was open until now.
+-- Close an incident; where its opening was told, or is to be told. No row comes back if it was not open until now.
 --
 -- Parameters:
 --   :now timestamptz     The moment of looking.
 --   :incident_id bigint  The incident.
---   :alert_kind text     What sort of message it is.
---   :channel text        Where it is to be said.
---   :message jsonb       What is to be said; null for nothing.
 WITH closed AS (
     UPDATE incident
     SET closed_at = CAST(:now AS timestamptz)
     WHERE incident_id = CAST(:incident_id AS bigint) AND closed_at IS NULL
-    RETURNING incident_id, cluster
-),
-
-superseded AS (
-    UPDATE alert
-    SET state = 'superseded'
-    FROM closed
-    WHERE alert.incident_id = closed.incident_id AND alert.state = 'pending'
+    RETURNING incident_id
 )
 
-INSERT INTO alert (key, cluster, incident_id, kind, channel, message, state, attempts, created_at)
-SELECT
-    'incident ' || closed.incident_id || ' closed',
-    closed.cluster,
-    closed.incident_id,
-    CAST(:alert_kind AS text),
-    CAST(:channel AS text),
-    CAST(:message AS jsonb),
-    'pending',
-    0,
-    CAST(:now AS timestamptz)
+SELECT coalesce(array_agg(a.channel ORDER BY a.alert_id) FILTER (WHERE a.channel IS NOT NULL), '{}') AS opened
 FROM closed
-RETURNING alert_id;
+LEFT JOIN alert AS a
+    ON
+        a.incident_id = closed.incident_id
+        AND a.answers IS NULL
+        AND a.replaces IS NULL
+        AND a.state <> 'superseded'
+GROUP BY closed.incident_id;

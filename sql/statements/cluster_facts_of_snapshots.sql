@@ -1,6 +1,10 @@
 -- How fresh the snapshots of some clusters are, one row per cluster, also of one that was never read.
 -- watched_since: the first step any cluster's pipeline ever ran.
+-- outage_until: when the newest outage of all clusters (incidents of the cluster *) was over.
+-- unwatched_since: when the reading of the first snapshot ended after that of which the groups were watched last.
 -- rejected_*, rejection: the newest snapshot validation has looked at, if it rejected it, and why; else null.
+-- partial_snapshots, partial_since: the newest snapshots in a row that are partial, and when the reading of the first of
+-- them ended; partial_problems: what the newest could not read; whole_snapshots: how many of the newest two are whole.
 -- unadvised, oldest_unadvised_*: snapshots newer than the newest advised one, not rejected, without advice.
 -- run_seconds: how long a run took until its advice was stored, the middle one of the last five; gap_seconds: from one
 -- snapshot to the next, the mean of the last ten.
@@ -10,11 +14,22 @@
 SELECT
     c.cluster,
     (SELECT min(r.started_at) FROM step_run AS r) AS watched_since,
+    (SELECT max(o.closed_at) FROM incident AS o WHERE o.cluster = '*') AS outage_until,
     newest.snapshot_id AS newest_snapshot_id,
     newest.finished_at AS newest_finished_at,
+    (
+        SELECT min(s.finished_at)
+        FROM snapshot AS s
+        INNER JOIN group_watch AS w ON s.cluster = w.cluster AND s.finished_at > w.at
+        WHERE s.cluster = c.cluster
+    ) AS unwatched_since,
     CASE WHEN judged.rejected THEN judged.snapshot_id END AS rejected_snapshot_id,
     CASE WHEN judged.rejected THEN judged.finished_at END AS rejected_at,
     CASE WHEN judged.rejected THEN judged.rejection END AS rejection,
+    unread.partial_snapshots,
+    unread.partial_since,
+    CASE WHEN newest.partial THEN newest.problems ELSE '{}' END AS partial_problems,
+    latest.whole_snapshots,
     waiting.unadvised,
     waiting.oldest_unadvised_id,
     waiting.oldest_unadvised_at,
@@ -22,12 +37,35 @@ SELECT
     gaps.gap_seconds
 FROM unnest(CAST(:clusters AS text[])) AS c (cluster)
 LEFT JOIN LATERAL (
-    SELECT s.snapshot_id, s.finished_at
+    SELECT s.snapshot_id, s.finished_at, s.partial, s.problems
     FROM snapshot AS s
     WHERE s.cluster = c.cluster
     ORDER BY s.started_at DESC
     LIMIT 1
 ) AS newest ON TRUE
+CROSS JOIN LATERAL (
+    SELECT count(*) AS partial_snapshots, min(s.finished_at) AS partial_since
+    FROM snapshot AS s
+    WHERE s.cluster = c.cluster
+        AND s.started_at > coalesce(
+            (
+                SELECT max(whole.started_at)
+                FROM snapshot AS whole
+                WHERE whole.cluster = c.cluster AND NOT whole.partial
+            ),
+            '-infinity'
+        )
+) AS unread
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE NOT two.partial) AS whole_snapshots
+    FROM (
+        SELECT s.partial
+        FROM snapshot AS s
+        WHERE s.cluster = c.cluster
+        ORDER BY s.started_at DESC
+        LIMIT 2
+    ) AS two
+) AS latest
 LEFT JOIN LATERAL (
     SELECT
         s.snapshot_id,

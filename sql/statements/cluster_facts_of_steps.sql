@@ -1,6 +1,8 @@
--- The steps of some clusters whose newest runs failed or were skipped: how many in a row, since when, the last error, and
--- whether the last one was skipped, because the run before was still at it. A step that serves no single cluster
--- (upkeep) is told with the first of them, so that it is told at all, and once.
+-- The steps of some clusters whose newest tries failed or were skipped: how many in a row, to how many runs those that
+-- failed belong (tries of one run have one link), since when, the last error and link, and whether the last one was
+-- skipped, because the run before was still at it. A step that serves no single cluster (upkeep) is told with the first
+-- of them, so that it is told at all, and once. What failed during an outage of all clusters (incidents of the cluster *) is
+-- explained by that; what failed before it is not over with it.
 --
 -- Parameters:
 --   :clusters text[]  Configured names of clusters.
@@ -8,9 +10,11 @@ SELECT
     coalesce(r.cluster, (CAST(:clusters AS text[]))[1]) AS cluster,
     r.step,
     count(*) AS failures,
+    count(DISTINCT coalesce(r.link, CAST(r.step_run_id AS text))) FILTER (WHERE r.outcome = 'failed') AS runs,
     min(r.finished_at) AS failing_since,
     max(r.finished_at) AS last_failed_at,
     (array_agg(r.error ORDER BY r.started_at DESC))[1] AS error,
+    (array_agg(r.link ORDER BY r.started_at DESC))[1] AS link,
     (array_agg(r.outcome ORDER BY r.started_at DESC))[1] = 'skipped' AS skipped
 FROM step_run AS r
 LEFT JOIN (
@@ -22,5 +26,9 @@ LEFT JOIN (
 WHERE (r.cluster IS NULL OR r.cluster = any(CAST(:clusters AS text[])))
     AND r.outcome IN ('failed', 'skipped')
     AND (good.started_at IS NULL OR r.started_at > good.started_at)
+    AND NOT EXISTS (
+        SELECT 1 FROM incident AS o
+        WHERE o.cluster = '*' AND r.finished_at >= coalesce(o.began_at, o.opened_at) AND r.started_at <= o.closed_at
+    )
 GROUP BY r.cluster, r.step
 ORDER BY 1, failing_since, r.step;

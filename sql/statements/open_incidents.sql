@@ -1,5 +1,5 @@
--- The incidents that are open now.
-SELECT incident_id, cluster, group_id, kind, severity, opened_at, last_seen_at, closed_at, facts
+-- The incidents of pipelines that are open now.
+SELECT *
 FROM incident
-WHERE closed_at IS NULL
+WHERE closed_at IS NULL AND group_id IS NULL
 ORDER BY incident_id;

@@ -1,17 +1,22 @@
 -- The alerts still to be delivered, oldest first.
--- thread: the timestamp of the sent message that opened the same incident in the same channel, if there is one.
+-- standing_channel, standing_timestamp: where the message that an alert answers or replaces stands now in its channel; null
+-- where it answers and replaces none, or nobody has that.
 SELECT
     a.*,
-    (
-        SELECT opening.sent_timestamp
-        FROM alert AS opening
-        WHERE opening.incident_id = a.incident_id
-            AND opening.alert_id < a.alert_id
-            AND opening.channel = a.channel
-            AND opening.state = 'sent'
-        ORDER BY opening.alert_id
-        LIMIT 1
-    ) AS thread
+    standing.sent_channel AS standing_channel,
+    standing.sent_timestamp AS standing_timestamp
 FROM alert AS a
+LEFT JOIN LATERAL (
+    SELECT
+        s.sent_channel,
+        s.sent_timestamp
+    FROM alert AS s
+    WHERE
+        (s.key = coalesce(a.replaces, a.answers) OR s.replaces = coalesce(a.replaces, a.answers))
+        AND s.channel = a.channel
+        AND s.state = 'sent'
+    ORDER BY s.alert_id DESC
+    LIMIT 1
+) AS standing ON true
 WHERE a.state = 'pending'
 ORDER BY a.alert_id;

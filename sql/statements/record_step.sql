@@ -8,7 +8,8 @@
 --   :finished_at timestamptz  When it ended.
 --   :outcome text             ok, failed or skipped.
 --   :error text               Why it failed or was skipped; null when it was not.
-INSERT INTO step_run (cluster, snapshot_id, step, started_at, finished_at, outcome, error)
+--   :link text                Address of the task in Airflow; null elsewhere.
+INSERT INTO step_run (cluster, snapshot_id, step, started_at, finished_at, outcome, error, link)
 VALUES (
     CAST(:cluster AS text),
     CAST(:snapshot_id AS text),
@@ -16,5 +17,6 @@ VALUES (
     CAST(:started_at AS timestamptz),
     CAST(:finished_at AS timestamptz),
     :outcome,
-    CAST(:error AS text)
+    CAST(:error AS text),
+    CAST(:link AS text)
 );

@@ -1,4 +1,5 @@
--- Writes the row of a snapshot, or writes it again; what later steps noted in it stays.
+-- Writes the row of a snapshot, or writes it again; what later steps noted in it stays. The one that follows it stands for
+-- less time when it comes late, so its hour is counted again.
 --
 -- Parameters:
 --   :snapshot_id text           The snapshot.
@@ -47,3 +48,12 @@ ON CONFLICT (snapshot_id) DO UPDATE SET
     schema_version = excluded.schema_version,
     config_version = coalesce(excluded.config_version, snapshot.config_version),
     written_at = excluded.written_at;
+
+UPDATE snapshot AS next SET rolled_up_at = NULL
+WHERE
+    next.rolled_up_at IS NOT NULL
+    AND next.snapshot_id = (
+        SELECT later.snapshot_id FROM snapshot AS later
+        WHERE later.cluster = :cluster AND later.started_at > CAST(:started_at AS timestamptz)
+        ORDER BY later.started_at, later.snapshot_id LIMIT 1
+    );

@@ -126,6 +126,7 @@ def _describe_task(task: Any) -> dict[str, Any]:
         "trigger_rule": str(getattr(task.trigger_rule, "value", task.trigger_rule)),
         "tells": [*_names(task.on_failure_callback), *_names(task.on_retry_callback)],
         "upstream": sorted(task.upstream_task_ids),
+        "outlets": [asset.name for asset in task.outlets],
     }
 
 

@@ -10,7 +10,7 @@ from tests.stage.process import find_java
 _COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 
 
-def described(bootstrap: str, *groups: str, timeout: float = 120) -> list[dict[str, str]]:
+def described(bootstrap: str, *groups: str, timeout: float = 240) -> list[dict[str, str]]:
     """
     What the tool prints of these groups (all without any): one dictionary per line, by its own headings.
 
@@ -18,7 +18,8 @@ def described(bootstrap: str, *groups: str, timeout: float = 120) -> list[dict[s
     """
     java, _ = find_java()
     argv = [str(java), "-cp", classpath(resolve_jars()), _COMMAND]
-    argv += ["--bootstrap-server", bootstrap, "--describe"]
+    # the tool's own limit of five seconds is too short for a JVM that starts on a busy machine
+    argv += ["--bootstrap-server", bootstrap, "--describe", "--timeout", "60000"]
     argv += [word for group in groups for word in ("--group", group)] or ["--all-groups"]
     out = subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=True).stdout
     table: list[dict[str, str]] = []

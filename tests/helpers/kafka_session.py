@@ -13,7 +13,7 @@ from tests.stage.kafka.brokers import KafkaCluster
 from tests.stage.process import Process, spawn, wait_until
 
 # Settling takes 10 s on an idle machine; others may be busy beside it.
-SETTLE_SECONDS = 180
+SETTLE_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class RunningWorkload:
     left_out: dict[str, str]
     """Why a group cannot be had on this machine or cluster."""
     process: Process
+    directory: Path
+    """Its logs, the plans that its members follow, and what it is asked for."""
 
 
 def start_workload(cluster: ClusterInUse, prefix: str) -> Process:
@@ -62,7 +64,9 @@ def await_settled(cluster: ClusterInUse, prefix: str, process: Process) -> Runni
     path = _settled_file(cluster, prefix)
     wait_until(path.exists, SETTLE_SECONDS, "the workload to settle", process=process)
     told = json.loads(path.read_text())
-    return RunningWorkload(told["bootstrap"], prefix, told["groups"], told["left_out"], process)
+    return RunningWorkload(
+        told["bootstrap"], prefix, told["groups"], told["left_out"], process, path.parent
+    )
 
 
 def _settled_file(cluster: ClusterInUse, prefix: str) -> Path:

@@ -19,6 +19,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,20 @@ from pydantic_core import PydanticUndefined
 from evenkeel import sql
 from evenkeel.engine.cli.running import EXIT_CODES
 from evenkeel.engine.cli.verbs import VERBS
-from evenkeel.engine.config import ClusterSettings, Filter, Policy, Rule, Settings, StreamsSettings
+from evenkeel.engine.config import (
+    ClusterSettings,
+    Filter,
+    IncidentRules,
+    MaintenanceWindow,
+    Policy,
+    Rule,
+    Settings,
+    StreamsSettings,
+    Webhook,
+)
+from tests.helpers import cookbook
+from tests.helpers.view_samples import page as columns_page
+from tests.helpers.view_samples import public
 from tests.tiers import TIERS
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +54,10 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "filter": Filter,
     "rules": Rule,
     "policy": Policy,
+    "incidents": IncidentRules,
     "streams": StreamsSettings,
+    "webhooks": Webhook,
+    "maintenance": MaintenanceWindow,
 }
 """The models of the configuration by the name of their table."""
 
@@ -93,7 +110,14 @@ def kind(field: FieldInfo) -> str:
     return ", ".join(said)
 
 
-_WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
+_WORDS = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "`true` or `false`",
+    datetime: "moment",
+    timedelta: "text",
+}
 
 
 def _one_of(values: Iterable[Any]) -> str:
@@ -153,7 +177,7 @@ def _keys(model: type[BaseModel]) -> str:
         ("key", "type", "default", "what"),
         [
             (f"`{name}`", kind(field), default(field), meaning[name])
-            for name, field in model.model_fields.items()
+            for name, field in ((f.alias or name, f) for name, f in model.model_fields.items())
         ],
     )
 
@@ -204,6 +228,30 @@ def _relations() -> str:
     )
 
 
+def _views() -> str:
+    columns = (ROOT / "sql" / "views" / "README.md").relative_to(ROOT / "sql").as_posix()
+    rows = [(f"[`{one}`]({columns}#{one})", _shown(sql.views()[one])) for one in public()]
+    return grid(("view", "shows"), rows)
+
+
+def _view_pages() -> str:
+    return "".join(
+        f"\n## {one}\n\n{_head(sql.views()[one])}\n\n{columns_page(one)}" for one in public()
+    )
+
+
+def _head(text: str) -> str:
+    """The head of a view's file, without its marks of a comment."""
+    return "\n".join(
+        line.removeprefix("-- ") for line in text.splitlines() if line.startswith("--")
+    )
+
+
+def _shown(text: str) -> str:
+    """The first sentence of the head of a view's file, as one line."""
+    return _question(" ".join(_head(text).splitlines()))
+
+
 def _verbs() -> str:
     codes = "".join(f"* {code}: {meaning}\n" for code, meaning in EXIT_CODES.items())
     rows = [(f"`{verb}`", purpose) for verb, purpose in VERBS.items()]
@@ -219,10 +267,13 @@ def _tiers() -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     **{name: (lambda model=model: _keys(model)) for name, model in MODELS.items()},
     "renamed": _renamed,
+    "cookbook": cookbook.chapter,
     "queries": _queries,
     "tables": _relations,
     "tiers": _tiers,
     "verbs": _verbs,
+    "views": _views,
+    "view pages": _view_pages,
 }
 """What makes each table, by its name."""
 

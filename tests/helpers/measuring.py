@@ -13,6 +13,7 @@ from evenkeel.engine.steps.measure import measure_batch, observe_group
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast
+from evenkeel.engine.steps.whatif import Seen, seen_of
 
 
 def proposed(
@@ -44,3 +45,11 @@ def observed(
 ) -> Observation:
     """What the numbers say of a group, with what a rule says of it."""
     return observe_group(Settings(rules=(Rule(**rule),)), group, earlier)
+
+
+def seen(
+    group: GroupSnapshot, earlier: Sequence[GroupSnapshot] = (), settings: Settings | None = None
+) -> Seen:
+    """A group as questions about other members or partitions begin with it."""
+    [found] = seen_of(settings or Settings(), BatchWithPast.of(group, earlier))
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.datasets import METRICS
-from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.errors import NotDelivered
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.figures import Forecast, Score
 from evenkeel.engine.model import (
@@ -150,7 +150,7 @@ def group_metrics(group: str, **known: Any) -> GroupMetrics:
         "partitions": 12,
         "unknown_lag_partitions": 0,
         "diagnosis": Diagnosis.SKEWED_LOAD,
-        "diagnosis_reason": "c-0 gets 720/s and does 600/s",
+        "diagnosis_reason": "c-0 gets 720 records/s and does 600 records/s",
     }
     return blank(GroupMetrics, **row | known)
 
@@ -223,6 +223,6 @@ def _candidates(given: ScoredAdvice) -> list[CandidateColumns]:
     ]
 
 
-def refusal(channel: str = "#kafka") -> NotifierError:
+def refusal(channel: str = "#kafka") -> NotDelivered:
     """What a notifier raises when Slack refuses."""
-    return NotifierError(f"Slack refused {channel}: channel_not_found.", fix="Invite the bot.")
+    return NotDelivered(f"Slack refused {channel}: channel_not_found.", fix="Invite the bot.")

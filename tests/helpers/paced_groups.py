@@ -57,7 +57,7 @@ class PacedGroup:
             lambda: settling.shape_is_right(
                 plan, settling.states(self.admin).get(name), self.members
             ),
-            60,
+            180,
             f"the members of {name}",
         )
 
@@ -65,7 +65,7 @@ class PacedGroup:
         """Let all members leave."""
         for member in self.members:
             member.ask_to_end()
-        assert all([member.join(20) for member in self.members])
+        assert all([member.join(60) for member in self.members])
         self.members = []
 
 

@@ -13,15 +13,13 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+import psycopg
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
-from tests.stage.postgres import EmbeddedPostgres
+from tests.stage.postgres import throw_away_postgres
 from tests.stage.postgres_access import PostgresServer
-from tests.stage.process import default_home
 
 PREFIX = "evenkeel_test_"
 
@@ -35,12 +33,7 @@ def postgres_server() -> Iterator[PostgresServer]:
     if named:
         yield PostgresServer(named)
         return
-    home = default_home()
-    home.mkdir(parents=True, exist_ok=True)
-    with (
-        TemporaryDirectory(prefix="pg-", dir=home) as folder,
-        EmbeddedPostgres(Path(folder)) as server,
-    ):
+    with throw_away_postgres() as server:
         yield server
 
 
@@ -74,6 +67,16 @@ def _databases(server: PostgresServer, role: str) -> Iterator[MakeDatabase]:
         yield make
 
 
+@contextmanager
+def _reader(server: PostgresServer, database_url: str) -> Iterator[str]:
+    name = f"{PREFIX}reader_{secrets.token_hex(4)}"
+    server.create_reader(name)
+    migrate(database_url, reader=name)
+    database = str(psycopg.conninfo.conninfo_to_dict(database_url)["dbname"])
+    yield server.url(database, name)
+    server.drop_reader(name, database)
+
+
 @pytest.fixture
 def make_database(postgres_server: PostgresServer, _session_role: str) -> Iterator[MakeDatabase]:
     """Makes databases of this test: ``make_database()`` gives the URL of an empty one."""
@@ -88,6 +91,13 @@ def module_database_url(
     """URL of a migrated database that the tests of a module share: for those that only read it."""
     with _databases(postgres_server, _session_role) as make:
         yield make(_template)
+
+
+@pytest.fixture(scope="module")
+def module_reader_url(postgres_server: PostgresServer, module_database_url: str) -> Iterator[str]:
+    """URL of the same database for who only reads, as `evenkeel_reader` does; the name is of this module."""
+    with _reader(postgres_server, module_database_url) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +117,13 @@ def empty_database(make_database: MakeDatabase) -> str:
 def database_url(make_database: MakeDatabase, _template: str) -> str:
     """URL of a migrated database of this test."""
     return make_database(_template)
+
+
+@pytest.fixture
+def reader_url(postgres_server: PostgresServer, database_url: str) -> Iterator[str]:
+    """URL of that database for who only reads."""
+    with _reader(postgres_server, database_url) as url:
+        yield url
 
 
 @pytest.fixture

@@ -56,8 +56,14 @@ def s3_server(folder: Path, bucket: str = "evenkeel-test-lake") -> Iterator[dict
             scheme="http",
             region="us-east-1",
             allow_bucket_creation=True,
+            # its first answer takes what loading its parts takes
+            connect_timeout=120,
+            request_timeout=120,
         )
         store.create_dir(bucket)
+        with store.open_output_stream(f"{bucket}/first") as first:
+            first.write(b"x")
+        store.delete_file(f"{bucket}/first")
         yield {
             "AWS_ACCESS_KEY_ID": KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import (
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -19,7 +20,7 @@ from tests.helpers.certificates import Authority
 from tests.helpers.tokens import CLIENT_ID, CLIENT_SECRET
 from tests.stage.kafka.brokers import START_TIMEOUT_SECONDS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
-from tests.stage.process import find_java, free_ports
+from tests.stage.process import find_java, free_ports, wait_until
 
 NODE = 1
 READER, READER_PASSWORD = "reader", "a-recognisable-passw0rd"
@@ -84,14 +85,14 @@ class SecuredBroker(KafkaCluster):
         return f"{host}:{self._ports[listener]}"
 
     def start(self, timeout: float = START_TIMEOUT_SECONDS) -> None:
-        """Start the node and return when a group coordinator answers."""
+        """Start the node and return when the group coordinators answer."""
         self._java, _ = find_java()
         self._jars = self._jars or resolve_jars()
         self._identity = self._settle_identity()
         self._write_properties(NODE)
         self._format()
         try:
-            self._launch(NODE)
+            self.launch(NODE)
             self._await_brokers(timeout)
         except BaseException:
             self.stop()
@@ -127,7 +128,7 @@ class SecuredBroker(KafkaCluster):
         self.tool("kafka.tools.StorageTool", *arguments)
 
     def grant(self, rights: list[Right], who: str = f"User:{READER}") -> None:
-        """Allow somebody some operations on resources by name, ``*`` for all."""
+        """Allow somebody some operations on resources by name, ``*`` for all; the broker knows of it at the end."""
         bindings = [
             AclBinding(
                 kind, name, ResourcePatternType.LITERAL, who, "*", what, AclPermissionType.ALLOW
@@ -137,6 +138,22 @@ class SecuredBroker(KafkaCluster):
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 1})
         for future in admin.create_acls(bindings, request_timeout=30).values():
             future.result()
+        # the controller has taken them; what the broker goes by follows
+        every = AclBindingFilter(
+            ResourceType.ANY,
+            None,
+            ResourcePatternType.ANY,
+            who,
+            None,
+            AclOperation.ANY,
+            AclPermissionType.ANY,
+        )
+        wait_until(
+            lambda: set(bindings) <= set(admin.describe_acls(every, request_timeout=30).result()),
+            60,
+            "the rights to be in force",
+            interval=0.1,
+        )
 
     def trusting(self, protocol: str = "SSL") -> Properties:
         """TLS that trusts this broker's authority."""

@@ -12,6 +12,7 @@ from kafka.structs import OffsetAndMetadata
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.datasets import ClusterSnapshot
+from tests.helpers.kafka_stage import commit_for
 from tests.helpers.secured_broker import Properties, SecuredBroker
 from tests.stage.process import sweep, wait_until
 
@@ -38,10 +39,10 @@ def _fill(broker: SecuredBroker) -> None:
         admin.create_topics(
             {name: {"num_partitions": n, "replication_factor": 1} for name, n in topics.items()}
         )
-        wait_until(lambda: topics.keys() <= set(admin.list_topics()), 30, "the topics to appear")
+        wait_until(lambda: topics.keys() <= set(admin.list_topics()), 120, "the topics to appear")
         offsets = {TopicPartition("orders", p): OffsetAndMetadata(0, "", -1) for p in range(2)}
         for group in EVERYTHING:
-            admin.alter_group_offsets(group, offsets)
+            commit_for(admin, group, offsets)
     describe = AclOperation.DESCRIBE
     broker.grant(
         [
@@ -57,7 +58,7 @@ def _fill(broker: SecuredBroker) -> None:
         "User:CN=auditor",
     )
     login = broker.by_password("SCRAM-SHA-512")
-    wait_until(lambda: len(groups(take(broker.address("login"), login))) == 3, 30, "the rules")
+    wait_until(lambda: len(groups(take(broker.address("login"), login))) == 3, 120, "the rules")
 
 
 def reader(address: str, properties: Properties) -> KafkaClusterReader:

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.slack_calls import LATER
 from tests.stage.slack import SlackServer, running
 from tests.stage.slack_workspace import Workspace
-
-LATER = 4_000_000_000.0
-"""When messages are posted: after the facts of any test, whatever the clock says."""
 
 
 @pytest.fixture

@@ -182,6 +182,7 @@ def make_snapshot(
     groups: Sequence[Group] = (),
     brokers: Mapping[int, str | None] = BROKERS,
     follower_fetching: bool | None = None,
+    group_assignors: Sequence[str] | None = None,
     cluster: str = "test",
     number: int = 0,
     problems: Sequence[Fact] = (),
@@ -195,6 +196,7 @@ def make_snapshot(
         groups: Made by `group`.
         brokers: Node id -> rack.
         follower_fetching: Whether they let consumers read from followers; None unknown.
+        group_assignors: What members of KIP-848 groups can ask them for; None unknown.
         number: Its place in a series: taken `number` times `EVERY` after `FIRST`.
     """
     moment = FIRST + number * EVERY
@@ -208,6 +210,7 @@ def make_snapshot(
                 "port": 9092,
                 "rack": rack,
                 "follower_fetching": follower_fetching,
+                "group_assignors": group_assignors,
             }
             for node, rack in brokers.items()
         ],

@@ -53,13 +53,15 @@ class StandaloneCluster:
         folder: Everything that its processes write.
         url: The master's.
         page: Address of the master's page.
-        workers: By their order.
+        workers: Those that run, by their order.
+        started: How many were started; no two share a folder, for each removes what it does not know.
     """
 
     folder: Path
     url: str
     page: str
     workers: list[Process] = field(default_factory=list)
+    started: int = 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,7 +74,8 @@ class StandaloneCluster:
 
     def start_worker(self) -> Process:
         """Another worker of one core."""
-        name = f"worker-{len(self.workers) + 1}"
+        self.started += 1
+        name = f"worker-{self.started}"
         words = ["--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0"]
         words += ["--work-dir", str(self.folder / name), self.url]
         worker = self._spawn("worker.Worker", words, name)
@@ -107,7 +110,7 @@ class StandaloneCluster:
 
     def applications(self) -> set[str]:
         """Ids of all that the master has seen."""
-        state = self.state()
+        state = wait_until(self.state, 120, "the Spark master's page", interval=0.2)
         return {each["id"] for each in (*state["activeapps"], *state["completedapps"])}
 
     def await_workers(self, count: int) -> None:
@@ -120,7 +123,7 @@ class StandaloneCluster:
         wait_until(alive, 120, f"{count} Spark workers", interval=0.2)
 
     def executor_at_work(self) -> Process | None:
-        """A worker whose executor runs Python tasks of ours at this moment."""
+        """A worker whose executor has Python for tasks of ours at this moment."""
         for worker in self.workers:
             with suppress(psutil.NoSuchProcess):
                 below = psutil.Process(worker.pid).children(recursive=True)

@@ -21,6 +21,8 @@ OPTIONS = {
     "spark.sql.shuffle.partitions": "4",
     "spark.connect.authenticate.token": TOKEN,
     "spark.ui.enabled": "false",
+    # of an event that took more than a second Spark logs every property, the token among them
+    "spark.scheduler.listenerbus.logSlowEvent": "false",
 }
 """As in a file that only the server's owner reads: no option is on its command line."""
 

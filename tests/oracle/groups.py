@@ -18,7 +18,7 @@ Case = dict[str, Any]
 Member = dict[str, Any]
 Pair = list[Any]
 
-SERVER_SIDE = frozenset({"uniform", "range-server"})
+SERVER_SIDE = frozenset({"uniform", "range-server", "racks-server"})
 ALIKE = ("Aa", "BB", "AaAa", "AaBB", "BBAa", "BBBB")
 """Names that share a Java hash with others of their length."""
 UNUSUAL = ("\u00e9t\u00e9", "\uffee", "\U0001f600", "Z", "a", "_", "10", "9", "-")

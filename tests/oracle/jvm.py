@@ -11,19 +11,26 @@ import hashlib
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Timer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from tests.stage.kafka.jars import classpath, resolve_jars, wanted
 from tests.stage.process import LocalClusterError, checkout_home, find_java, has_compiler
 
-STRATEGIES = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "range-server")
-"""What Kafka has a class for."""
+STRATEGIES = (
+    *("range", "roundrobin", "sticky", "cooperative-sticky"),
+    *("uniform", "range-server", "racks-server"),
+)
+"""What there is a class for: Kafka's, and last ours for brokers."""
 
 SOURCES = Path(__file__).with_name("java")
+SERVER_ASSIGNOR = sorted(
+    (Path(__file__).parents[2] / "engine/followers/java").glob("EvenkeelServer*.java")
+)
+"""Ours, which is asked as Kafka's are."""
 NO_COMPILER = (
     "the oracle is compiled from source and this Java has no compiler: install a JDK >= 17"
     " (Debian: apt install openjdk-17-jdk-headless), or point JAVA_HOME at one"
@@ -37,13 +44,19 @@ class Jvm:
     A case is a line of the vectors' format, with `repeat` and `warm_up` where it is to be timed.
     """
 
-    def __init__(self, *, heap: str = "1g", home: Path | None = None) -> None:
+    main: ClassVar[str] = "Oracle"
+    """The Java class that is asked."""
+
+    def __init__(
+        self, *, heap: str = "1g", home: Path | None = None, log: Path | None = None
+    ) -> None:
         """
         Start it.
 
         Args:
             heap: What it may use for objects, as Java writes it.
             home: Instead of `.evenkeel` of this checkout.
+            log: The file that warnings go to; without it there are none.
 
         Raises:
             LocalClusterError: There is no Java, or it has no compiler, or no jars.
@@ -51,16 +64,17 @@ class Jvm:
         self.folder = (home or checkout_home()) / "oracle"
         java, _ = find_java()
         classes = compiled(self.folder)
-        self.log = self.folder / "jvm.log"
-        with self.log.open("wb") as log:
+        level = "OFF" if log is None else "WARN"
+        self.log = log or self.folder / f"{self.main}.log"
+        with self.log.open("wb") as file:
             self._process = subprocess.Popen(
                 [
-                    *(str(java), f"-Xms{heap}", f"-Xmx{heap}", "-Dlog4j2.level=OFF"),
-                    *("-cp", f"{classes}:{classpath(resolve_jars())}", "Oracle"),
+                    *(str(java), f"-Xms{heap}", f"-Xmx{heap}", f"-Dlog4j2.level={level}"),
+                    *("-cp", f"{classes}:{classpath(resolve_jars())}", self.main),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=log,
+                stderr=file,
             )
 
     def __enter__(self) -> Self:
@@ -123,7 +137,7 @@ def compiled(folder: Path) -> Path:
         LocalClusterError: There is no compiler, or it finds an error.
     """
     java, version = find_java()
-    sources = sorted(SOURCES.glob("*.java"))
+    sources = [*sorted(SOURCES.glob("*.java")), *SERVER_ASSIGNOR]
     key = hashlib.sha256(repr((version, wanted())).encode())
     for source in sources:
         key.update(source.read_bytes())
@@ -134,21 +148,39 @@ def compiled(folder: Path) -> Path:
         raise LocalClusterError(NO_COMPILER)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as partial:
-        said = subprocess.run(
-            [
-                *(str(java), "--module", "jdk.compiler/com.sun.tools.javac.Main"),
-                *("-encoding", "UTF-8", "-proc:none", "-d", f"{partial}/classes"),
-                *("-cp", classpath(resolve_jars()), *map(str, sources)),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if said.returncode:
-            raise LocalClusterError(f"the oracle does not compile:\n{said.stderr}")
+        made = Path(partial) / "classes"
+        compile_java(java, sources, classpath(resolve_jars()), made)
         try:
-            (Path(partial) / "classes").rename(classes)
+            made.rename(classes)
         except OSError:
             if not classes.exists():  # somebody else may have been first
                 raise
     return classes
+
+
+def compile_java(java: Path, sources: Sequence[Path], on: str, target: Path, *options: str) -> None:
+    """
+    Compile source files.
+
+    Args:
+        java: Of a JDK.
+        sources: The files.
+        on: The class path.
+        target: The folder that the classes go to.
+        options: More for the compiler.
+
+    Raises:
+        LocalClusterError: It finds an error.
+    """
+    said = subprocess.run(
+        [
+            *(str(java), "--module", "jdk.compiler/com.sun.tools.javac.Main"),
+            *("-encoding", "UTF-8", "-proc:none", "-d", str(target), *options),
+            *("-cp", on, *map(str, sources)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if said.returncode:
+        raise LocalClusterError(f"it does not compile:\n{said.stdout}{said.stderr}")

@@ -10,23 +10,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from random import Random
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from evenkeel.engine.streams.actives import optimise, total_cost
-from tests.oracle.jvm import Jvm, compiled
+from tests.oracle.jvm import Jvm
 from tests.oracle.task_cases import Case, grid_case, random_case, read
-from tests.stage.kafka.jars import classpath, resolve_jars
-from tests.stage.process import LocalClusterError, checkout_home, find_java
+from tests.stage.process import LocalClusterError
 
 STRATEGIES = ("min_traffic", "balance_subtopology")
 
@@ -34,31 +31,7 @@ STRATEGIES = ("min_traffic", "balance_subtopology")
 class TaskJvm(Jvm):
     """Kafka's optimiser, asked one case at a time; to be used in a `with` statement."""
 
-    def __init__(self, *, heap: str = "1g", home: Path | None = None) -> None:
-        """
-        Start it.
-
-        Args:
-            heap: What it may use for objects, as Java writes it.
-            home: Instead of `.evenkeel` of this checkout.
-
-        Raises:
-            LocalClusterError: There is no Java, or it has no compiler, or no jars.
-        """
-        self.folder = (home or checkout_home()) / "oracle"
-        java, _ = find_java()
-        classes = compiled(self.folder)
-        self.log = self.folder / "task-jvm.log"
-        with self.log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    *(str(java), f"-Xms{heap}", f"-Xmx{heap}", "-Dlog4j2.level=OFF"),
-                    *("-cp", f"{classes}:{classpath(resolve_jars())}", "TaskOracle"),
-                ],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
+    main: ClassVar[str] = "TaskOracle"
 
 
 def ours(case: Case) -> dict[str, Any]:

@@ -14,7 +14,15 @@ VERBS = {
     "start": ("demo:start_main", "start everything, wait for advice and print what it says"),
     "status": ("demo:status_main", "print what runs, where it is and where its logs are"),
     "stop": ("demo:stop_main", "end everything that start started"),
+    "restart": (
+        "workload.run:restart_main",
+        "restart a member of one of the demo's groups, which rebalances by it",
+    ),
     "behind": ("behind:main", "burn processors and watch how far advice is behind the snapshots"),
+    "chaos": (
+        "chaos.run:main",
+        "hang and kill everything for a while, and see whether all promises hold",
+    ),
     "kafka": ("standalone:main", "run the brokers and the groups in the foreground"),
     "brokers": ("kafka.brokers:main", "run the brokers alone, in the foreground"),
     "workload": ("workload.run:main", "run the groups on a cluster, or remove them"),

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,15 @@ from tests.stage.process import (
 START_TIMEOUT_SECONDS = 240
 MIGRATE_TIMEOUT_SECONDS = 240
 STOP_GRACE_SECONDS = 10
+# On a machine that is busy with more than this Airflow, its own limits are soon missed: a DAG file that takes too long
+# is taken for gone, a task that heard no answer for lost.
+_PATIENT = {
+    "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "240",
+    "AIRFLOW__CORE__TASK_SUCCESS_OVERTIME": "120",
+    "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "300",
+    "AIRFLOW__DAG_PROCESSOR__STALE_DAG_THRESHOLD": "300",
+    "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "30",
+}
 PARTS = ("scheduler", "dag-processor", "api-server")
 PASSWORDS = "simple_auth_manager_passwords.json.generated"
 
@@ -48,12 +57,17 @@ class AirflowApi:
         self._login = {"username": user, "password": password}
         self._token = ""
 
-    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Ask it, e.g. ``call("GET", "dags")``; raises HTTPError as it answers."""
+    @property
+    def token(self) -> str:
+        """What says who asks; a browser keeps it as the cookie `_token`."""
         if not self._token:
             answer = _request("POST", f"{self._url}/auth/token", self._login)
             self._token = answer["access_token"]
-        return _request(method, f"{self._url}/api/v2/{path}", body, self._token)
+        return self._token
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Ask it, e.g. ``call("GET", "dags")``; raises HTTPError as it answers."""
+        return _request(method, f"{self._url}/api/v2/{path}", body, self.token)
 
     def pause(self, dag_ids: Iterable[str], *, paused: bool) -> None:
         """Let DAGs run by their schedules, or not."""
@@ -107,7 +121,7 @@ class LocalAirflow:
         self.directory = directory.resolve()
         self.directory.mkdir(parents=True, exist_ok=True)
         self._home = home
-        self._parts: list[Process] = []
+        self._parts: dict[str, Process] = {}
         self.port, *log_ports = self._ports()
         dags = dags or show_dags(self.directory / "dags")
         self._environment = {
@@ -130,7 +144,7 @@ class LocalAirflow:
     @property
     def running(self) -> bool:
         """Whether it was started, and none of its parts has ended."""
-        return bool(self._parts) and all(part.running for part in self._parts)
+        return bool(self._parts) and all(part.running for part in self._parts.values())
 
     def migrate(self, pools: Mapping[str, int] | None = None) -> None:
         """Bring the metadata database up to date and make pools; once per folder and version."""
@@ -148,34 +162,55 @@ class LocalAirflow:
     def start(self, timeout: float = START_TIMEOUT_SECONDS) -> None:
         """Start it and return when the API answers and the scheduler and DAG processor are well."""
         for name in PARTS:
-            argv, log = [str(_bin() / "airflow"), name], self.directory / f"{name}.log"
-            title = f"Airflow's {name}"
-            self._parts.append(spawn(argv, self._environment, log, title, home=self._home))
-        api_server = self._parts[-1]
-        wait_until(self._well, timeout, "Airflow", process=api_server, interval=0.5)
+            self._launch(name)
+        api_server = self._parts["api-server"]
+        wait_until(self.well, timeout, "Airflow", process=api_server, interval=0.5)
+
+    def revive(self, but: Collection[str] = ()) -> list[str]:
+        """Start the parts anew that have ended, as the machine's own service manager would; their names."""
+        ended = [name for name, part in self._parts.items() if not part.running and name not in but]
+        for name in ended:
+            _signal_all(_members({self._parts[name].pid}), signal.SIGKILL)
+            self._launch(name)
+        return ended
+
+    def processes(self, name: str) -> list[psutil.Process]:
+        """Of one of `PARTS`, with all that it has started, tasks included."""
+        return _members({self._parts[name].pid})
+
+    def _launch(self, name: str) -> None:
+        argv, log = [str(_bin() / "airflow"), name], self.directory / f"{name}.log"
+        title = f"Airflow's {name}"
+        self._parts[name] = spawn(argv, self._environment, log, title, home=self._home)
 
     def stop(self, grace: float = STOP_GRACE_SECONDS) -> None:
         """End everything in its sessions: SIGTERM, wait up to ``grace`` seconds, SIGKILL.
 
         Tasks are told as well, so that they end what they started elsewhere (Spark).
         """
-        sessions = {part.pid for part in self._parts}
+        sessions = {part.pid for part in self._parts.values()}
         _signal_all(_members(sessions), signal.SIGTERM)
         psutil.wait_procs(_members(sessions), timeout=grace)
         while left := _members(sessions):
             _signal_all(left, signal.SIGKILL)
             psutil.wait_procs(left, timeout=1)
         while self._parts:
-            self._parts.pop().popen.wait()
+            self._parts.popitem()[1].popen.wait()
 
     @property
     def api(self) -> AirflowApi:
         """Its public API, as its administrator."""
         return AirflowApi(self.url, *self.login)
 
-    def _well(self) -> bool:
+    def well(self) -> bool:
+        """
+        Whether the API answers and says that scheduler and DAG processor are well.
+
+        Raises:
+            LocalClusterError: A part has ended.
+        """
         if not self.running:
-            gone = ", ".join(part.name for part in self._parts if not part.running)
+            gone = ", ".join(part.name for part in self._parts.values() if not part.running)
             raise LocalClusterError(f"{gone} ended, see the logs in {self.directory}")
         try:
             health = _request("GET", f"{self.url}/api/v2/monitor/health")
@@ -244,6 +279,7 @@ def _settings(
         "AIRFLOW__CORE__PARALLELISM": "4",
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        **_PATIENT,
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
         "AIRFLOW__API__HOST": "127.0.0.1",
         "AIRFLOW__API__PORT": str(port),

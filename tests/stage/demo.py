@@ -47,8 +47,8 @@ OURS = {
 }
 """Variables that shape the demo."""
 
-LAUNCH_TIMEOUT_SECONDS = 60
-READY_TIMEOUT_SECONDS = 420
+LAUNCH_TIMEOUT_SECONDS = 120
+READY_TIMEOUT_SECONDS = 900
 ADVICE_TIMEOUT_SECONDS = 900
 PATIENCE_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 40
@@ -57,6 +57,7 @@ SNAPSHOTS_WANTED = 3
 
 WHAT = {
     "postgres": "Postgres, and the history's tables",
+    "example": "the example history of sql/README.md, made once and beside the rest",
     "slack": "Slack",
     "brokers": "Kafka",
     "workload": "a dozen consumer groups, each in its state",

@@ -15,7 +15,8 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,12 +29,14 @@ from tests.stage.process import (
     HOME_MARKER,
     LocalClusterError,
     Process,
+    default_home,
     spawn,
     wait_until,
 )
 
-START_SECONDS = 30
-STOP_SECONDS = 15
+# Less than a second on an idle machine.
+START_SECONDS = 120
+STOP_SECONDS = 60
 # What the kernel takes as the address of a socket, in bytes.
 SOCKET_PATH_LIMIT = 107
 
@@ -48,7 +51,6 @@ _SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "64MB",
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "log_timezone": "UTC",
     "timezone": "UTC",
@@ -105,7 +107,7 @@ class EmbeddedPostgres(PostgresServer):
 
     def stop(self) -> None:
         """End the server, fast but clean, whoever started it; nothing happens when none runs."""
-        found = self._postmaster()
+        found = self.postmaster()
         if found is not None:
             folder = self._running_socket_folder
             for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
@@ -121,7 +123,7 @@ class EmbeddedPostgres(PostgresServer):
     @property
     def running(self) -> bool:
         """Whether a server runs in this folder."""
-        return self._postmaster() is not None
+        return self.postmaster() is not None
 
     @property
     def administrator_url(self) -> str:
@@ -180,7 +182,7 @@ class EmbeddedPostgres(PostgresServer):
         except FileNotFoundError:
             return []
 
-    def _postmaster(self) -> psutil.Process | None:
+    def postmaster(self) -> psutil.Process | None:
         """The server that runs; a file that a killed one left behind, and whose number another has, is not it."""
         facts = self._facts()
         if not facts:
@@ -253,3 +255,15 @@ class _Owner:
         folder.mkdir(mode=0o700, exist_ok=True)
         if self.user is not None:
             os.chown(folder, self.user.pw_uid, self.user.pw_gid)
+
+
+@contextmanager
+def throw_away_postgres() -> Iterator[EmbeddedPostgres]:
+    """A server whose folder goes with it."""
+    home = default_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="pg-", dir=home) as folder,
+        EmbeddedPostgres(Path(folder)) as server,
+    ):
+        yield server

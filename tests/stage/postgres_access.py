@@ -10,6 +10,8 @@ from urllib.parse import quote, urlencode
 import psycopg
 from psycopg import sql
 
+from evenkeel.engine.adapters.postgres.reader import READER
+
 ADMINISTRATOR = "postgres"
 
 _ROLE_AND_DATABASE = Path(__file__).resolve().parents[2] / "sql" / "database.sql"
@@ -71,11 +73,45 @@ class PostgresServer:
             if self._asks_for_passwords:
                 self._give_password(connection, role)
 
+    def create_reader(self, name: str = READER) -> None:
+        """Make a role that may log in and reads what `migrate` grants it, unless it is there; `url` knows the way."""
+        with self._administrator() as connection:
+            known = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [name])
+            made = "ALTER" if known.rowcount else "CREATE"
+            role = sql.SQL("{} ROLE {} LOGIN").format(sql.SQL(made), sql.Identifier(name))
+            connection.execute(role)
+            if self._asks_for_passwords:
+                self._give_password(connection, name)
+
+    def drop_reader(self, name: str, *databases: str) -> None:
+        """Remove a role with what was granted to it in these databases."""
+        for database in databases:
+            with psycopg.connect(self.administrator_url, dbname=database) as connection:
+                connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(name)))
+        self.drop_role(name)
+
     def drop_database(self, name: str) -> None:
         """Remove a database, whoever is connected to it."""
         with self._administrator() as connection:
             drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)")
             connection.execute(drop.format(sql.Identifier(name)))
+
+    def rename_database(self, name: str, new: str, *, comment: str) -> None:
+        """Give a database another name, with a comment that `comment` tells; nobody may be connected to it."""
+        old, called = sql.Identifier(name), sql.Identifier(new)
+        with self._administrator() as connection, connection.transaction():
+            about = sql.SQL("COMMENT ON DATABASE {} IS {}").format(old, sql.Literal(comment))
+            connection.execute(about)
+            connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(old, called))
+
+    def comment(self, name: str) -> str | None:
+        """The comment on a database; None without one, or without such a database."""
+        question = (
+            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
+        )
+        with self._administrator() as connection:
+            row = connection.execute(question, [name]).fetchone()
+        return None if row is None else row[0]
 
     def drop_role(self, name: str) -> None:
         """Remove a role that owns nothing any more."""
@@ -92,9 +128,13 @@ class PostgresServer:
 
 
 def _statements(database: str, role: str) -> list[sql.Composed]:
-    """``sql/database.sql`` for these names; what psql calls ``:"role"`` is an identifier."""
+    r"""``sql/database.sql`` for these names; what psql calls ``:"role"`` is an identifier, its ``\gexec`` left out."""
     lines = _ROLE_AND_DATABASE.read_text(encoding="utf-8").splitlines()
     code = "\n".join(line for line in lines if not line.startswith("--"))
     code = code.replace(':"role"', "{role}").replace(':"database"', "{database}")
     names = {"role": sql.Identifier(role), "database": sql.Identifier(database)}
-    return [sql.SQL(part.strip()).format(**names) for part in code.split(";") if part.strip()]  # type: ignore[arg-type]
+    return [
+        sql.SQL(part.strip()).format(**names)
+        for part in code.split(";")
+        if part.strip() and "\\gexec" not in part
+    ]  # type: ignore[arg-type]

@@ -28,6 +28,8 @@ import psutil
 
 HOME_MARKER = "EVENKEEL_HOME"
 MINIMUM_JAVA = 17
+KILLED_SECONDS = 30
+"""So long the kernel has at most to end what was killed: a busy machine needs more than a moment."""
 # Below the ephemeral range of Linux: no outgoing connection can take a port between choice and use.
 PORT_RANGE = range(20_000, 32_000)
 
@@ -84,16 +86,21 @@ def port_is_free(port: int) -> bool:
     return True
 
 
+_given: set[int] = set()
+
+
 def free_ports(count: int) -> list[int]:
-    """``count`` different free loopback ports."""
+    """``count`` different free loopback ports, none of which this process was given before."""
     found: list[int] = []
     for port in random.SystemRandom().sample(PORT_RANGE, len(PORT_RANGE)):
         if len(found) == count:
             break
-        if port_is_free(port):
+        if port not in _given and port_is_free(port):
             found.append(port)
     if len(found) < count:
         raise LocalClusterError(f"no {count} free loopback ports in {PORT_RANGE}")
+    # whoever was given one may not listen on it yet
+    _given.update(found)
     return found
 
 
@@ -191,7 +198,7 @@ def sweep(home: Path, grace: float = 5.0) -> int:
     for process in stubborn:
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(list(stubborn), timeout=grace)
+    psutil.wait_procs(list(stubborn), timeout=KILLED_SECONDS)
     return len(found)
 
 

@@ -1,4 +1,4 @@
-"""What the demo prints: the groups, the message, three questions and where to go on from there."""
+"""What the demo prints: the groups, the messages, four questions and where to go on from there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from evenkeel.engine.records import columns_of_query
 from evenkeel.engine.wording import duration
 from tests.stage import slack_workspace as slack
 from tests.stage.services import Demo
+from tests.stage.workload.following import plan_of
 
 QUERIES = (
+    ("What is wrong right now?", "open_incidents", []),
     ("Where is the lag?", "worst_partitions", ["--param", "limit=5"]),
     ("What would each strategy do for a group?", "scoreboard", ["--param", "group={group}"]),
     ("Are the snapshots taken, whole, and worked on?", "snapshot_health", ["--param", "limit=3"]),
@@ -31,6 +33,11 @@ LOOKED_AT = 200
 
 TOLD = "select snapshot_id from step_run where step = 'alert' and outcome = 'ok'"
 """`alert` is the last step."""
+
+RACKS_GROUP = "racks-avoidable"
+
+MOST_MESSAGES = 5
+"""So many are shown, the newest."""
 
 
 def snapshots(state: dict[str, Any]) -> list[dict[str, Any]]:
@@ -62,7 +69,7 @@ def show(demo: Demo, state: dict[str, Any]) -> None:
     groups = _ask(state, "groups", cluster=state["name"])
     _title(f"The consumer groups{_when(groups)}")
     show_tables([_table(groups)])
-    _title("The message in Slack")
+    _title("The messages in Slack")
     print(_message(demo, state))
     shown = next((g["group_id"] for g in groups if g["verdict"] == "switch"), None)
     shown = shown or next((g["group_id"] for g in groups if g["verdict"]), "")
@@ -145,7 +152,10 @@ def _message(demo: Demo, state: dict[str, Any]) -> str:
     messages = slack.read_store(demo.messages)
     if not messages:
         return "Nothing was worth a message yet."
-    return "\n".join(f"  | {line}" for line in slack.as_seen(messages[-1]).splitlines())
+    newest = messages[-MOST_MESSAGES:]
+    older = len(messages) - len(newest)
+    seen = ["\n".join(f"  | {line}" for line in slack.as_seen(m).splitlines()) for m in newest]
+    return "\n\n".join([f"  {older} older ones, and:", *seen] if older else seen)
 
 
 def _query(arguments: list[str]) -> None:
@@ -161,16 +171,32 @@ def ways(demo: Demo, state: dict[str, Any]) -> str:
     lines = [
         f"Airflow            {state['airflow_url']}",
         f"  login            {state['airflow_user']} / {state['airflow_password']}",
+        f"  its groups       {state['airflow_url']}/plugin/evenkeel/evenkeel/",
         f"{watched:<18} {state['bootstrap']}",
         "ask the history    .venv/bin/evenkeel query",
         "look at it live    .venv/bin/evenkeel lag     (or advise, elect, diff, doctor)",
         f"from elsewhere     export EVENKEEL_CONFIG={shlex.quote(str(demo.config))}",
         f"                   export EVENKEEL_DATABASE_URL={shlex.quote(state['database_url'])}",
         '                   evenkeel doctor, or psql "$EVENKEEL_DATABASE_URL"',
+        f"who only reads     psql {shlex.quote(state['reader_url'])}     (or as EVENKEEL_DATABASE_URL)",
+        f"the cookbook       EVENKEEL_DATABASE_URL={shlex.quote(state['example_url'])}",
+        "                   for every command of sql/README.md; its groups are simulated",
+        *(() if demo.cluster else _home(demo)),
         "stop everything    make stop",
         "your own cluster   CLUSTER=host:port make demo     (it only reads, and creates nothing)",
     ]
     return "\n".join(lines)
+
+
+def _home(demo: Demo) -> tuple[str, ...]:
+    """How its racks group is brought home."""
+    plan = plan_of(demo.workload, RACKS_GROUP)
+    write = f"evenkeel plan {RACKS_GROUP} --strategy min_traffic --out {shlex.quote(str(plan))}"
+    return (
+        f"bring racks home   .venv/bin/{write}",
+        f"                   .venv/bin/python -m tests.stage restart {RACKS_GROUP}",
+        "                   the next snapshot verifies it: .venv/bin/evenkeel query advice_events",
+    )
 
 
 def _ask(state: dict[str, Any], name: str, **parameters: Any) -> list[dict[str, Any]]:

@@ -11,14 +11,19 @@ import argparse
 import json
 import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import psutil
+
+from tests.stage.serving import LocalServer, Quiet, serving
 from tests.stage.slack_workspace import (
     CHANNELS,
     Fault,
@@ -32,7 +37,7 @@ from tests.stage.slack_workspace import (
 __all__ = ["SlackServer", "Workspace", "as_seen", "main", "read_store", "running"]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Quiet, BaseHTTPRequestHandler):
     """One connection; the workspace hangs on the server."""
 
     protocol_version = "HTTP/1.1"
@@ -43,8 +48,8 @@ class _Handler(BaseHTTPRequestHandler):
         method = self.path.strip("/").removeprefix("api/")
         arguments = self._arguments()
         workspace = self.server.workspace
-        fault = workspace.fault(method)
-        if fault and not fault.stored:
+        fault = workspace.fault(method, arguments)
+        if fault and fault.fails and not fault.stored:
             self._fail(fault)
             return
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
@@ -52,9 +57,10 @@ class _Handler(BaseHTTPRequestHandler):
             answer = workspace.call(method, token if scheme == "Bearer" else "", arguments)
         except SlackError as refusal:
             answer = refusal.answer
-        if fault:
+        if fault and fault.fails:
             self._fail(fault)
         else:
+            time.sleep(fault.delay if fault else 0)
             self._answer(200, answer)
 
     def _arguments(self) -> Json:
@@ -65,7 +71,10 @@ class _Handler(BaseHTTPRequestHandler):
         return dict(parse_qsl(raw))
 
     def _fail(self, fault: Fault) -> None:
-        if fault.drop:
+        time.sleep(fault.delay)
+        if fault.kills:
+            _kill_owner(self.client_address[1])
+        if fault.drop or fault.kills:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
         elif fault.error:
@@ -85,37 +94,37 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing: the store tells."""
+
+def _kill_owner(port: int) -> None:
+    """End the process that has the other end of a connection, as a machine that loses power does."""
+    for each in psutil.net_connections("tcp4"):
+        if each.laddr and each.laddr.port == port and each.pid:
+            psutil.Process(each.pid).kill()
 
 
-class SlackServer(ThreadingHTTPServer):
-    """The workspace behind HTTP, on loopback only."""
-
-    daemon_threads = True
+class SlackServer(LocalServer):
+    """The workspace behind HTTP."""
 
     def __init__(self, workspace: Workspace, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(_Handler, port)
         self.workspace = workspace
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a caller that has gone before its answer came."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def base_url(self) -> str:
         """What a client takes as its base URL."""
-        return f"http://127.0.0.1:{self.server_address[1]}/api/"
+        return f"{self.origin}/api/"
 
 
 @contextmanager
 def running(workspace: Workspace, port: int = 0) -> Iterator[SlackServer]:
     """The server in a thread, ended with the block."""
-    server = SlackServer(workspace, port)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with serving(SlackServer(workspace, port)) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -20,15 +20,17 @@ Json = dict[str, Any]
 TOKEN_PREFIX = "xoxb-"
 REVOKED = "xoxb-revoked"
 WITHOUT_HISTORY = "xoxb-write-only"
+ANY = "any"
 CHANNELS = {"kafka": "C0KAFKA001", "team-orders": "C0ORDERS01"}
 
 
 @dataclass(frozen=True)
 class Fault:
     """
-    What happens to one coming call of a method instead of the ordinary.
+    What happens to one coming call of a method (`ANY`: of whichever) instead of the ordinary.
 
-    *status* answers so (429 with *retry_after*); *drop* closes the connection; *stored* does the work first.
+    *status* answers so (429 with *retry_after*); *drop* closes the connection; *stored* does the work first; *delay*
+    lets so many seconds pass before the answer; *kills* ends the process that calls, if it runs on this machine.
     """
 
     method: str = "chat.postMessage"
@@ -37,6 +39,13 @@ class Fault:
     drop: bool = False
     stored: bool = False
     error: str | None = None
+    delay: float = 0
+    kills: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether the caller gets another answer than the ordinary one, or none."""
+        return not self.delay or bool(self.status or self.drop or self.error or self.kills)
 
 
 class SlackError(Exception):
@@ -64,11 +73,11 @@ class Workspace:
             lines = self.store.read_text(encoding="utf-8").splitlines()
             self.messages = [json.loads(line) for line in lines]
 
-    def fault(self, method: str) -> Fault | None:
-        """The next planned fault, if it is for this method."""
+    def fault(self, method: str, arguments: Json) -> Fault | None:
+        """The next planned fault, if it is for this method; a workspace of a test may look at the arguments."""
         with self.lock:
             self.calls.append(method)
-            if self.faults and self.faults[0].method == method:
+            if self.faults and self.faults[0].method in (method, ANY):
                 return self.faults.popleft()
             return None
 
@@ -88,6 +97,7 @@ class Workspace:
             "chat.postMessage": self._post,
             "chat.update": self._update,
             "conversations.history": self._history,
+            "conversations.replies": self._replies,
             "users.conversations": self._conversations,
         }
         if method not in methods:
@@ -123,6 +133,8 @@ class Workspace:
     def _update(self, arguments: Json, token: str) -> Json:
         channel = self._channel(arguments.get("channel"), by_name=False)
         check_content(arguments)
+        if len(str(arguments.get("text") or "")) > 4_000:
+            raise SlackError("msg_too_long")
         for message in self.messages:
             if message["channel"] == channel and message["ts"] == arguments.get("ts"):
                 message.update(_content(arguments))
@@ -133,23 +145,21 @@ class Workspace:
     def _history(self, arguments: Json, token: str) -> Json:
         _needs_scope(token, "channels:history")
         channel = self._channel(arguments.get("channel"), by_name=False)
-        oldest, metadata = (
-            float(arguments.get("oldest") or 0),
-            arguments.get("include_all_metadata"),
-        )
-        visible = [
-            message if _true(metadata) else {k: v for k, v in message.items() if k != "metadata"}
+        shown = [
+            message
             for message in reversed(self.messages)
-            if message["channel"] == channel
-            and float(message["ts"]) > oldest
-            and (not message.get("thread_ts") or message.get("broadcast"))
+            if not message.get("thread_ts") or message.get("broadcast")
         ]
-        page, after = _page(visible, arguments)
-        return {
-            "messages": page,
-            "has_more": bool(after),
-            "response_metadata": {"next_cursor": after},
-        }
+        return _read(shown, channel, arguments)
+
+    def _replies(self, arguments: Json, token: str) -> Json:
+        _needs_scope(token, "channels:history")
+        channel = self._channel(arguments.get("channel"), by_name=False)
+        thread = arguments.get("ts")
+        if not any(m["ts"] == thread and m["channel"] == channel for m in self.messages):
+            raise SlackError("thread_not_found")
+        answers = [m for m in self.messages if thread in (m["ts"], m.get("thread_ts"))]
+        return _read(answers, channel, arguments)
 
     def _conversations(self, arguments: Json, token: str) -> Json:
         _needs_scope(token, "channels:read")
@@ -184,6 +194,23 @@ def _true(value: Any) -> bool:
 
 def _content(arguments: Json) -> Json:
     return {name: arguments[name] for name in ("text", "blocks", "metadata") if arguments.get(name)}
+
+
+def _read(messages: Sequence[Json], channel: str, arguments: Json) -> Json:
+    """A page of some messages: those of the channel, from a moment on, with their metadata if that is wanted."""
+    oldest = float(arguments.get("oldest") or 0)
+    hidden = () if _true(arguments.get("include_all_metadata")) else ("metadata",)
+    visible = [
+        {name: part for name, part in message.items() if name not in hidden}
+        for message in messages
+        if message["channel"] == channel and float(message["ts"]) > oldest
+    ]
+    page, after = _page(visible, arguments)
+    return {
+        "messages": page,
+        "has_more": bool(after),
+        "response_metadata": {"next_cursor": after},
+    }
 
 
 def _page(items: Sequence[Json], arguments: Json) -> tuple[list[Json], str]:

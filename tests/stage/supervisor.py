@@ -93,12 +93,12 @@ def read_state(path: Path) -> dict[str, Any] | None:
 
 
 class Supervisor:
-    """Runs services until asked to stop, or until one of them fails or ends."""
+    """Runs services until asked to stop, or until one of them fails or ends; *facts* are of those that are ready."""
 
     def __init__(self, services: Sequence[Service], state: StateFile) -> None:
         self._services = {service.name: service for service in services}
         self._state = state
-        self._facts: Facts = {}
+        self.facts: Facts = {}
         self._ready = {name: threading.Event() for name in self._services}
         self._ended = {name: threading.Event() for name in self._services}
         self.asked_to_end = threading.Event()
@@ -144,9 +144,9 @@ class Supervisor:
 
     def _hold(self, service: Service) -> None:
         self._state.service(service.name, "starting")
-        with service.run(dict(self._facts)) as found:
+        with service.run(dict(self.facts)) as found:
             alive = found.pop("_alive", lambda: True)
-            self._facts.update(found)
+            self.facts.update(found)
             told = {name: fact for name, fact in found.items() if name[0] != "_"}
             self._state.service(service.name, "ready", told)
             self._ready[service.name].set()

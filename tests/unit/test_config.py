@@ -60,14 +60,18 @@ def test_a_connection_completes_a_cluster_of_the_file(write):
     [
         ("lookback = 0", "lookback"),
         ("lokback = 3", "lokback: no such key"),
-        ('[[rules]]\npolicy = {deployment = "class"}', "deployment: write a list"),
+        ("[[rules]]\npolicy = {deployment = 3}", "deployment: write a list"),
         ('[clusters.eu]\nbootstrap = "broker"', "clusters.eu.bootstrap: 'broker' is not host:port"),
         ('[clusters."EU West"]\nbootstrap = "b:1"', "clusters.EU West"),
         ('[[rules]]\nauto_offset_reset = "newest"', "rules.0.auto_offset_reset: use latest"),
         ("[[rules]]\npolicy = {lag_gain = 2}", "rules.0.policy.lag_gain"),
         ("[[rules]]\npolicy = {cost_gain = 0.009}", "rules.0.policy.cost_gain"),
         ("[[rules]]\npolicy = {dead_band = 1.5}", "rules.0.policy.dead_band"),
+        ("[[rules]]\nincidents = {worse_factor = 1}", "rules.0.incidents.worse_factor"),
+        ("flood = 0", "flood"),
         ("[[rules]]\nprice_per_gb = -1", "rules.0.price_per_gb"),
+        ('[[rules]]\nmention = "@oncall"', "rules.0.mention: write @here, @channel, or the id"),
+        ('[[rules]]\nmention = "<!channel>"', "rules.0.mention: write @here, @channel, or the id"),
         ("[[rules]]\nbytes_per_record = 0", "rules.0.bytes_per_record"),
         ('[[rules]]\ncurrency = "euro"', "rules.0.currency: write three capital letters, like EUR"),
         ("lake = ", "cannot be read"),
@@ -270,6 +274,23 @@ def test_a_later_policy_overrides_an_earlier_one_key_by_key(write):
     policy = load().policy("eu", "pay-app")
 
     assert (policy.lag_gain, policy.confirm_wins) == (0.5, 1)
+
+
+def test_what_makes_an_incident_is_merged_key_by_key_and_shapes_no_result(write):
+    """Special groups can have their own patience; stored results stay comparable."""
+    write(
+        "flood = 3\n[[rules]]\nincidents = {behind_seconds = 60, looks = 3}\n"
+        '[[rules]]\ngroups = "pay-*"\nincidents = {looks = 1}\n'
+    )
+    settings = load()
+    own, others = settings.incidents("eu", "pay-app"), settings.incidents("eu", "orders")
+
+    assert (own.behind_seconds, own.looks, others.looks) == (60, 1, 3)
+    assert settings.flood == 3
+    write('[[rules]]\nowner = "x"\nmention = "@here"\nincidents = {enabled = false}\n')
+    with_incidents = load().version
+    write('[[rules]]\nowner = "x"\n')
+    assert load().version == with_incidents
 
 
 def test_an_oauth_endpoint_is_no_secret(write):

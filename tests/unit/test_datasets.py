@@ -311,7 +311,9 @@ def test_a_table_that_lacks_any_other_column_is_an_error(dataset):
         if name not in {
             *ADDED,
             "user_data",
+            "follows",
             "follower_fetching",
+            "group_assignors",
             "cleanup_policy",
             "retention_ms",
             "log_bytes",

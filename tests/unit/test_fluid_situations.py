@@ -272,8 +272,14 @@ def test_what_is_true_contradicts_nothing(partition):
         (RIGHT[:2] + RIGHT[3:], ["stuck partition"]),
         (RIGHT[:3], ["no message of kind 'opened'"]),
         ([*RIGHT, _message(30, "stuck-partition", "switch")], ["'switch' at snapshot 30"]),
-        ([_message(12, "stuck-partition", "opened"), *RIGHT], ["before anything happened"]),
-        ([*RIGHT, *RIGHT[3:4] * MOST], ["9 messages"]),
+        (
+            [_message(12, "stuck-partition", "opened"), *RIGHT],
+            ["2 messages of kind 'opened'", "before anything happened"],
+        ),
+        (
+            [*RIGHT, *RIGHT[3:4] * MOST],
+            ["9 messages of kind 'opened'", "9 messages, more"],
+        ),
         ([*RIGHT, _diagnosis(50, "stuck-partition", "keeps up")], ["stuck partition"]),
         (
             [*RIGHT, _diagnosis(40, "stuck-partition", "stuck partition", "stuck-partition.t0 6")],

@@ -14,6 +14,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 TARGETS = [
     "help",
     "install",
+    "browser",
     "demo",
     "stop",
     "test",

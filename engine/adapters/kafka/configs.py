@@ -1,6 +1,6 @@
 """
-What brokers and topics are configured to: whether followers serve reads, what is compacted, how long it is kept and
-where.
+What brokers and topics are configured to: whether followers serve reads, by what brokers assign, what is compacted, how
+long it is kept and where.
 
 It takes the right DESCRIBE_CONFIGS, which a reader need not have: without it all of this is unknown, and said once. It
 is asked in batches, topics of any broker, each broker of itself.
@@ -18,6 +18,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 from evenkeel.engine.adapters.kafka.connection import Connection, Unanswered
 from evenkeel.engine.adapters.kafka.groups import error_text
 from evenkeel.engine.facts import Fact, note
+from evenkeel.engine.kit.protocol_names import BROKER_SETTING, broker_names
 
 _BATCH = 2_000
 """Topics per request."""
@@ -47,11 +48,13 @@ class Configs:
     """
     What is configured, as far as it may be known.
 
-    *topics* by name; *follower_fetching* by broker id; *unknown* has a fact per cause.
+    *topics* by name; *follower_fetching* and *group_assignors* (what KIP-848 groups can ask for) by broker id;
+    *unknown* has a fact per cause.
     """
 
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     follower_fetching: dict[int, bool] = field(default_factory=dict)
+    group_assignors: dict[int, tuple[str, ...]] = field(default_factory=dict)
     unknown: list[Fact] = field(default_factory=list)
 
 
@@ -76,9 +79,13 @@ async def read_configs(
             configs.topics[result.resource_name] = _topic(_values(result))
 
     async def ask_broker(node: int) -> None:
-        for result in await _ask(connection, _BROKER, [str(node)], [_SELECTOR], node, failed):
-            selector = _values(result).get(_SELECTOR)
+        keys = [_SELECTOR, BROKER_SETTING]
+        for result in await _ask(connection, _BROKER, [str(node)], keys, node, failed):
+            values = _values(result)
+            selector, assignors = values.get(_SELECTOR), values.get(BROKER_SETTING)
             configs.follower_fetching[node] = selector not in (None, "", _LEADER_SELECTOR)
+            if assignors is not None:  # brokers before 3.7 do not know this setting
+                configs.group_assignors[node] = broker_names(assignors)
 
     await connection.on_each(list(brokers), ask_broker)
     configs.unknown += [

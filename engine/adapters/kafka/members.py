@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,9 @@ from evenkeel.engine.adapters.kafka.decode import (
 )
 from evenkeel.engine.adapters.kafka.groups import Group
 from evenkeel.engine.config import Filter
+from evenkeel.engine.followers.plan import NAME as PLAN
+from evenkeel.engine.followers.told import followed_of
+from evenkeel.engine.kit.java_order import map_order
 from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
 from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 
@@ -107,6 +110,8 @@ class Reader:
         }
         if protocol not in CLIENT_SIDE and protocol != STREAMS_PROTOCOL:
             row["user_data"] = subscription.user_data
+        if protocol == PLAN:
+            row["follows"] = followed_of(user_data)
         if protocol == STREAMS_PROTOCOL and subscription.user_data:
             client = read_streams_client(subscription.user_data)
             active, standby = read_streams_tasks(user_data) if user_data else ([], [])
@@ -124,7 +129,7 @@ class Reader:
         matched = self._matched(group)
         for member in group.described.members:
             regex = member.subscribed_topic_regex or None
-            topics = {*member.subscribed_topic_names, *matched.get(regex, ())}
+            topics = _in_turn(member.subscribed_topic_names, matched.get(regex, ()))
             yield {
                 "member_id": member.member_id,
                 "client_id": member.client_id,
@@ -132,7 +137,7 @@ class Reader:
                 "instance_id": member.instance_id,
                 "rack": member.rack_id,
                 "kind": _MEMBER_TYPES.get(member.member_type),
-                "subscription": sorted(topics),
+                "subscription": topics,
                 "subscription_regex": regex,
                 "generation": member.member_epoch,
                 **self._pairs("assigned", _named(member.assignment)),
@@ -218,6 +223,22 @@ class Reader:
         if tasks is not None and len(tasks) == len(topics):
             row[f"{what}_tasks"] = [tasks[i] for i in kept]
         return row
+
+
+def _in_turn(named: Sequence[str], matched: Collection[str]) -> list[str]:
+    """
+    The topics of a KIP-848 member as its coordinator walks them: assignors see that where ids of topics collide.
+
+    Those it names are listed so; those its pattern matches come in the order of a `HashSet`, and before the others
+    where they are more (`UnionSet` of Kafka 4.3).
+
+    >>> _in_turn(["orders-many", "orders-few"], ()), _in_turn(["t"], {"orders", "t1", "t0"})
+    (['orders-many', 'orders-few'], ['orders', 't0', 't1', 't'])
+    """
+    names = sorted(matched)
+    walked = [names[i] for i in map_order(names, int(len(names) / 0.75) + 1)]
+    both = (named, walked) if len(named) > len(walked) else (walked, named)
+    return list(dict.fromkeys(topic for topics in both for topic in topics))
 
 
 def used_topics(groups: Mapping[str, Group]) -> set[str]:

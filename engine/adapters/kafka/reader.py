@@ -250,13 +250,14 @@ def _brokers(
     nodes: list[Node], configs: Configs, fetching: bool | None, key: Mapping[str, str]
 ) -> pa.Table:
     """*fetching* is what is configured of brokers that do not tell it."""
-    follower_fetching = configs.follower_fetching
+    follower_fetching, assignors = configs.follower_fetching, configs.group_assignors
     columns = {
         "node_id": [node.id for node in nodes],
         "host": [node.host for node in nodes],
         "port": [node.port for node in nodes],
         "rack": [node.rack for node in nodes],
         "follower_fetching": [follower_fetching.get(node.id, fetching) for node in nodes],
+        "group_assignors": [assignors.get(node.id) for node in nodes],
     }
     return _filled("brokers", columns, len(nodes), key)
 

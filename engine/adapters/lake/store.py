@@ -195,6 +195,7 @@ class FileLake:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
+        coded: bool = False,
     ) -> pa.Table:
         """
         The rows of a dataset for some snapshots, in the order of the ids.
@@ -203,6 +204,7 @@ class FileLake:
             groups: Only rows of these groups.
             topics: Only rows of these topics.
             columns: Only these, in this order.
+            coded: Texts as dictionaries.
 
         Raises:
             SnapshotNotFound: A snapshot has no manifest of the step that writes this dataset.
@@ -210,7 +212,7 @@ class FileLake:
         """
         schema = STEPS[step_of(dataset)][dataset]
         try:
-            pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics})
+            pick = Pick.of(schema, columns, {"group_id": groups, "topic": topics}, coded=coded)
         except KeyError as problem:
             raise LakeError(
                 f"dataset {dataset} has no column {problem.args[0]}.",

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from evenkeel.engine.datasets import shaped
+from evenkeel.engine.datasets import coded_schema, shaped
 from evenkeel.engine.model import Flags
 
 ROW_GROUP = 8_192
@@ -63,6 +63,11 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind))
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds texts, as they are or as a dictionary."""
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+
+
 def _leaves(field: pa.Field, above: str = "") -> Iterator[tuple[str, pa.DataType]]:
     """The paths under which Parquet knows what is in a column, each with its type."""
     path, kind = f"{above}{field.name}", field.type
@@ -83,10 +88,12 @@ class Pick:
     Attributes:
         schema: The columns.
         among: Column -> the values it may have; a row without a value is not among them.
+        coded: Whether texts are wanted as dictionaries.
     """
 
     schema: pa.Schema
     among: Mapping[str, pa.Array]
+    coded: bool = False
 
     @classmethod
     def of(
@@ -94,12 +101,15 @@ class Pick:
         schema: pa.Schema,
         columns: Sequence[str] | None,
         among: Mapping[str, Collection[str] | None],
+        *,
+        coded: bool = False,
     ) -> Pick:
         """
         Args:
             schema: That of the dataset.
             columns: Which of its columns; None: all.
             among: Column -> values; None: any.
+            coded: Whether texts are wanted as dictionaries.
 
         Raises:
             KeyError: The dataset has no such column.
@@ -108,15 +118,18 @@ class Pick:
         for name in (*(columns or ()), *filters):
             if name not in schema.names:
                 raise KeyError(name)
+        wanted = schema if columns is None else pa.schema([schema.field(c) for c in columns])
         return cls(
-            schema=schema if columns is None else pa.schema([schema.field(c) for c in columns]),
+            schema=coded_schema(wanted) if coded else wanted,
             among={name: pa.array(sorted(v), pa.string()) for name, v in filters.items()},
+            coded=coded,
         )
 
     def of_snapshot(self, snapshot_id: str) -> Pick:
         """The same, of one snapshot only: a row group of a day's file may hold several."""
         only = pa.array([snapshot_id], pa.string())
-        return Pick(schema=self.schema, among={**self.among, "snapshot_id": only})
+        among = {**self.among, "snapshot_id": only}
+        return Pick(schema=self.schema, among=among, coded=self.coded)
 
 
 class Footer:
@@ -191,17 +204,19 @@ class Reader:
         with self._system.open_input_file(path) as file:
             footer = self._footer(path, file)
             wanted = footer.row_groups(pick, within)
-            texts = [field.name for field in pick.schema if pa.types.is_string(field.type)]
+            texts = {field.name for field in pick.schema if _is_text(field.type)} | {*pick.among}
             parquet = pq.ParquetFile(
                 file,
                 metadata=footer.metadata,
                 # rows that are not wanted then cost a number each, not a text
-                read_dictionary=[*{*texts, *pick.among}] if pick.among else None,
+                read_dictionary=[*texts & {*footer.names}] if pick.among or pick.coded else None,
                 pre_buffer=self._remote,
             )
             columns = [n for n in pick.schema.names if n in footer.names]
             if not pick.among:
-                return shaped(parquet.read_row_groups(wanted, columns), pick.schema)
+                return shaped(
+                    parquet.read_row_groups(wanted, columns, use_threads=False), pick.schema
+                )
             return shaped(_picked(parquet, pick.among, wanted, columns), pick.schema)
 
     def _footer(self, path: str, file: pa.NativeFile) -> Footer:
@@ -226,7 +241,7 @@ def _picked(
     What is wanted lies in few of those whose bounds admit it: the columns that tell are read first, and all others
     only where there is a row to be had.
     """
-    telling = file.read_row_groups(row_groups, list(among))
+    telling = file.read_row_groups(row_groups, list(among), use_threads=False)
     rows = np.logical_and.reduce([_among(telling[name], values) for name, values in among.items()])
     sizes = [file.metadata.row_group(i).num_rows for i in row_groups]
     holds = np.array([part.any() for part in np.split(rows, np.cumsum(sizes)[:-1])], np.bool_)
@@ -234,7 +249,7 @@ def _picked(
     others = [name for name in columns if name not in among]
     table = telling.filter(pa.array(rows))
     if others:
-        more = file.read_row_groups(kept, others)
+        more = file.read_row_groups(kept, others, use_threads=False)
         more = more.filter(pa.array(rows[np.repeat(holds[: len(sizes)], sizes)]))
         table = pa.table({name: (more if name in others else table)[name] for name in columns})
     return table
@@ -242,8 +257,12 @@ def _picked(
 
 def _among(column: pa.ChunkedArray, values: pa.Array) -> Flags:
     """Whether each value of a dictionary-encoded column is among some; a null is not."""
-    found = [np.zeros(0, np.bool_)]
+    among = [np.zeros(0, np.bool_)]
+    # looked up all at once: each time the values would be hashed anew
+    names = pa.chunked_array([chunk.dictionary for chunk in column.chunks], pa.string())
+    known = pc.is_in(names, value_set=values).to_numpy()
+    place = 0
     for chunk in column.chunks:
-        known = pc.is_in(chunk.dictionary, value_set=values).to_numpy(zero_copy_only=False)
-        found.append(np.append(known, False)[chunk.indices.fill_null(-1).to_numpy()])
-    return np.concatenate(found)
+        own, place = known[place : place + len(chunk.dictionary)], place + len(chunk.dictionary)
+        among.append(np.append(own, False)[chunk.indices.fill_null(-1).to_numpy()])
+    return np.concatenate(among)

@@ -29,6 +29,12 @@ from evenkeel.engine.records import (
     table_of,
 )
 
+WHOLE = 3
+"""Newest snapshots that keep their candidates, and every check: the one at work, the one told of, and one to spare."""
+
+THINNED_AT_ONCE = 12
+"""Older ones that lose theirs in a turn: usually one is due, after an upgrade all are, and the alert waits for it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scored:
@@ -43,8 +49,8 @@ class AdviceTables(Database):
 
     def store_advice(self, snapshot_id: str, rows: Sequence[AdviceRow]) -> bool:
         """Insert advice and moves, unless the snapshot is noted as advised."""
-        with self._writing(snapshot_id) as (connection, advised):
-            if advised:
+        with self._writing(snapshot_id) as (connection, held):
+            if held.advised:
                 return False
             load(connection, table_of(AdviceColumns, rows), "advice")
             stored = execute(connection, "note_advice", snapshot_id=snapshot_id)
@@ -52,6 +58,12 @@ class AdviceTables(Database):
             for table, (record, of) in LISTED.items():
                 load(connection, _listed(rows, ids, record, of), table)
             return True
+
+    def thin(self, cluster: str, detail_hours: float) -> None:
+        """Delete what only the newest snapshots are asked for."""
+        with self._long_transaction() as connection:
+            given = {"cluster": cluster, "detail_hours": detail_hours}
+            execute(connection, "thin", **given, whole=WHOLE, most=THINNED_AT_ONCE)
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """The newest advice of each group that was advised lately."""

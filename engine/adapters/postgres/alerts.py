@@ -1,15 +1,30 @@
-"""What is to be told: ports `Outbox` and `Incidents`. A message is stored as its JSON form."""
+"""What is to be told: ports `Outbox`, `Incidents` and `GroupIncidents`. A message is stored as its JSON form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import Connection
+
+from evenkeel.engine.adapters.postgres.connecting import translated
 from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.running import execute, jsonb
+from evenkeel.engine.alerting.giving_way import entering, keys_of
+from evenkeel.engine.alerting.postings import ends_of
+from evenkeel.engine.incidents.remembered import course_of
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
-from evenkeel.engine.ports import Delivered, PendingAlert
-from evenkeel.engine.records import AlertRow, IncidentRow, record_of
+from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
+from evenkeel.engine.records import (
+    AlertRow,
+    AlertState,
+    IncidentCourse,
+    IncidentRow,
+    record_of,
+    to_json,
+)
 
 
 class OutboxTables(Database):
@@ -21,34 +36,32 @@ class OutboxTables(Database):
         return [Announcement.from_json(row, row["at"]) for row in rows]
 
     def enqueue_alert(
-        self,
-        key: str,
-        message: AlertMessage,
-        *,
-        cluster: str,
-        snapshot_id: str | None,
-        channel: str,
+        self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
         """Insert it, unless its key is there."""
-        rows = self._execute(
-            "enqueue_alert",
-            key=key,
-            cluster=cluster,
-            snapshot_id=snapshot_id,
-            kind=message.kind.value,
-            channel=channel,
-            message=message.to_json(),
-        )
-        return bool(rows)
+        with self._transaction() as connection:
+            return bool(enqueue(connection, [posting], cluster, snapshot_id=snapshot_id))
+
+    def standing_alert(self, key: str) -> AlertRow | None:
+        """The newest row."""
+        rows = self._execute("standing_alert", key=key)
+        return record_of(AlertRow, rows[0]) if rows else None
 
     def pending_alerts(self) -> list[PendingAlert]:
         """The rows that wait, oldest first."""
         return [record_of(PendingAlert, row) for row in self._execute("pending_alerts")]
 
-    def claim_alert(self, alert: AlertRow, lease: timedelta) -> bool:
-        """Note an attempt, unless one of another may be under way."""
-        seconds = lease.total_seconds()
-        return bool(self._execute("claim_alert", alert_id=alert.alert_id, lease_seconds=seconds))
+    @contextmanager
+    def attempt_alert(self, alert: AlertRow, lease: timedelta) -> Iterator[bool]:
+        """Hold an advisory lock while it lasts, on a connection of its own, and note that it was begun."""
+        number, seconds = alert.alert_id, lease.total_seconds()
+        with self._idle_transaction() as connection:
+            with translated(self._engine.url):
+                is_held = execute(connection, "hold_alert", alert_id=number)[0]["got"]
+                execute(connection, "idle_long")
+            yield is_held and bool(
+                self._execute("attempt_alert", alert_id=number, lease_seconds=seconds)
+            )
 
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
         """Note where it is."""
@@ -59,9 +72,51 @@ class OutboxTables(Database):
             sent_timestamp=delivered.timestamp,
         )
 
-    def mark_alert_failed(self, alert: AlertRow, error: str) -> None:
+    def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
         """End the attempt and note its error."""
-        self._execute("mark_alert_failed", alert_id=alert.alert_id, error=error)
+        self._execute("mark_alert_failed", alert_id=alert.alert_id, error=error, unsure=not refused)
+
+    def drop_alerts(self, keys: Sequence[str]) -> None:
+        """Supersede those that wait."""
+        self._execute("drop_alerts", keys=list(keys))
+
+
+def enqueue(
+    connection: Connection,
+    postings: Sequence[Posting],
+    cluster: str,
+    *,
+    snapshot_id: str | None = None,
+    incident_id: int | None = None,
+) -> int:
+    """Insert what is not there yet, and supersede what gives way to it; how many rows came."""
+    if not postings:
+        return 0
+    rows = execute(connection, "alerts_about", keys=keys_of(postings))
+    entered = entering(postings, [record_of(AlertRow, row) for row in rows])
+    execute(connection, "drop_alerts", keys=sorted(entered.superseded))
+    return sum(
+        len(
+            execute(
+                connection,
+                "enqueue_alert",
+                key=posting.key,
+                cluster=cluster,
+                snapshot_id=snapshot_id,
+                incident_id=incident_id,
+                kind=posting.message.kind.value,
+                channel=posting.channel,
+                message=posting.message.to_json(),
+                answers=posting.answers,
+                replaces=posting.replaces,
+                broadcast=posting.broadcast,
+                state=AlertState.SUPERSEDED
+                if posting.key in entered.superseded
+                else AlertState.PENDING,
+            )
+        )
+        for posting in entered.postings
+    )
 
 
 class IncidentTables(Database):
@@ -72,9 +127,9 @@ class IncidentTables(Database):
         return [record_of(IncidentRow, row) for row in self._execute("open_incidents")]
 
     def open_incident(
-        self, incident: IncidentRow, *, channel: str, message: AlertMessage | None
-    ) -> bool:
-        """Insert the incident, unless one of its kind is open, and its alert with it."""
+        self, incident: IncidentRow, *, channels: Sequence[str], message: AlertMessage
+    ) -> int:
+        """Insert the incident, unless one of its kind is open, and its alerts with it."""
         rows = self._execute(
             "open_incident",
             cluster=incident.cluster,
@@ -82,12 +137,13 @@ class IncidentTables(Database):
             kind=incident.kind,
             severity=incident.severity,
             now=incident.opened_at,
+            began_at=incident.began_at,
             facts=dict(incident.facts),
-            channel=channel,
+            channels=list(channels),
             alert_kind=MessageKind.INCIDENT_OPENED.value,
-            message=message and message.to_json(),
+            message=message.to_json(),
         )
-        return bool(rows)
+        return len(rows)
 
     def touch_incident(
         self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
@@ -98,15 +154,77 @@ class IncidentTables(Database):
         )
 
     def close_incident(
-        self, incident: IncidentRow, *, now: datetime, channel: str, message: AlertMessage
-    ) -> bool:
-        """End it, supersede its alerts that wait, and insert that of its end."""
-        rows = self._execute(
-            "close_incident",
-            incident_id=incident.incident_id,
-            now=now,
-            channel=channel,
-            alert_kind=MessageKind.INCIDENT_CLOSED.value,
-            message=message.to_json(),
+        self,
+        incident: IncidentRow,
+        *,
+        now: datetime,
+        channels: Sequence[str],
+        message: AlertMessage,
+    ) -> int:
+        """End it, and with it enqueue what is told of that, where its opening was told."""
+        number = incident.incident_id
+        with self._transaction() as connection:
+            closed = execute(connection, "close_incident", incident_id=number, now=now)
+            if number is None or not closed:
+                return 0
+            ends = ends_of(number, closed[0]["opened"], channels, message)
+            return enqueue(connection, ends, incident.cluster, incident_id=number)
+
+
+class GroupIncidentTables(Database):
+    """The port `GroupIncidents`."""
+
+    def group_watch(self, cluster: str) -> GroupWatch:
+        """The row of the cluster and its courses."""
+        rows = self._execute("group_watch", cluster=cluster)
+        if not rows:
+            return GroupWatch(cluster=cluster)
+        newest = {name: rows[0][name] for name in ("snapshot_id", "at", "first_at")}
+        courses = (
+            course_of(row["course"], row["group_id"], newest["snapshot_id"], newest["at"])
+            for row in rows
+            if row["course"] is not None
         )
-        return bool(rows)
+        return GroupWatch(cluster=cluster, **newest, courses=tuple(filter(None, courses)))
+
+    def store_watch(
+        self,
+        cluster: str,
+        snapshot_id: str,
+        at: datetime,
+        courses: Sequence[IncidentCourse],
+        incidents: Sequence[IncidentRow],
+        postings: Sequence[Posting],
+        *,
+        before: str | None,
+    ) -> bool:
+        """Move the row of the cluster on, which holds others off; then replace the courses, and merge the rest."""
+        kept = [{"group_id": each.group_id, "course": to_json(each)} for each in courses]
+        with self._transaction() as connection:
+            key = {"cluster": cluster, "snapshot_id": snapshot_id, "at": at, "before": before}
+            ahead = CLOCKS_APART.total_seconds()
+            if not execute(connection, "move_watch", **key, ahead_seconds=ahead):
+                return False
+            execute(connection, "replace_courses", cluster=cluster, courses=jsonb(kept))
+            # incidents by their numbers, then alerts: as all do that lock both, so that nobody waits in a circle
+            rows = jsonb([to_json(incident) for incident in incidents])
+            execute(connection, "merge_incidents", cluster=cluster, at=at, incidents=rows)
+            enqueue(connection, postings, cluster)
+            return True
+
+    def unwatched(self, clusters: Sequence[str]) -> list[str]:
+        """Those with a row of their own, or of an incident."""
+        return [row["cluster"] for row in self._execute("unwatched", clusters=list(clusters))]
+
+    def forget_watch(
+        self, cluster: str, now: datetime, postings: Sequence[Posting], *, before: str | None
+    ) -> bool:
+        """Delete the row of the cluster, which holds others off; then its courses, and end the rest."""
+        with self._transaction() as connection:
+            forgotten = execute(connection, "forget_watch", cluster=cluster, before=before)
+            if before is not None and not forgotten:
+                return False
+            execute(connection, "replace_courses", cluster=cluster, courses=jsonb([]))
+            execute(connection, "merge_incidents", cluster=cluster, at=now, incidents=jsonb([]))
+            enqueue(connection, postings, cluster)
+            return True

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from psycopg import errors
-from sqlalchemy import URL, Engine, NullPool, create_engine, make_url
+from sqlalchemy import URL, Engine, NullPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from evenkeel.engine.adapters.postgres.patience import CONNECT_SECONDS, TCP, PatientConnection
 from evenkeel.engine.errors import (
     ConfigError,
     EvenkeelError,
@@ -17,8 +19,6 @@ from evenkeel.engine.errors import (
     HistoryUnreachable,
     InputError,
 )
-
-CONNECT_TIMEOUT_SECONDS = 5
 
 _MIGRATE = "Run `evenkeel migrate`."
 _NOT_MIGRATED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
@@ -31,6 +31,8 @@ def engine_for(url: str) -> Engine:
     An engine that connects anew for every transaction, always through psycopg 3.
 
     Without a pool nothing is stale after a restart of the server and nothing is shared by a fork.
+
+    A server that does not answer is given up (`patience`); what of that is libpq's the URL may say: `connect_timeout`.
 
     Args:
         url: `postgresql://` (or `postgres://`, or with any driver) `user:password@host:port/database`; a socket folder
@@ -48,11 +50,21 @@ def engine_for(url: str) -> Engine:
             "the history's database URL is not one of Postgres.",
             fix="Write EVENKEEL_DATABASE_URL as postgresql://user:password@host:5432/evenkeel.",
         )
-    defaults = {"connect_timeout": str(CONNECT_TIMEOUT_SECONDS), "application_name": "evenkeel"}
+    defaults = {
+        "connect_timeout": str(CONNECT_SECONDS),
+        "application_name": "evenkeel",
+        **TCP,
+    }
     query = {**defaults, **parsed.query}
-    return create_engine(
+    engine = create_engine(
         parsed.set(drivername="postgresql+psycopg", query=query), poolclass=NullPool
     )
+    event.listen(engine, "do_connect", _connected)
+    return engine
+
+
+def _connected(_dialect: Any, _record: Any, args: Any, options: Any) -> PatientConnection:
+    return PatientConnection.connect(*args, **options)
 
 
 def place(url: URL) -> str:
@@ -109,7 +121,13 @@ def _ours(problem: BaseException, url: URL, doing: str | None) -> EvenkeelError:
 
 
 def _lost(problem: psycopg.Error) -> bool:
-    return problem.sqlstate is None or problem.sqlstate.startswith(_UNREACHABLE_CLASSES)
+    """Whether the server, or its answer, did not come; what took too long it ends itself."""
+    state = problem.sqlstate
+    return (
+        isinstance(problem, errors.QueryCanceled)
+        or not state
+        or state.startswith(_UNREACHABLE_CLASSES)
+    )
 
 
 def _unreachable(where: str, message: str) -> HistoryUnreachable:
@@ -118,6 +136,8 @@ def _unreachable(where: str, message: str) -> HistoryUnreachable:
         fix = "Correct user and password in EVENKEEL_DATABASE_URL (connection evenkeel_postgres)."
     elif "does not exist" in message:
         fix = "Create role and database as in sql/database.sql, then run `evenkeel migrate`."
+    elif "canceling statement" in message:
+        fix = "See in pg_stat_activity what held it up, and try again."
     elif "permission denied" in message:
         fix = "Connect as the role that owns the database, see sql/database.sql."
     return HistoryUnreachable(f"the history ({where}) did not answer: {message}.", fix=fix)

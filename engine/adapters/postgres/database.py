@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import DBAPIError
 
 from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
+from evenkeel.engine.adapters.postgres.patience import limit, take_time
 from evenkeel.engine.adapters.postgres.running import Rows, execute
 from evenkeel.engine.errors import HistoryError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """
+    A snapshot that a transaction holds.
+
+    Attributes:
+        cluster: Its cluster.
+        started_at: When its reading began.
+        advised: Whether it has its advice.
+    """
+
+    cluster: str
+    started_at: datetime
+    advised: bool
 
 
 class Database:
@@ -39,11 +59,19 @@ class Database:
         with self._transaction() as connection:
             return execute(connection, statement, **parameters)
 
+    def _session(self) -> AbstractContextManager[Connection]:
+        """A connection outside any transaction."""
+        return self._connection("AUTOCOMMIT")
+
+    def _idle_transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that keeps nothing; between its statements it does not hold back the server's vacuum."""
+        return self._connection("READ COMMITTED")
+
     @contextmanager
-    def _session(self) -> Iterator[Connection]:
-        """A connection outside any transaction: a long one would hold back the server's vacuum."""
+    def _connection(self, isolation: IsolationLevel) -> Iterator[Connection]:
+        """A connection whose loss, once it is there, is no error of what it is held for."""
         with translated(self._engine.url):
-            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            connection = self._engine.connect().execution_options(isolation_level=isolation)
         try:
             yield connection
         finally:
@@ -52,17 +80,26 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
+        """A transaction of statements that handle little."""
         with translated(self._engine.url), self._engine.begin() as connection:
+            limit(connection)
             yield connection
 
     @contextmanager
-    def _writing(self, snapshot_id: str) -> Iterator[tuple[Connection, bool]]:
-        """A transaction that holds a snapshot of the history, and whether that has its advice."""
-        with self._transaction() as connection:
+    def _long_transaction(self) -> Iterator[Connection]:
+        """A transaction that may take its time."""
+        with translated(self._engine.url), self._engine.begin() as connection:
+            take_time(connection)
+            yield connection
+
+    @contextmanager
+    def _writing(self, snapshot_id: str) -> Iterator[tuple[Connection, Held]]:
+        """A transaction that holds a snapshot of the history, and what that is."""
+        with self._long_transaction() as connection:
             rows = execute(connection, "lock_snapshot", snapshot_id=snapshot_id)
             if not rows:
                 raise HistoryError(
                     f"the history ({place(self._engine.url)}) has no snapshot {snapshot_id}.",
                     fix="Run `validate_snapshot` for it again, which stores it from the lake.",
                 )
-            yield connection, rows[0]["advised"]
+            yield connection, Held(**rows[0])

@@ -6,6 +6,7 @@ Why not Alembic: there are no ORM models to compare with, and Airflow's own Alem
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -15,10 +16,17 @@ from sqlalchemy import Connection
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
+from evenkeel.engine.adapters.postgres.patience import take_time
+from evenkeel.engine.adapters.postgres.reader import READER, let_read
 from evenkeel.engine.adapters.postgres.running import execute
 from evenkeel.engine.columns import columns_of
 from evenkeel.engine.errors import HistoryError
 from evenkeel.engine.records import VIEWS
+
+_NO_READER = (
+    "there is no role {reader} yet, and this user may not create it: nobody can be let read and no more."
+    " An administrator can create it (CREATE ROLE {reader} NOLOGIN); then migrate again."
+)
 
 OLDEST_SERVER = 15
 """Major version of Postgres below which `NULLS NOT DISTINCT` does not exist."""
@@ -37,11 +45,14 @@ def pending(url: str) -> list[str]:
         return [migration.name for migration in _pending(connection)]
 
 
-def migrate(url: str) -> list[str]:
+def migrate(
+    url: str, *, reader: str = READER, tell: Callable[[str], object] = lambda line: None
+) -> list[str]:
     """
-    Apply what is pending, one transaction each, then bring the views up to date.
+    Apply what is pending, one transaction each, then bring the views up to date, and let the role *reader* ask.
 
-    Two that run at the same time wait for each other. A migration that fails leaves those before it applied.
+    Two that run at the same time wait for each other. A migration that fails leaves those before it applied. Where the
+    role is missing and may not be made, *tell* hears of it in a line.
 
     Returns:
         Names of the migrations that were applied.
@@ -54,11 +65,14 @@ def migrate(url: str) -> list[str]:
     applied: list[str] = []
     while True:
         with translated(engine.url), engine.begin() as connection:
+            take_time(connection)
             execute(connection, "wait_for_lock", key="evenkeel migrate")
             _check_server(connection)
             waiting = _pending(connection)
             if not waiting:
                 _refresh_views(connection)
+                if not let_read(_driver(connection), (*sql.views(), *sql.asked_tables()), reader):
+                    tell(_NO_READER.format(reader=reader))
                 return applied
             migration = waiting[0]
             _script(connection, migration.text)

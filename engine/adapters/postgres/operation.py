@@ -9,11 +9,13 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError
 
 from evenkeel import sql
+from evenkeel.engine.adapters.postgres.alerts import enqueue
 from evenkeel.engine.adapters.postgres.connecting import translated
 from evenkeel.engine.adapters.postgres.database import Database
+from evenkeel.engine.adapters.postgres.patience import take_time
 from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
 from evenkeel.engine.errors import ClusterBusy
-from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
 from evenkeel.engine.records import MemberMetrics, StepRun, record_of, row_of
 
 
@@ -22,9 +24,20 @@ class StepTables(Database):
 
     def record_step(self, run: StepRun) -> None:
         """Insert a row."""
-        row = row_of(run)
-        del row["step_run_id"]
-        self._execute("record_step", **row)
+        self._execute("record_step", **_row(run))
+
+    def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
+        """Insert rows of `step_run`, and of `incident` and `alert` where it was outage."""
+        with self._transaction() as connection:
+            if outage is not None:
+                kept = execute(connection, "store_outage", **_columns(outage))
+                if not kept:
+                    return False
+                number, cluster = kept[0]["incident_id"], outage.incident.cluster
+                enqueue(connection, outage.ends, cluster, incident_id=number)
+            for run in runs:
+                execute(connection, "record_step", **_row(run))
+        return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
         """What the three statements `cluster_facts_of_*` say of each cluster."""
@@ -41,11 +54,34 @@ class StepTables(Database):
         return [_facts(known[n], failing.get(n, ()), unsent.get(n, {})) for n in names]
 
 
+def _row(run: StepRun) -> dict[str, Any]:
+    row = row_of(run)
+    del row["step_run_id"]
+    return row
+
+
+def _columns(outage: ToldOutage) -> dict[str, Any]:
+    """The parameters of `store_outage`."""
+    incident, opened = outage.incident, outage.opened
+    columns = ("key", "cluster", "kind", "severity", "began_at", "opened_at", "closed_at", "facts")
+    return {name: getattr(incident, name) for name in columns} | {
+        "channel": opened.channel,
+        "opened_key": opened.key,
+        "opened_kind": opened.message.kind.value,
+        "opened": opened.message.to_json(),
+        "sent_channel": outage.delivered.channel,
+        "sent_timestamp": outage.delivered.timestamp,
+    }
+
+
 def _facts(
     snapshots: dict[str, Any], failing: Sequence[FailingStep], unsent: dict[str, Any]
 ) -> ClusterFacts:
-    alerts = unsent | {"unsent_channels": tuple(unsent.get("unsent_channels", ()))}
-    return ClusterFacts(**snapshots | alerts, failing=tuple(failing))
+    lists = {
+        "unsent_channels": tuple(unsent.get("unsent_channels", ())),
+        "partial_problems": tuple(snapshots["partial_problems"]),
+    }
+    return ClusterFacts(**snapshots | unsent | lists, failing=tuple(failing))
 
 
 class NamedLocks(Database):
@@ -77,6 +113,7 @@ class NamedQueries(Database):
         statement = find("query", sql.queries(), name)
         values = arguments(statement, parameters)
         with translated(self._engine.url, name), self._engine.connect() as connection:
+            take_time(connection)
             connection.execution_options(postgresql_readonly=True)
             return run(connection, statement, values)
 

@@ -17,6 +17,9 @@ from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.ports import LeftBehind, Manifest, WaitingSnapshot
 from evenkeel.engine.records import PartitionMetrics, arrow_schema
 
+EXPIRED_AT_ONCE = 100
+"""Snapshots that go in a transaction: who stores waits for no more of them."""
+
 
 class SnapshotTables(Database):
     """The port `SnapshotHistory`."""
@@ -86,8 +89,20 @@ class SnapshotTables(Database):
         return [LeftBehind(**row) for row in rows]
 
     def expire(self, before: datetime) -> list[str]:
-        """Delete what began before; the ids of the snapshots among it."""
-        return [row["snapshot_id"] for row in self._execute("expire", before=before)]
+        """Delete what began before, some snapshots at a time, then days of samples; the ids of the snapshots."""
+        gone: list[str] = []
+        while len(gone) % EXPIRED_AT_ONCE == 0:
+            with self._long_transaction() as connection:
+                went = execute(connection, "expire", before=before, most=EXPIRED_AT_ONCE)
+            if not went:
+                break
+            gone += [row["snapshot_id"] for row in went]
+        with self._transaction() as connection:
+            days = execute(connection, "finished_sample_days", before=before)
+        for row in days:
+            with self._long_transaction() as connection:
+                execute(connection, "drop_sample_day", day=row["day"])
+        return gone
 
 
 class ResultTables(Database):
@@ -106,7 +121,9 @@ class ResultTables(Database):
         """Replace groups and members; partitions by rank, and all while no newer snapshot has been measured."""
         partitions = tables["partition_metrics"].select(arrow_schema(PartitionMetrics).names)
         first, last = _extent(partitions["committed_at"], partitions["end_at"])
-        with self._writing(snapshot_id) as (connection, _):
+        with self._transaction() as connection:
+            execute(connection, "make_sample_day", snapshot_id=snapshot_id)
+        with self._writing(snapshot_id) as (connection, held):
             (cleared,) = execute(
                 connection,
                 "clear_metrics",
@@ -117,14 +134,21 @@ class ResultTables(Database):
             for name in ("group_metrics", "member_metrics"):
                 load(connection, tables[name], name)
             load(connection, worst(partitions), "partition_worst")
+            own = {"snapshot_id": snapshot_id, "cluster": held.cluster, "taken_at": held.started_at}
+            execute(connection, "note_samples", **own)
+            execute(connection, "note_forecasts", **own)
             if cleared["newest"]:
                 load(connection, partitions, "partition_latest")
+                execute(connection, "note_diagnoses", snapshot_id=snapshot_id)
+                execute(connection, "note_members", snapshot_id=snapshot_id)
 
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
         """Replace the candidates of a snapshot."""
-        with self._writing(snapshot_id) as (connection, _):
+        with self._writing(snapshot_id) as (connection, held):
             execute(connection, "clear_candidates", snapshot_id=snapshot_id)
             load(connection, candidates, "candidate")
+            own = {"snapshot_id": snapshot_id, "cluster": held.cluster, "taken_at": held.started_at}
+            execute(connection, "note_forecasts", **own)
 
 
 def _with(table: pa.Table, same: Mapping[str, str]) -> pa.Table:

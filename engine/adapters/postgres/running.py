@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, text
 
 from evenkeel import sql
+from evenkeel.engine.adapters.postgres.texts import INSTEAD, NUL
 from evenkeel.engine.errors import InputError
 from evenkeel.sql import Statement
 
@@ -67,10 +69,32 @@ def execute(connection: Connection, name: str, /, **parameters: Any) -> Rows:
     return run(connection, statement, arguments(statement, parameters))
 
 
+def jsonb(value: Any) -> Jsonb:
+    """A JSON-able value as Postgres takes it, which stores no NUL."""
+    return Jsonb(value, dumps=_dumped)
+
+
+def _dumped(value: Any) -> str:
+    text = json.dumps(value)
+    # a backslash before that word looks the same: such a value is gone through for nothing
+    return json.dumps(_storable(value)) if r"\u0000" in text else text
+
+
+def _storable(value: Any) -> Any:
+    """The value without NUL in its texts."""
+    if isinstance(value, str):
+        return value.replace(NUL, INSTEAD)
+    if isinstance(value, Mapping):
+        return {_storable(name): _storable(each) for name, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def _adapted(value: Any) -> Any:
-    """Mappings, and lists of them, as JSON."""
+    """Mappings, and lists of them, as JSON; texts, and lists of them, without NUL."""
     listed = isinstance(value, list | tuple) and value and isinstance(value[0], Mapping)
-    return Jsonb(value) if listed or isinstance(value, Mapping) else value
+    if listed or isinstance(value, Mapping):
+        return jsonb(value)
+    return _storable(value) if isinstance(value, str | list) else value
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

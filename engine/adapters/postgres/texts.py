@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
-_NUL, _INSTEAD = "\x00", "\ufffd"
+NUL, INSTEAD = "\x00", "\ufffd"
 """A client may call itself anything, but Postgres stores no NUL."""
 
 _NULL = "\\N"
@@ -103,7 +103,7 @@ def _quoted(texts: pa.Array) -> pa.Array:
     """Texts in quotes; names come again and again, so each is written once."""
     names = texts.dictionary_encode()
     written = [
-        json.dumps(name.replace(_NUL, _INSTEAD), ensure_ascii=False)
+        json.dumps(name.replace(NUL, INSTEAD), ensure_ascii=False)
         for name in names.dictionary.to_pylist()
     ]
     return pa.array(written, pa.string()).take(names.indices)
@@ -121,7 +121,7 @@ def _number(numbers: pa.Array) -> pa.Array:
 def _escaped(texts: pa.Array) -> pa.Array:
     data = np.frombuffer(_bytes(texts), np.uint8)
     if (data < _BLANK).any() or (data == _BACKSLASH).any():
-        for mark, written in ((_NUL, _INSTEAD), *_ESCAPES):
+        for mark, written in ((NUL, INSTEAD), *_ESCAPES):
             texts = pc.replace_substring(texts, mark, written)
     return texts
 

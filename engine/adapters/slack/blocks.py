@@ -9,7 +9,8 @@ Limits: https://docs.slack.dev/reference/block-kit/blocks and, for the whole bod
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evenkeel.engine.message import AlertMessage, Section, Severity
@@ -53,24 +54,71 @@ def body(message: AlertMessage, key: str) -> dict[str, Any]:
 
 
 def _body(message: AlertMessage, key: str, sections: int) -> dict[str, Any]:
+    called = mentions(message.mention)
     blocks = [
         _header(f"{SIGNS[message.severity]} {message.title}"),
-        _text(_prose(message.summary)),
+        *_parts(message, sections, called),
     ]
-    for section in message.sections[:sections]:
-        blocks += [{"type": "divider"}, _text(_section(section))]
-    if cut := len(message.sections) - sections:
-        blocks += [{"type": "divider"}, _text(_left_out(cut))]
     if notes := _notes(message):
         blocks.append({"type": "context", "elements": [_mrkdwn(note) for note in notes]})
+    fallback = shortened(escape(f"{message.title}: {message.summary}"), FALLBACK_LIMIT)
     return {
-        "text": shortened(escape(f"{message.title}: {message.summary}"), FALLBACK_LIMIT),
+        "text": _called(called, fallback),
         "blocks": blocks,
         "metadata": {
             "event_type": EVENT_TYPE,
             "event_payload": {"key": key, "kind": message.kind.value},
         },
     }
+
+
+def _parts(message: AlertMessage, sections: int, called: str) -> Iterator[Block]:
+    """Summary and sections: apart by dividers, or in a *brief* message together as far as one block holds them."""
+    summary = _called(called, _prose(message.summary))
+    parts = [_section(one, brief=message.brief) for one in message.sections[:sections]]
+    if cut := len(message.sections) - sections:
+        parts.append(_left_out(cut))
+    if message.brief:
+        yield from map(_text, _together([summary, *parts]))
+        return
+    yield _text(summary)
+    for part in parts:
+        yield from ({"type": "divider"}, _text(part))
+
+
+def _together(parts: Sequence[str]) -> list[str]:
+    """Texts below one another, in as few as hold them."""
+    texts = list(parts[:1])
+    for part in parts[1:]:
+        if len(texts[-1]) + 1 + len(part) <= TEXT_LIMIT:
+            texts[-1] += f"\n{part}"
+        else:
+            texts.append(part)
+    return texts
+
+
+def mentions(mention: str | None) -> str:
+    """
+    Who is called, as Slack calls them: only what has the form of an id or of `@here` and `@channel`; all else is text.
+
+    >>> mentions("@here U0123ABC S0123ABC"), mentions("<!channel> ann"), mentions(None)
+    ('<!here> <@U0123ABC> <!subteam^S0123ABC>', '&lt;!channel&gt; ann', '')
+    """
+    return " ".join(map(_mention, (mention or "").split()))
+
+
+def _mention(name: str) -> str:
+    if name in ("@here", "@channel"):
+        return f"<!{name[1:]}>"
+    if re.fullmatch("[UW][A-Z0-9]{5,}", name):
+        return f"<@{name}>"
+    if re.fullmatch("S[A-Z0-9]{5,}", name):
+        return f"<!subteam^{name}>"
+    return _prose(name)
+
+
+def _called(called: str, text: str) -> str:
+    return f"{called} {text}" if called else text
 
 
 def _fits(posted: dict[str, Any]) -> bool:
@@ -97,8 +145,11 @@ def _mrkdwn(text: str) -> Block:
     return {"type": "mrkdwn", "text": shortened(text, TEXT_LIMIT), "verbatim": True}
 
 
-def _section(section: Section) -> str:
-    lines = [f"*{_bold(section.heading)}*", *(_prose(line) for line in section.lines)]
+def _section(section: Section, *, brief: bool) -> str:
+    """A section; in a *brief* message a single line goes on behind the heading."""
+    heading, lines = _bold(section.heading), [_prose(line) for line in section.lines]
+    alone = brief and len(lines) == 1
+    lines = [f"*{heading}:* {lines[0]}"] if alone else [f"*{heading}*", *lines]
     return _with_code(lines, section.code)
 
 
@@ -121,7 +172,15 @@ def _with_code(lines: Sequence[str], code: Sequence[str]) -> str:
 
 def _notes(message: AlertMessage) -> list[str]:
     notes = [message.more, *message.footer] if message.more else list(message.footer)
-    return [_prose(note) for note in notes if note][:10]
+    shown = [_prose(note) for note in notes if note]
+    return [*(_link(*each) for each in message.links.items()), *shown][:10]
+
+
+def _link(word: str, address: str) -> str:
+    """A link under a word; what is no plain address of the web is shown and leads nowhere."""
+    if re.fullmatch(r"https?://[^\s<>|\"]{1,1000}", address):
+        return f"<{escape(address)}|{word}>"
+    return f"{word}: {_prose(address)}"
 
 
 def escape(text: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from slack_sdk.errors import SlackApiError
 
-from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.errors import ChannelClosed, NotDelivered, NotifierError
 
 TOKEN_FIX = "Set EVENKEEL_SLACK_TOKEN, or the Airflow connection evenkeel_slack, to a valid bot token (xoxb-…)."
 
@@ -21,6 +21,7 @@ FIXES = {
     "channel_not_found": INVITE_FIX,
     "not_in_channel": INVITE_FIX,
     "is_archived": "Unarchive the channel, or name another one in evenkeel.toml.",
+    "is_inactive": "Unarchive the channel, or name another one in evenkeel.toml.",
     "restricted_action": "Let the bot post in this channel, or name another one in evenkeel.toml.",
     "not_authed": TOKEN_FIX,
     "invalid_auth": TOKEN_FIX,
@@ -37,6 +38,11 @@ FIXES = {
     "no_text": REPORT_FIX,
 }
 
+CLOSED = frozenset(
+    {"channel_not_found", "not_in_channel", "is_archived", "is_inactive", "restricted_action"}
+)
+"""Errors of a channel that is gone, or that the bot is kept out of: until people change that, nothing gets there."""
+
 DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
 """Errors after which, Slack says, some of the operation may have happened."""
 
@@ -52,22 +58,29 @@ def is_doubtful(problem: Exception) -> bool:
     return not never_sent
 
 
-def explain(problem: Exception, channel: str, base_url: str) -> NotifierError:
-    """The same failure for people; nothing of the request is in it, so no token."""
+def explain(
+    problem: Exception, channel: str, base_url: str, *, certain: bool = False
+) -> NotifierError:
+    """The same failure for people; nothing of the request is in it, so no token. *certain*: nothing was posted."""
+    kind = NotDelivered if certain else NotifierError
     if isinstance(problem, SlackApiError):
-        return _refused(problem, channel)
-    reason = getattr(problem, "reason", None) or problem
-    cause = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    if isinstance(problem, http.client.HTTPException | ConnectionResetError):
-        cause = "the connection broke before an answer"
+        return _refused(problem, channel, kind)
     host = urlsplit(base_url).netloc.rpartition("@")[2]
-    return NotifierError(
-        f"Slack at {host} cannot be reached for channel {channel}: {cause}.",
+    return kind(
+        f"Slack at {host} cannot be reached for channel {channel}: {cause_of(problem)}.",
         fix="Check network, proxy and slack_base_url from this host; the alert is sent by a later run.",
     )
 
 
-def _refused(problem: SlackApiError, channel: str) -> NotifierError:
+def cause_of(problem: Exception) -> str:
+    """Why there was no answer, a clause."""
+    if isinstance(problem, http.client.HTTPException | ConnectionResetError):
+        return "the connection broke before an answer"
+    reason = getattr(problem, "reason", None) or problem
+    return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+
+
+def _refused(problem: SlackApiError, channel: str, kind: type[NotifierError]) -> NotifierError:
     response = problem.response
     status, error = response.status_code, str(response.get("error"))
     if status == 429:
@@ -78,7 +91,9 @@ def _refused(problem: SlackApiError, channel: str) -> NotifierError:
     transient = status >= 500 or error in DOUBTFUL
     later = "Nothing to do if it passes: a later run sends it." if transient else None
     unknown = "Look the error up in Slack's documentation of chat.postMessage."
-    return NotifierError(
+    if error in CLOSED and kind is NotDelivered:
+        kind = ChannelClosed
+    return kind(
         f"Slack refused the message for channel {channel}: {error}{needed}.",
         fix=FIXES.get(error) or later or unknown,
     )

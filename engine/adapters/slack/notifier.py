@@ -4,7 +4,7 @@ Posts messages to Slack, each once.
 A repeated `chat.postMessage` posts twice, so the client's own retries serve reading only, and a
 rate limit, where Slack has certainly not posted. After any other failure that leaves it open
 whether the message is there, the channel is searched for our key before the message is posted
-again.
+again. A repeated `chat.update` changes nothing, so it is retried.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from slack_sdk import WebClient
@@ -51,6 +52,12 @@ UNSEEN = frozenset(
 
 UNANSWERABLE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
 """Errors of answering a message that is gone; what is to be said stands alone then."""
+
+GONE = frozenset({"message_not_found", "channel_not_found"})
+"""Errors of changing a message that is gone, or that another notifier has delivered."""
+
+UNCHANGEABLE = frozenset({"cant_update_message", "edit_window_closed"})
+"""Errors of changing a message that is there: of another app, or too old for the workspace's rules."""
 
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{7,}")
 
@@ -100,6 +107,7 @@ class SlackNotifier:
         reading = [waits, ConnectionErrorRetryHandler(1), ServerErrorRetryHandler(1)]
         self._reader = self._client(token, timeout_seconds, reading)
         self._writer = self._client(token, timeout_seconds, [waits])
+        self._changer = self._client(token, timeout_seconds, reading)
 
     def __repr__(self) -> str:
         return f"SlackNotifier({self.base_url!r})"
@@ -116,7 +124,13 @@ class SlackNotifier:
         return client
 
     def send(
-        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
+        self,
+        message: AlertMessage,
+        *,
+        channel: str,
+        key: str,
+        thread: str | None = None,
+        broadcast: bool = False,
     ) -> Delivered:
         """
         Post a message, unless one of this key is in the channel.
@@ -125,60 +139,99 @@ class SlackNotifier:
             message: What to say.
             channel: Name (`#kafka`) or id.
             key: Our own id of the message.
-            thread: Timestamp of the message it answers; the answer is shown in the channel, too.
+            thread: Timestamp of the message it answers.
+            broadcast: Whether the answer is shown in the channel, too.
 
         Raises:
+            NotDelivered: Slack refused it; as ChannelClosed where that is for the channel's sake.
             NotifierError: Names the channel, Slack's error and the fix; the message may be sent
                 again.
         """
         since = message.at - CLOCK_SKEW
+        content: dict[str, Any] = {"channel": channel, "unfurl_links": False, **body(message, key)}
+        if thread:
+            content |= {"thread_ts": thread, "reply_broadcast": broadcast}
         for attempt in range(1, TRIES + 1):
-            if found := self._find(channel, key, since):
+            if found := self._find(channel, key, since, thread, certain=attempt == 1):
                 log.info("%s was posted to %s before.", key, channel)
                 return found
             try:
-                return self._post(message, channel, key, thread)
+                return self._post(channel, content)
             except _Errors as problem:
+                doubtful = is_doubtful(problem)
                 # Unseen, a doubtful message is not repeated here: the next run may see.
-                if attempt == TRIES or channel in self._unseen or not is_doubtful(problem):
-                    raise explain(problem, channel, self.base_url) from problem
+                if attempt == TRIES or channel in self._unseen or not doubtful:
+                    certain = attempt == 1 and not doubtful
+                    raise explain(problem, channel, self.base_url, certain=certain) from problem
                 log.warning("%s: posting to %s failed (%s), looking for it.", key, channel, problem)
                 self._pause(PAUSE_SECONDS * attempt)
         raise AssertionError("every try returns or raises")
 
-    def _post(self, message: AlertMessage, channel: str, key: str, thread: str | None) -> Delivered:
-        content: dict[str, Any] = {"channel": channel, "unfurl_links": False, **body(message, key)}
-        answering: dict[str, Any] = {}
-        if thread:
-            answering = {"thread_ts": thread, "reply_broadcast": True}
+    def _post(self, channel: str, content: dict[str, Any]) -> Delivered:
         try:
-            answer = self._writer.chat_postMessage(**content, **answering)
-        except SlackApiError as problem:
-            if not thread or problem.response.get("error") not in UNANSWERABLE:
-                raise
             answer = self._writer.chat_postMessage(**content)
+        except SlackApiError as problem:
+            if "thread_ts" not in content or problem.response.get("error") not in UNANSWERABLE:
+                raise
+            alone = {
+                name: content[name] for name in content.keys() - {"thread_ts", "reply_broadcast"}
+            }
+            answer = self._writer.chat_postMessage(**alone)
         delivered = Delivered(channel=str(answer["channel"]), timestamp=str(answer["ts"]))
         self._ids[channel] = delivered.channel
         return delivered
 
-    def _find(self, channel: str, key: str, since: datetime) -> Delivered | None:
-        """The message of this key, if we may look and it is there."""
+    def update(
+        self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
+    ) -> Delivered:
+        """
+        Change a message; what was its key stays its key.
+
+        Args:
+            message: What it is to say.
+            channel: Name or id, as for `send`.
+            key: Our own id of the change, for what is posted in its place.
+            delivered: Where it is.
+
+        Raises:
+            NotifierError: As for `send`.
+        """
+        content = {name: part for name, part in body(message, key).items() if name != "metadata"}
+        try:
+            self._changer.chat_update(channel=delivered.channel, ts=delivered.timestamp, **content)
+        except SlackApiError as problem:
+            error = problem.response.get("error")
+            if error in GONE:
+                return self.send(message, channel=channel, key=key)
+            if error not in UNCHANGEABLE:
+                certain = not is_doubtful(problem)
+                raise explain(problem, channel, self.base_url, certain=certain) from problem
+            thread = delivered.timestamp
+            self.send(message, channel=channel, key=key, thread=thread, broadcast=True)
+        except _Errors as problem:
+            raise explain(problem, channel, self.base_url) from problem
+        return delivered
+
+    def _find(
+        self, channel: str, key: str, since: datetime, thread: str | None, *, certain: bool
+    ) -> Delivered | None:
+        """The message of this key, if we may look and it is there; *certain*: nothing was posted yet."""
         if channel in self._unseen:
             return None
         try:
             channel_id = self._id_of(channel)
             if channel_id is not None:
-                return self._search(channel_id, key, since)
+                return self._search(channel_id, key, since, thread)
             self._give_up_looking(channel, "not_in_channel")
         except SlackApiError as problem:
             error = str(problem.response.get("error"))
             if error not in UNSEEN:
-                raise explain(problem, channel, self.base_url) from problem
+                raise explain(problem, channel, self.base_url, certain=certain) from problem
             self._give_up_looking(
                 channel, f"{error} {problem.response.get('needed') or ''}".strip()
             )
         except _Errors as problem:
-            raise explain(problem, channel, self.base_url) from problem
+            raise explain(problem, channel, self.base_url, certain=certain) from problem
         return None
 
     def _give_up_looking(self, channel: str, why: str) -> None:
@@ -190,10 +243,26 @@ class SlackNotifier:
             why,
         )
 
-    def _search(self, channel_id: str, key: str, since: datetime) -> Delivered | None:
+    def _search(
+        self, channel_id: str, key: str, since: datetime, thread: str | None
+    ) -> Delivered | None:
+        if thread is None:
+            return self._turn(self._reader.conversations_history, channel_id, key, since)
+        answers = partial(self._reader.conversations_replies, ts=thread)
+        try:
+            return self._turn(answers, channel_id, key, since)
+        except SlackApiError as problem:
+            if problem.response.get("error") not in UNANSWERABLE:
+                raise
+            return self._search(channel_id, key, since, None)
+
+    def _turn(
+        self, pages: Callable[..., Any], channel_id: str, key: str, since: datetime
+    ) -> Delivered | None:
+        """The message of a key on the pages that a method reads."""
         cursor = ""
         for _ in range(PAGES):
-            page = self._reader.conversations_history(
+            page = pages(
                 channel=channel_id,
                 oldest=f"{since.timestamp():.6f}",
                 limit=PAGE,

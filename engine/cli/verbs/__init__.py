@@ -25,17 +25,30 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "advise": "Say for each group whether another assignment strategy pays, and why.",
         "tasks": "Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy.",
         "frontier": "Show cross-rack traffic against moves for one group, as the two are weighed differently.",
+        "whatif": "Say what would become of a group with other members, partitions, racks or capacities, under each "
+        "strategy.",
         "assign": "Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come.",
         "elect": "Say which strategy a group elects and why, who is refused and who leads; --to plans the way to "
         "another.",
+        "apply": "Print what exactly to do for a group to run a strategy: settings, restarts, what to expect, and "
+        "the way back.",
+        "plan": "Write a plan: which member of a group shall get which partitions, for members that follow one.",
         "check-assignor": "Hold a custom strategy to its promises on random groups, and show the smallest that it "
         "fails on.",
         "record": "Write snapshots, taken now or stored, into one small file.",
         "replay": "Tell what a recording holds, or unpack it into a lake folder.",
         "backtest": "Say what would have been diagnosed, forecast and told over many snapshots, and how it came out.",
+        "backfill": "Judge past snapshots again after a change of the configuration or of evenkeel, beside what was "
+        "said then.",
+        "report": "Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and "
+        "advice.",
         "query": "Ask the history a named question.",
+        "silence": "Tell nobody for a while what goes wrong with some groups.",
+        "ack": "Say that somebody works on what is open about some groups.",
+        "unsilence": "End a silence or an acknowledgement.",
+        "alert": "Print what would be sent and where, and send nothing.",
         "migrate": "Bring the history database to this version's schema.",
-        "upkeep": "Forget what is older than keep_days, and bring finished days of the lake into few files.",
+        "upkeep": "Make hours and days of the history, forget what is old, and bring the lake into few files.",
         "compile": "Compile the loops of large groups now, so that no scheduled run has to.",
         "pack": "Pack the environment that a Spark cluster's workers need into one archive.",
         "doctor": "Try configuration, connections, rights and versions, and say the fix for each.",

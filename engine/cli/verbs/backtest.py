@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from evenkeel.engine.cli.options import AsJson, ClusterName, GroupPattern, epilog
-from evenkeel.engine.cli.patterns import matching
 from evenkeel.engine.cli.running import NothingFound, complain
 
 if TYPE_CHECKING:
-    from evenkeel.engine.cli.sources import Source
+    from datetime import datetime
+
     from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck
-    from evenkeel.engine.steps.telling import Message
+    from evenkeel.engine.steps.backtest import DiagnosisChange, Event, ForecastCheck, Said
 
 EPILOG = epilog(
     [
@@ -27,9 +26,10 @@ EPILOG = epilog(
     [0, 1, 2, 4],
     "Every snapshot is judged with what was known by then: earlier snapshots, as many as `lookback` says, and what was "
     "advised and told before. --json prints an object per line in the order of time: each change of a diagnosis, each "
-    "message about the advice of a group (switch, withdrawn, taken up, verified, missed), and for every group with "
-    "members the lag (offsets) that was to come 15 minutes and an hour later under the assignment it had (low, "
-    "expected, high: four in five should lie between), with what came. realised is null where the assignment changed, "
+    "message about the advice of a group (switch, withdrawn, taken up, verified, missed) or about what is wrong with "
+    "groups (opened, worse, resolved; digest: with many of them in `groups`), and for every group with members the lag "
+    "(offsets) that was to come 15 minutes and an hour later under the assignment it had (low, expected, high: four in "
+    "five should lie between), with what came. realised is null where the assignment changed, "
     "the lag was unknown or no snapshot was taken about then. Nothing is sent to anybody.",
 )
 
@@ -61,50 +61,31 @@ def backtest(
     from evenkeel.engine.cli.views import backtest_picture, pictures
     from evenkeel.engine.cli.views.tables import emit, show, tell
     from evenkeel.engine.steps import backtest as walk
-    from evenkeel.engine.steps.telling import Message
 
     if plot is not None:
         pictures.check_kind(plot, "--plot")
     settings = wiring.settings()
     source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
-    pattern = _pattern(source, group)
+    pattern = sources.select_ever(source, group)
     events = list(walk.backtest(source.lake, source.settings, source.cluster, pattern))
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
     changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
-    messages = [event for event in events if isinstance(event, Message)]
+    messages = [event for event in events if isinstance(event, walk.Said)]
     checks = [event for event in events if isinstance(event, walk.ForecastCheck)]
     if plot is not None:
         complain(f"drawn: {backtest_picture.draw(changes, messages, checks, walk.AHEAD[0], plot)}")
     if as_json:
-        emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group)))
+        emit(to_json(event) for event in sorted(events, key=lambda e: (e.at, e.group or "")))
         return
     show([table(changes, messages)])
     tell([held(checks, seconds) for seconds in walk.AHEAD])
 
 
-def _pattern(source: Source, group: str) -> str:
-    """
-    The shell pattern of the groups that are meant, those included that are gone by the newest snapshot.
-
-    Raises:
-        NothingFound: No snapshot has any.
-    """
-    from evenkeel.engine.cli import sources
-    from evenkeel.engine.ports import ALL
-
-    try:
-        return sources.select(source, group)
-    except NothingFound:
-        older = source.lake.snapshots(source.cluster, limit=ALL)
-        if any(matching(group, sources.group_ids(source, one)) for one in older):
-            return group
-        raise
-
-
 def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
-    from evenkeel.engine.alerting.text import section_text
+    from evenkeel.engine.alerting.events import GroupEvent
+    from evenkeel.engine.alerting.text import plain_text, section_text
     from evenkeel.engine.steps.backtest import DiagnosisChange
     from evenkeel.engine.steps.telling import Message
     from evenkeel.engine.wording import because
@@ -120,7 +101,16 @@ def to_json(event: Event) -> dict[str, Any]:
         }
     if isinstance(event, Message):
         text = section_text(event.section)
-        return {"event": "message", **keys, "kind": event.news.kind, "text": text}
+        return {"event": "message", **keys, "kind": event.kind, "text": text}
+    if isinstance(event, GroupEvent):
+        return {
+            "event": "message",
+            **keys,
+            "groups": event.groups,
+            "kind": event.kind,
+            "causes": event.causes,
+            "text": plain_text(event.message),
+        }
     return {
         "event": "forecast",
         **keys,
@@ -133,7 +123,7 @@ def to_json(event: Event) -> dict[str, Any]:
     }
 
 
-def table(changes: Sequence[DiagnosisChange], messages: Sequence[Message]) -> Table:
+def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table:
     """Changes of diagnoses and messages, group by group."""
     from evenkeel.engine.cli.views.columns import cells, heads, pick
     from evenkeel.engine.cli.views.tables import Table
@@ -145,7 +135,10 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Message]) -> Ta
         *pick(LatestLag, "taken_at"),
         *pick(GroupMetrics, "diagnosis", "diagnosis_reason"),
     ]
-    headings = {(one.group, one.at): one.section.heading for one in messages}
+    headings: dict[tuple[str, datetime], list[str]] = {}
+    for one in messages:
+        for group in one.groups:
+            headings.setdefault((group, one.at), []).append(one.title)
     found = {(change.group, change.at): change for change in changes}
     rows, diagnosis = [], None
     for group, at in sorted(headings.keys() | found.keys()):
@@ -157,7 +150,7 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Message]) -> Ta
             "diagnosis": diagnosis,
             "diagnosis_reason": (change and because(change.facts)) or None,
         }
-        rows.append([*cells(columns, row), headings.get((group, at), "")])
+        rows.append([*cells(columns, row), "\n".join(headings.get((group, at), ()))])
     return Table(headings=[*heads(columns), "Message"], rows=rows, apart=True, beside=2)
 
 

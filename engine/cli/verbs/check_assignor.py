@@ -112,7 +112,7 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _headline(place: str, assignor: Assignor, examined: Examined, seed: int) -> str:
-    from evenkeel.engine.cli.running import printable
+    from evenkeel.engine.text import printable
     from evenkeel.engine.wording import several
 
     parts = [f"{several(examined.groups, 'random group')}, seed {seed}"]
@@ -159,7 +159,7 @@ def _count(outcome: PromiseOutcome) -> str:
 
 def _violation(outcome: PromiseOutcome) -> list[str]:
     """What was found, and where an exception arose."""
-    from evenkeel.engine.cli.running import printable
+    from evenkeel.engine.text import printable
 
     if outcome.violation is None:
         return []

@@ -11,7 +11,7 @@ import typer
 from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
 from evenkeel.engine.cli.running import complain
 from evenkeel.engine.text import plural
-from evenkeel.engine.wording import words
+from evenkeel.engine.wording import look_again, words
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -120,7 +120,10 @@ def _swept(source: Source, selection: GroupWithPast) -> tuple[Point, list[Fronti
     stuck = blocked(selection.group)
     why = selection.withheld or (stuck and words(stuck))
     if why is not None:
-        raise Infeasible(f"group {selection.group.group} has no frontier: {why}.")
+        raise Infeasible(
+            f"group {selection.group.group} has no frontier: {why}.",
+            fix=look_again(selection.group),
+        )
     seen = observe_group(source.settings, selection.group, selection.earlier)
     spec = spec_of(selection.group, seen.lag.for_people, seen.production.per_second)
     try:

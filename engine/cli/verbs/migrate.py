@@ -31,7 +31,7 @@ def migrate(
     settings, where = database()
     complain(f"database: {where}")
     url = secret_url(settings)
-    names = list(postgres.pending(url) if dry_run else postgres.migrate(url))
+    names = list(postgres.pending(url) if dry_run else postgres.migrate(url, tell=complain))
     for one in names:
         print(f"{'would apply' if dry_run else 'applied'} {one}")
     if not names:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from evenkeel.engine.cli.options import AsCsv, AsJson, epilog, one_format
 from evenkeel.engine.cli.running import NothingFound, complain
+from evenkeel.engine.errors import InputError
 
 if TYPE_CHECKING:
     from evenkeel import sql
@@ -19,7 +21,7 @@ EPILOG = epilog(
         "evenkeel query                                        # the queries there are, and their parameters",
         "evenkeel query groups",
         "evenkeel query scoreboard --param 'group=orders-*'",
-        "evenkeel query lag_history --param group=orders-app --csv > lag.csv",
+        "evenkeel query lag_history --param group=orders-app --csv --plot lag.png > lag.csv",
     ],
     [0, 1, 2, 5],
     "A group may be a shell pattern: each group of the newest snapshot that matches is asked about by itself, a limit "
@@ -39,29 +41,45 @@ def query(
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the answer over time, of the queries that have a plot, into a PNG, SVG or PDF file.",
+        ),
+    ] = None,
 ) -> None:
     """Ask the history a named question."""
     from evenkeel.engine import wiring
     from evenkeel.engine.cli import questions
     from evenkeel.engine.cli.database import database
-    from evenkeel.engine.cli.views import answers
+    from evenkeel.engine.cli.views import answers, pictures, query_picture
     from evenkeel.engine.cli.views.tables import emit, emit_csv, show
 
     one_format(as_json, as_csv)
+    if plot is not None:
+        pictures.check_kind(plot, "--plot")
     if name is None:
+        if plot is not None:
+            raise InputError("--plot needs a query.", fix="Name one, for example lag_history.")
         rows = questions.catalogue()
         if as_json or as_csv:
             (emit if as_json else emit_csv)(rows)
         else:
             show([answers.catalogue_table(rows)])
         return
-    asked = questions.question(name)
-    values = questions.read_parameters(asked, parameters or [])
+    statement = questions.question(name)
+    drawn = None if plot is None else questions.plot_of(statement)
+    values = questions.read_parameters(statement, parameters or [])
     settings, where = database()
     complain(f"database: {where}")
-    rows = _rows(settings, asked, values)
+    rows = _rows(settings, statement, values)
     if not rows:
         raise NothingFound(f"query {name} found no row.")
+    if plot is not None and drawn is not None:
+        question = answers.question(statement.summary)
+        complain(f"drawn: {query_picture.draw(name, question, drawn, rows, plot)}")
     if as_json or as_csv:
         (emit if as_json else emit_csv)(rows)
     else:

@@ -56,7 +56,7 @@ def _print(source: Source, selection: GroupWithPast, *, as_json: bool) -> None:
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.compare import outcomes, present, presumed
     from evenkeel.engine.streams.live import running
-    from evenkeel.engine.wording import words
+    from evenkeel.engine.wording import look_again, words
 
     group = selection.group.group
     if not selection.group.places_tasks:
@@ -67,7 +67,9 @@ def _print(source: Source, selection: GroupWithPast, *, as_json: bool) -> None:
     stuck = blocked(selection.group)
     why = selection.withheld or (stuck and words(stuck))
     if why is not None:
-        raise Infeasible(f"the tasks of group {group} cannot be shown: {why}.")
+        raise Infeasible(
+            f"the tasks of group {group} cannot be shown: {why}.", fix=look_again(selection.group)
+        )
     rule = source.settings.rule(selection.group.cluster, group)
     live = running(selection.group, rule.streams)
     replayed = outcomes(live)

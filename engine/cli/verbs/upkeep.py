@@ -19,7 +19,7 @@ EPILOG = epilog(
     [0, 2, 4, 5],
     "The DAG history_upkeep does the same every day, ten minutes at a time. It is safe at any time, also beside a "
     "running pipeline; stopped on the way it loses nothing, and the next run goes on from there. What is old is said "
-    "by keep_days.",
+    "by keep_days, keep_hourly_days and keep_daily_days.",
 )
 
 
@@ -34,11 +34,11 @@ def upkeep(
             "--minutes",
             metavar="N",
             min=0,
-            help="Begin with no further day of a dataset after so long; without it all is done.",
+            help="Begin with no further day after so long; without it all is done.",
         ),
     ] = None,
 ) -> None:
-    """Forget what is older than keep_days, and bring finished days of the lake into few files."""
+    """Make hours and days of the history, forget what is old, and bring the lake into few files."""
     from evenkeel.engine import wiring
     from evenkeel.engine.model import utc_now
     from evenkeel.engine.steps import upkeep as step
@@ -60,4 +60,4 @@ def upkeep(
     if stored is None:
         print("history: left as it is" if lake else "history: none is configured")
     else:
-        print(f"history: {did.history:,} snapshots removed")
+        print(f"history: hours of {did.rolled:,} days made, {did.history:,} snapshots removed")

@@ -14,12 +14,14 @@ from evenkeel.engine.records import MemberMetrics, columns_of_query
 from evenkeel.engine.wording import member_names
 
 
+def question(summary: str) -> str:
+    """The question that begins a summary."""
+    head, mark, _ = summary.partition("? ")
+    return head + mark.strip() if mark else summary.partition(". ")[0]
+
+
 def catalogue_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The named queries: the question, and the parameters with their defaults."""
-
-    def question(summary: str) -> str:
-        head, mark, _ = summary.partition("? ")
-        return head + mark.strip() if mark else summary.partition(". ")[0]
 
     def usage(parameter: Mapping[str, Any]) -> str:
         if parameter["required"]:

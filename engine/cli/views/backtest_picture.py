@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenkeel.engine.cli.running import printable
 from evenkeel.engine.cli.views.pictures import save
 from evenkeel.engine.model import Diagnosis
+from evenkeel.engine.text import printable
 from evenkeel.engine.wording.numbers import duration
 
 if TYPE_CHECKING:
-    from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck
-    from evenkeel.engine.steps.telling import Message
+    from evenkeel.engine.steps.backtest import DiagnosisChange, ForecastCheck, Said
 
 MOST_GROUPS = 24
 """So many groups are drawn, those with most changes first; more would be too small to see."""
@@ -48,7 +47,7 @@ def drawn(changes: Sequence[DiagnosisChange]) -> list[str]:
 
 def draw(
     changes: Sequence[DiagnosisChange],
-    messages: Sequence[Message],
+    messages: Sequence[Said],
     checks: Sequence[ForecastCheck],
     ahead_seconds: float,
     file: Path,
@@ -77,7 +76,7 @@ def draw(
         own = [check for check in checks if check.group == group]
         _forecasts(axes, [c for c in own if (c.due - c.at).total_seconds() == ahead_seconds])
         _diagnoses(axes, [change for change in changes if change.group == group], end)
-        _messages(axes, [one for one in messages if one.group == group])
+        _messages(axes, [one for one in messages if group in one.groups])
         axes.set_title(printable(group), loc="left", fontsize="small", parse_math=False)
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -95,12 +94,12 @@ def _forecasts(axes: Any, checks: Sequence[ForecastCheck]) -> None:
     axes.plot([c.due for c in known], [c.realised for c in known], "k.", markersize=2)
 
 
-def _messages(axes: Any, messages: Sequence[Message]) -> None:
+def _messages(axes: Any, messages: Sequence[Said]) -> None:
     """A line at the time of each message, with its kind beside it."""
     for one in messages:
         axes.axvline(one.at, color="tab:red", linewidth=1)
         axes.annotate(
-            one.news.kind.value,
+            one.kind.value,
             (one.at, 0.5),
             xycoords=("data", "axes fraction"),
             xytext=(2, 0),

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from evenkeel.engine.cli.views.layout import wrap
+from evenkeel.engine.cli.views.layout import plain_heading, wrap
 from evenkeel.engine.cli.views.tables import (
     NOTHING,
     UNKNOWN,
@@ -119,6 +119,18 @@ def cell(
         plain = ratio if spec.kind is float else number
         return _SAID.get(spec.meaning.unit, plain)(value)
     return _text(value, NOTHING if spec.meaning.none else UNKNOWN)
+
+
+def named(spec: ColumnSpec) -> str:
+    """
+    What a column is called on one line, without its unit.
+
+    >>> from evenkeel.engine.records import GroupMetrics
+    >>> [named(spec) for spec in pick(GroupMetrics, "total_lag", "time_lag_seconds")]
+    ['Lag', 'Time lag']
+    """
+    said = plain_heading(head(spec)).removeprefix(">")
+    return said.removesuffix(f"({spec.meaning.unit})").strip()
 
 
 def heads(specs: Sequence[ColumnSpec], currency: str | None = None) -> list[str]:

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenkeel.engine.cli.running import printable
 from evenkeel.engine.cli.sources import Source
 from evenkeel.engine.cli.views.tables import NOTHING, Table, duration, number, text, to_json
 from evenkeel.engine.model import Member
 from evenkeel.engine.steps.difference import Difference, Racks
+from evenkeel.engine.text import printable
 from evenkeel.engine.wording import several
 
 SHOWN = 60

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenkeel.engine.cli.running import printable
 from evenkeel.engine.cli.views.pictures import save
+from evenkeel.engine.text import printable
 
 if TYPE_CHECKING:
     from evenkeel.engine.advice.frontier import Frontier, Point

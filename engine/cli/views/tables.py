@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from evenkeel.engine import wording
-from evenkeel.engine.cli.running import printable
+from evenkeel.engine.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.cli.running import printable
 from evenkeel.engine.cli.views.columns import cells, head, heads
 from evenkeel.engine.cli.views.tables import Table, number, show, tell, text
 from evenkeel.engine.columns import columns_of
@@ -17,6 +16,7 @@ from evenkeel.engine.model import GroupSnapshot
 from evenkeel.engine.records import PlacementRow, row_of
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running
+from evenkeel.engine.text import printable
 from evenkeel.engine.wording import words
 
 TASKS_SHOWN = 60
@@ -241,9 +241,9 @@ def _remarks(application: Running, outcomes: Sequence[PlacementOutcome]) -> list
         f"{costs.non_overlap} for each such task that moves; 1 and 0 for tasks without state.",
         "Moves are from what runs now; while a copy warms up its task runs where it is furthest.",
     ]
-    if application.runs is None:
+    if application.kip_1071:
         lines.append(
-            "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks."
+            "A KIP-1071 group: the broker assigns its tasks, the other strategies are yardsticks."
         )
     remarks = dict.fromkeys(remark for one in outcomes for remark in one.remarks)
     lines += [f"Not on the wire: {printable(words(each))}." for each in application.remarks]

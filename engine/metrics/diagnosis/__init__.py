@@ -20,7 +20,8 @@ What is the matter with a group: the first of these that holds.
 *Behind* is a matter of time: `commit_interval.delay` above the group's objective. What is unknown of some partitions
 hides nothing that is known of others, so *unknown* is said where nothing worse is.
 
-`evidence` (what it follows from), `rules` (one function per line of the table).
+`evidence` (what it follows from), `rules` (one function per line of the table), `supposed` (the same of a group as it
+would be).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from evenkeel.engine.metrics.diagnosis.evidence import Evidence, OneGroup
 from evenkeel.engine.metrics.diagnosis.rules import RULES
 from evenkeel.engine.model import Diagnosis
 
-__all__ = ["Diagnosed", "Evidence", "diagnose"]
+__all__ = ["Diagnosed", "Evidence", "diagnose", "first_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,14 +62,15 @@ def diagnose(evidence: Evidence) -> list[Diagnosed]:
     looked_at = count_by(odd, batch.start) > 0
     looked_at |= (batch.members.counts == 0) | (count_by(evidence.counted, batch.start) == 0)
     return [
-        _first(OneGroup(evidence, group))
+        first_of(evidence.of_group(group))
         if look or header.error is not None or header.rebalancing
         else WELL
         for group, (header, look) in enumerate(zip(batch.headers, looked_at.tolist(), strict=True))
     ]
 
 
-def _first(group: OneGroup) -> Diagnosed:
+def first_of(group: OneGroup) -> Diagnosed:
+    """What is the matter with one group."""
     for diagnosis, rule in RULES:
         if facts := tuple(rule(group)):
             return Diagnosed(diagnosis=diagnosis, facts=facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +11,7 @@ from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.metrics.capacity import Capacity
 from evenkeel.engine.metrics.samples import Samples, any_of_owner, silent_members, sums_by_owner
 from evenkeel.engine.model import NONE, CapacityBasis, Flags, Floats, GroupHeader, Indices
+from evenkeel.engine.text import member_names
 
 RECENT = 3
 """Intervals for which a jump is spoken of: somebody who looks every few snapshots should hear of it."""
@@ -71,6 +71,16 @@ class Evidence:
         found: Flags = went.any(axis=0) & self.counted
         return found
 
+    @cached_property
+    def _looked_at(self) -> dict[int, OneGroup]:
+        return {}
+
+    def of_group(self, number: int) -> OneGroup:
+        """One group of it; made once, for whoever asks first."""
+        if number not in self._looked_at:
+            self._looked_at[number] = OneGroup(self, number)
+        return self._looked_at[number]
+
 
 class OneGroup:
     """One group of the evidence: rows and members counted from 0."""
@@ -82,7 +92,8 @@ class OneGroup:
             evidence.batch.members_of(group),
         )
         self.header: GroupHeader = batch.headers[group]
-        self.names = _member_names(batch, own)
+        self.names = names_of(batch, own)
+        self.hosts = batch.members.hosts[own]
         table = batch.partitions
         self.topics = [table.topics[topic] for topic in table.topic[rows].tolist()]
         self.numbers = table.partition[rows].tolist()
@@ -127,6 +138,12 @@ class OneGroup:
         return silent_members(self.still, self.goes_on, self.owner, len(self.names))
 
     @cached_property
+    def stuck(self) -> Flags:
+        """(n) partitions that stand still though they are behind, and whose owner is not silent."""
+        stuck: Flags = self.still & ~np.append(self.silent, False)[self.owner]
+        return stuck
+
+    @cached_property
     def over(self) -> Flags:
         """(M) members that are behind and get more than they are known to do."""
         return self.any_of(self.behind) & self.firm & (self.load > np.nan_to_num(self.capacity))
@@ -136,20 +153,14 @@ class OneGroup:
         return [f"{self.topics[row]}-{self.numbers[row]}" for row in np.flatnonzero(rows).tolist()]
 
     def members(self, chosen: Flags) -> list[str]:
-        """Ids of members."""
+        """Names of members."""
         return [self.names[member] for member in np.flatnonzero(chosen).tolist()]
 
 
-def _member_names(batch: GroupBatch, own: slice) -> list[str]:
-    """What people call the members: by instance id or client id, where no other has the same, else by member id."""
+def names_of(batch: GroupBatch, own: slice) -> list[str]:
+    """What people call the members of a group."""
     members = batch.members
-    ids, clients = members.ids[own], members.client_ids[own]
-    names = [
-        instance or client
-        for instance, client in zip(members.instance_ids[own], clients, strict=True)
-    ]
-    often = Counter(names)
-    return [
-        name if name and often[name] == 1 else own_id
-        for name, own_id in zip(names, ids, strict=True)
-    ]
+    names = zip(members.instance_ids[own], members.client_ids[own], strict=True)
+    return member_names(
+        [instance or client for instance, client in names], members.hosts[own], members.ids[own]
+    )

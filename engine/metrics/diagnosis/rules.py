@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from statistics import median
 
 import numpy as np
 
@@ -94,12 +95,12 @@ def _silent_member(group: OneGroup) -> Iterator[Fact]:
 
 
 def _stuck_partition(group: OneGroup) -> Iterator[Fact]:
-    if group.still.any():
+    if group.stuck.any():
         yield _stated(
             Diagnosis.STUCK_PARTITION,
-            group.partitions(group.still),
-            after=float(np.nanmax(group.age[group.still])),
-            partitions=int(group.still.sum()),
+            group.partitions(group.stuck),
+            after=float(np.nanmax(group.age[group.stuck])),
+            partitions=int(group.stuck.sum()),
         )
 
 
@@ -107,16 +108,17 @@ def _slow_member(group: OneGroup) -> Iterator[Fact]:
     suspects = group.any_of(group.behind) & (
         group.load > np.nan_to_num(group.saturated, nan=np.inf)
     )
+    known = np.flatnonzero(~np.isnan(group.seen_speed)).tolist()
+    speeds = group.seen_speed.tolist()
     for member in np.flatnonzero(suspects).tolist():
-        peers = np.delete(group.seen_speed, member)
-        median = float(np.nanmedian(peers)) if not np.isnan(peers).all() else math.nan
-        if group.saturated[member] < SLOW * median:
+        peers = [speeds[other] for other in known if other != member]
+        if peers and group.saturated[member] < SLOW * (often := median(peers)):
             yield _stated(
                 Diagnosis.SLOW_MEMBER,
                 [group.names[member]],
                 before=float(group.load[member]),
                 after=float(group.saturated[member]),
-                bound=median,
+                bound=often,
             )
 
 

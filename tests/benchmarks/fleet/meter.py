@@ -118,7 +118,7 @@ class Watch(threading.Thread):
             deaf = {parent for parent in {seen.parent for seen in found} if ignores_ends(parent)}
             self._unwaited |= {seen.number: seen.seconds for seen in found if seen.parent in deaf}
             memory = sum(proportional_mb(seen.number) for seen in found)
-            self._turn(self.seconds(found))
+            self._turn()
             self.phases[-1].peak_mb = max(self.phases[-1].peak_mb, memory)
 
     def seconds(self, found: Sequence[Seen] = ()) -> float:
@@ -130,13 +130,16 @@ class Watch(threading.Thread):
         """Stop looking."""
         self._ended.set()
         self.join()
-        self._turn(self.seconds())
+        self._turn()
         self.phases[-1].seconds = self.seconds()
 
-    def _turn(self, seconds: float) -> None:
-        """Begin a phase for each line that is new; until now it was *seconds*."""
+    def _turn(self) -> None:
+        """Begin a phase for each line that is new; what was taken until now was taken until then."""
         lines = self._done.read_text().splitlines() if self._done.exists() else []
-        for line in lines[len(self.phases) - 1 :]:
+        new = lines[len(self.phases) - 1 :]
+        # counted after the line was read: what was taken before it is all in there
+        seconds = self.seconds(descendants(os.getpid())) if new else 0.0
+        for line in new:
             name, moment = line.split()
             last = self.phases[-1]
             last.name, last.until, last.seconds = name, float(moment), seconds

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenkeel.engine.assignor.build import build_spec
 from evenkeel.engine.assignors import by_name
+from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.model import NONE, Ints
 from tests.helpers.fluid import plan
 from tests.helpers.fluid.plan import SESSION, STEP, WARM, Group, Owners
@@ -35,6 +36,7 @@ class View:
         owner: (partitions of the group) member, NONE for nobody.
         described: Whether members' subscriptions and assignments are told; not those of classic groups in a rebalance.
         generation: Of the assignment, or its epoch.
+        follows: By which strategy the plan was made that it follows; None without one.
     """
 
     state: str
@@ -43,6 +45,7 @@ class View:
     owner: Owners
     described: bool
     generation: int
+    follows: str | None = None
 
 
 def step_of(moment: float) -> int:
@@ -78,6 +81,7 @@ class Life:
         self.strategy: str | Owners = group.strategy
         self.elected, self.settles, self.held_until = group.strategy, NONE, 0
         self.generation = 1
+        self.follows: str | None = None
         self.unread_ends = self.unread_commits = self.vanished_at = -1
         self._owner = np.arange(self.rows.start, self.rows.stop) * 0 + NONE
         self._set(np.array(group.deal) if group.deal else self.answer(0))
@@ -188,6 +192,11 @@ class Life:
                 self.schedule(step_of(moment), partial(self.happen, again))
                 moment += event.gap
 
+    @happen.register
+    def _(self, event: plan.Follow, step: int) -> None:
+        self.strategy, self.follows = event.owners, event.by
+        self.happen(plan.Restart(at=event.at, member=self.present[0], down=event.down), step)
+
     def _take_up(self, to: str | Owners, step: int) -> None:
         self.strategy = to
         self.elected = to if isinstance(to, str) else self.elected
@@ -223,7 +232,7 @@ class Life:
     @property
     def gently(self) -> bool:
         """Whether members go on with what they keep while the group rebalances."""
-        return self.group.modern or self.strategy == COOPERATIVE
+        return self.group.modern or self.elected in (COOPERATIVE, PLAN)
 
     def _settle(self, step: int) -> None:
         if step != self.settles or self.vanished_at >= 0:
@@ -247,7 +256,7 @@ class Life:
             if set(owners.tolist()) <= {*self.present, NONE}:
                 return np.where(self.born <= step, owners, NONE)
         name = self.strategy if isinstance(self.strategy, str) else "roundrobin"
-        return self._asked(name, step)
+        return self._asked(COOPERATIVE if self.elected == PLAN else name, step)
 
     def _asked(self, name: str, step: int) -> Ints:
         group, owner = self.group, self._owner
@@ -312,5 +321,6 @@ class Life:
                 owner=tuple(self._owner.tolist()),
                 described=modern or not moving,
                 generation=self.generation,
+                follows=self.follows,
             )
         return self._view

@@ -217,6 +217,22 @@ class Switch(Event):
     gap: float = 30
 
 
+@dataclass(frozen=True, kw_only=True)
+class Follow(Event):
+    """
+    A plan is laid where the members of a group read theirs, and one of them is restarted.
+
+    Attributes:
+        owners: The plan.
+        by: The strategy by which it was made, as the leader tells from then on.
+        down: Seconds for which the restarted member is away.
+    """
+
+    owners: Owners
+    by: str
+    down: float = 10
+
+
 SESSION = 45
 """Seconds after which the coordinator misses a member (session.timeout.ms)."""
 
@@ -227,8 +243,9 @@ class Group:
     A group, what it reads, and what will happen.
 
     Attributes:
-        strategy: What is elected, as on the wire: `range`, `roundrobin`, `sticky`, `cooperative-sticky`; of a group of
-            the newer protocol `range` or `uniform`.
+        strategy: What is elected, as on the wire: `range`, `roundrobin`, `sticky`, `cooperative-sticky` or
+            `evenkeel-plan`, whose fallback is `cooperative-sticky`; of a group of the newer protocol `range` or
+            `uniform`.
         lists: All strategies that its members list, the elected one first; empty: just that one.
         modern: Whether it is a group of the newer protocol (KIP-848), whose broker assigns.
         deal: Who owns what until the first rebalance, where it is not what the strategy answers.

@@ -216,6 +216,7 @@ def _member_rows(group: Group, view: View) -> Iterator[_Columns]:
                 by_topic = {t: np.array([p for u, p in owned if u == t]) for t in listed}
                 given = [(t, p) for t, p in by_topic.items() if len(p)]
                 row |= {
+                    "follows": view.follows,
                     "metadata": blobs.subscription(listed, view.generation, member.rack),
                     "assignment": blobs.assignment(given),
                 }

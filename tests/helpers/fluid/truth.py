@@ -46,8 +46,13 @@ class Kind(enum.StrEnum):
     MISSED = "missed"
     OPENED = "opened"
     WORSE = "worse"
+    EASED = "eased"
     RESOLVED = "resolved"
     DIGEST = "digest"
+
+
+ONCE = frozenset({Kind.OPENED, Kind.RESOLVED})
+"""What comes once, where it must come."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +83,8 @@ class Situation:
     Attributes:
         says: The story in one sentence.
         truths: In the order of time.
-        required: Kinds of messages that must come -> the last snapshot at which the first one may.
+        required: Kinds of messages that must come -> the last snapshot at which the first one may. What is opened, or
+            resolved, is so once.
         allowed: Kinds that may come as well; no others may.
         begins: The snapshot at which trouble begins; before it nothing may be said.
         cures: Of the strategies that its members list, those that mend it.
@@ -173,6 +179,10 @@ def _of_messages(situation: Situation, messages: Sequence[Mapping[str, Any]]) ->
     for kind, by in situation.required.items():
         if first.get(kind, SNAPSHOTS) > by:
             yield f"{situation.name}: no message of kind '{kind}' by snapshot {by}."
+    for kind in ONCE & situation.required.keys():
+        times = sum(message["kind"] == kind for message in messages)
+        if times > 1:
+            yield f"{situation.name}: {times} messages of kind '{kind}'."
     if len(messages) > MOST:
         yield f"{situation.name}: {len(messages)} messages, more than {MOST}."
     early = [kind for kind, snapshot in first.items() if snapshot < situation.begins]

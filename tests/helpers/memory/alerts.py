@@ -1,16 +1,31 @@
-"""The outbox and the incidents in memory."""
+"""The outbox and the incidents, of pipelines and of groups, in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import Any
 
+from evenkeel.engine.alerting.channels import pager_of
+from evenkeel.engine.alerting.giving_way import entering
+from evenkeel.engine.alerting.postings import ends_of
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind
-from evenkeel.engine.ports import Delivered, PendingAlert
-from evenkeel.engine.records import AlertRow, AlertState, IncidentRow, record_of, row_of
+from evenkeel.engine.ports import CLOCKS_APART, Delivered, GroupWatch, PendingAlert, Posting
+from evenkeel.engine.records import (
+    AlertRow,
+    AlertState,
+    IncidentCourse,
+    IncidentRow,
+    record_of,
+    row_of,
+)
 from tests.helpers.memory.tables import Memory
+
+STORING = Lock()
+"""Of those who store a watch one does so at a time, as in a transaction."""
 
 
 class MemoryOutbox(Memory):
@@ -34,20 +49,39 @@ class MemoryOutbox(Memory):
         return [told[group] for group in sorted(told)]
 
     def enqueue_alert(
-        self,
-        key: str,
-        message: AlertMessage,
-        *,
-        cluster: str,
-        snapshot_id: str | None,
-        channel: str,
+        self, posting: Posting, *, cluster: str, snapshot_id: str | None = None
     ) -> bool:
         """Keep it, the first time."""
-        return self._add(key, message, cluster=cluster, snapshot_id=snapshot_id, channel=channel)
+        return self._enqueue([posting], cluster, snapshot_id) > 0
 
-    def _add(self, key: str, message: AlertMessage, **columns: Any) -> bool:
-        if any(alert.key == key for alert in self.tables.alerts):
-            return False
+    def _enqueue(
+        self,
+        postings: Sequence[Posting],
+        cluster: str,
+        snapshot_id: str | None = None,
+        incident_id: int | None = None,
+    ) -> int:
+        entered = entering(postings, self.tables.alerts)
+        for alert in list(self.tables.alerts):
+            if alert.key in entered.superseded:
+                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
+        for posting in entered.postings:
+            gone = posting.key in entered.superseded
+            self._add(
+                posting.key,
+                posting.message,
+                cluster=cluster,
+                snapshot_id=snapshot_id,
+                incident_id=incident_id,
+                channel=posting.channel,
+                answers=posting.answers,
+                replaces=posting.replaces,
+                broadcast=posting.broadcast,
+                state=AlertState.SUPERSEDED if gone else AlertState.PENDING,
+            )
+        return len(entered.postings)
+
+    def _add(self, key: str, message: AlertMessage, **columns: Any) -> None:
         alert = AlertRow(
             alert_id=max((a.alert_id or 0 for a in self.tables.alerts), default=0) + 1,
             key=key,
@@ -57,26 +91,32 @@ class MemoryOutbox(Memory):
             **columns,
         )
         self.tables.alerts.append(alert)
-        return True
+
+    def standing_alert(self, key: str) -> AlertRow | None:
+        """The newest."""
+        own = [a for a in self.tables.alerts if key in (a.key, a.replaces)]
+        return next((a for a in reversed(own) if not a.key.startswith("ack ")), None)
 
     def pending_alerts(self) -> list[PendingAlert]:
         """Those that wait, oldest first."""
         return [
-            record_of(PendingAlert, row_of(alert) | {"thread": self._thread(alert)})
+            record_of(PendingAlert, row_of(alert) | self._standing(alert))
             for alert in self.tables.alerts
             if alert.state == "pending"
         ]
 
-    def _thread(self, alert: AlertRow) -> str | None:
-        sent = (
-            earlier.sent_timestamp
+    def _standing(self, alert: AlertRow) -> dict[str, str | None]:
+        about = alert.replaces or alert.answers
+        sent = [
+            earlier
             for earlier in self.tables.alerts
-            if alert.incident_id is not None
-            and (earlier.alert_id or 0) < (alert.alert_id or 0)
-            and (earlier.incident_id, earlier.channel, earlier.state)
-            == (alert.incident_id, alert.channel, "sent")
-        )
-        return next(sent, None)
+            if about in (earlier.key, earlier.replaces) and about is not None
+            if (earlier.channel, earlier.state) == (alert.channel, "sent")
+        ]
+        return {
+            "standing_channel": sent[-1].sent_channel if sent else None,
+            "standing_timestamp": sent[-1].sent_timestamp if sent else None,
+        }
 
     def _set(self, alert_id: int | None, **columns: Any) -> None:
         self.tables.alerts[:] = [
@@ -84,18 +124,37 @@ class MemoryOutbox(Memory):
             for alert in self.tables.alerts
         ]
 
-    def claim_alert(self, alert: AlertRow, lease: timedelta) -> bool:
-        """Note an attempt."""
-        now = self._clock()
+    @contextmanager
+    def attempt_alert(self, alert: AlertRow, lease: timedelta) -> Iterator[bool]:
+        """Note it, and that it lasts; this history is never started anew."""
+        with self._one_at_a_time:
+            is_ours = alert.alert_id not in self.tables.held and self._claim(alert)
+            if is_ours:
+                self.tables.held.add(alert.alert_id)
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                self._tables.held.discard(alert.alert_id)
+
+    def _claim(self, alert: AlertRow) -> bool:
         (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
-        under_way = stored.attempted_at is not None and stored.attempted_at >= now - lease
-        if stored.state != "pending" or under_way:
+        if stored.state != "pending":
             return False
-        self._set(alert.alert_id, attempted_at=now, attempts=stored.attempts + 1)
+        self._set(
+            alert.alert_id,
+            attempted_at=self._clock(),
+            attempts=stored.attempts + 1,
+            unsure=stored.may_be_there,
+        )
         return True
 
     def mark_alert_sent(self, alert: AlertRow, delivered: Delivered) -> None:
         """Note where it is."""
+        with self._one_at_a_time:
+            self._note_sent(alert, delivered)
+
+    def _note_sent(self, alert: AlertRow, delivered: Delivered) -> None:
         self._set(
             alert.alert_id,
             state=AlertState.SENT,
@@ -105,29 +164,51 @@ class MemoryOutbox(Memory):
             attempted_at=None,
             last_error=None,
         )
+        (sent,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
+        self.tables.incidents[:] = [
+            replace(one, told_at=one.told_at or self._clock())
+            if sent.incident_id == one.incident_id
+            or (one.alert_key is not None and one.alert_key in (sent.key, sent.replaces))
+            else one
+            for one in self.tables.incidents
+        ]
 
-    def mark_alert_failed(self, alert: AlertRow, error: str) -> None:
+    def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
         """Note the error."""
-        self._set(alert.alert_id, attempted_at=None, last_error=error)
+        with self._one_at_a_time:
+            (stored,) = (one for one in self.tables.alerts if one.alert_id == alert.alert_id)
+            unsure = stored.unsure or not refused
+            self._set(alert.alert_id, attempted_at=None, last_error=error, unsure=unsure)
+
+    def drop_alerts(self, keys: Sequence[str]) -> None:
+        """Supersede those that wait."""
+        for alert in list(self.tables.alerts):
+            if alert.key in keys and alert.state == AlertState.PENDING:
+                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
 
 
 class MemoryIncidents(MemoryOutbox):
     """The port `Incidents`, whose alerts go to the outbox."""
 
     def open_incidents(self) -> list[IncidentRow]:
-        """Those without an end."""
-        return [one for one in self.tables.incidents if one.closed_at is None]
+        """Those of pipelines without an end."""
+        return [
+            one for one in self.tables.incidents if one.closed_at is None and one.group_id is None
+        ]
 
     def open_incident(
-        self, incident: IncidentRow, *, channel: str, message: AlertMessage | None
-    ) -> bool:
-        """Keep it and its alert, unless one of its kind is open."""
+        self, incident: IncidentRow, *, channels: Sequence[str], message: AlertMessage
+    ) -> int:
+        """Keep it and its alerts, unless one of its kind is open."""
         same = (incident.cluster, incident.group_id, incident.kind)
         if any((i.cluster, i.group_id, i.kind) == same for i in self.open_incidents()):
-            return False
+            return 0
         number = max((i.incident_id or 0 for i in self.tables.incidents), default=0) + 1
         self.tables.incidents.append(replace(incident, incident_id=number))
-        return message is not None and self._tell(number, "opened", incident, channel, message)
+        for channel in channels:
+            key = f"incident {number} opened{_suffix(channel)}"
+            self._add(key, message, cluster=incident.cluster, incident_id=number, channel=channel)
+        return len(channels)
 
     def touch_incident(
         self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
@@ -136,29 +217,25 @@ class MemoryIncidents(MemoryOutbox):
         self._change(incident, last_seen_at=now, facts=facts)
 
     def close_incident(
-        self, incident: IncidentRow, *, now: datetime, channel: str, message: AlertMessage
-    ) -> bool:
-        """End it, with its alert."""
-        number = incident.incident_id
-        if not self._change(incident, closed_at=now):
-            return False
-        for alert in list(self.tables.alerts):
-            if alert.incident_id == number and alert.state == "pending":
-                self._set(alert.alert_id, state=AlertState.SUPERSEDED)
-        return self._tell(number, "closed", incident, channel, message)
-
-    def _tell(
         self,
-        number: int | None,
-        what: str,
         incident: IncidentRow,
-        channel: str,
+        *,
+        now: datetime,
+        channels: Sequence[str],
         message: AlertMessage,
-    ) -> bool:
-        key = f"incident {number} {what}"
-        return self._add(
-            key, message, cluster=incident.cluster, incident_id=number, channel=channel
-        )
+    ) -> int:
+        """End it, with its alerts."""
+        number = incident.incident_id
+        if number is None or not self._change(incident, closed_at=now):
+            return 0
+        opened = [
+            alert.channel
+            for alert in self.tables.alerts
+            if alert.incident_id == number and not (alert.answers or alert.replaces)
+            if alert.state != AlertState.SUPERSEDED
+        ]
+        ends = ends_of(number, opened, channels, message)
+        return self._enqueue(ends, incident.cluster, incident_id=number)
 
     def _change(self, incident: IncidentRow, **news: Any) -> bool:
         """Whether the incident was open; then it has something new."""
@@ -167,3 +244,84 @@ class MemoryIncidents(MemoryOutbox):
                 self.tables.incidents[place] = replace(one, **news)
                 return True
         return False
+
+
+def _suffix(channel: str) -> str:
+    """What the key of an alert to a webhook ends in."""
+    return f" {channel}" if pager_of(channel) else ""
+
+
+class MemoryGroupIncidents(MemoryOutbox):
+    """The port `GroupIncidents`, whose postings go to the outbox."""
+
+    def group_watch(self, cluster: str) -> GroupWatch:
+        """What was kept."""
+        return self.tables.watches.get(cluster, GroupWatch(cluster=cluster))
+
+    def store_watch(
+        self,
+        cluster: str,
+        snapshot_id: str,
+        at: datetime,
+        courses: Sequence[IncidentCourse],
+        incidents: Sequence[IncidentRow],
+        postings: Sequence[Posting],
+        *,
+        before: str | None,
+    ) -> bool:
+        """Keep it, unless it is not younger, or was worked out from what is not remembered any more."""
+        with STORING:
+            watch = self.group_watch(cluster)
+            is_late = watch.at is not None and at <= watch.at <= self._clock() + CLOCKS_APART
+            if is_late or watch.snapshot_id != before:
+                return False
+            self.tables.watches[cluster] = GroupWatch(
+                cluster=cluster,
+                snapshot_id=snapshot_id,
+                at=at,
+                first_at=min(watch.first_at or at, at),
+                courses=tuple(sorted(courses, key=lambda course: course.group_id)),
+            )
+            self._merge(cluster, at, {incident.key: incident for incident in incidents})
+            self._enqueue(postings, cluster, None)
+            return True
+
+    def unwatched(self, clusters: Sequence[str]) -> list[str]:
+        """Those with a watch, or an incident."""
+        open_ones = (
+            one.cluster
+            for one in self.tables.incidents
+            if one.group_id is not None and one.closed_at is None
+        )
+        return sorted({*self.tables.watches, *open_ones} - set(clusters))
+
+    def forget_watch(
+        self, cluster: str, now: datetime, postings: Sequence[Posting], *, before: str | None
+    ) -> bool:
+        """Forget it, unless it is another by now."""
+        if self.group_watch(cluster).snapshot_id != before:
+            return False
+        self.tables.watches.pop(cluster, None)
+        self._merge(cluster, now, {})
+        self._enqueue(postings, cluster, None)
+        return True
+
+    def _merge(
+        self, cluster: str, at: datetime, incidents: Mapping[str | None, IncidentRow]
+    ) -> None:
+        merged = []
+        for one in self.tables.incidents:
+            if one.key is not None and one.key in incidents:
+                kept = (one.incident_id, one.opened_at, one.told_at)
+                names = ("incident_id", "opened_at", "told_at")
+                merged.append(replace(incidents[one.key], **dict(zip(names, kept, strict=True))))
+            elif one.cluster == cluster and one.group_id is not None and one.closed_at is None:
+                merged.append(replace(one, closed_at=at))
+            else:
+                merged.append(one)
+        known = {one.key for one in merged}
+        for key, incident in incidents.items():
+            if key not in known:
+                number = max((one.incident_id or 0 for one in merged), default=0) + 1
+                merged.append(replace(incident, incident_id=number))
+        self.tables.incidents[:] = merged

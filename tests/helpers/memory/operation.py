@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres.running import arguments, find
 from evenkeel.engine.errors import ClusterBusy
-from evenkeel.engine.ports import ClusterFacts, FailingStep
+from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
 from evenkeel.engine.records import MemberMetrics, StepRun, records_of
-from tests.helpers.memory.alerts import MemoryIncidents
+from tests.helpers.memory.alerts import MemoryGroupIncidents, MemoryIncidents
 from tests.helpers.memory.results import MemoryResults
-from tests.helpers.memory.tables import Memory
+from tests.helpers.memory.tables import Memory, StoredSnapshot
 
 
 class MemoryStepRuns(Memory):
@@ -25,16 +26,34 @@ class MemoryStepRuns(Memory):
         self.tables.steps.append(run)
 
 
-class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
+class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryGroupIncidents, MemoryResults):
     """The port `PipelineHistory`: read from what the other ports were given."""
+
+    def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
+        """Keep them, and what was outage with its end."""
+        if outage is not None:
+            if any(one.key == outage.incident.key for one in self.tables.incidents):
+                return False
+            number = len(self.tables.incidents) + 1
+            self.tables.incidents.append(replace(outage.incident, incident_id=number))
+            cluster = outage.incident.cluster
+            self._enqueue([outage.opened], cluster, incident_id=number)
+            self.mark_alert_sent(self.tables.alerts[-1], outage.delivered)
+            self._enqueue(outage.ends, cluster, incident_id=number)
+        self.tables.steps.extend(runs)
+        return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:
         """The facts of each cluster."""
         began = min((run.started_at for run in self.tables.steps), default=None)
+        over = (i.closed_at for i in self.tables.incidents if i.cluster == "*" and i.closed_at)
+        until = max(over, default=None)
         return [
             ClusterFacts(
                 cluster=name,
                 watched_since=began,
+                outage_until=until,
+                unwatched_since=self._unwatched(name),
                 failing=self._failing(name, first=name == clusters[0]),
                 **self._snapshots(name),
                 **self._unsent(name),
@@ -42,9 +61,25 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             for name in clusters
         ]
 
+    def _unwatched(self, cluster: str) -> datetime | None:
+        watch = self.tables.watches.get(cluster)
+        since = watch and watch.at
+        ended = (one.finished_at for one in self.tables.of_cluster(cluster))
+        return min((at for at in ended if at > since), default=None) if since else None
+
     def _failing(self, cluster: str, *, first: bool) -> tuple[FailingStep, ...]:
         served = (cluster, None) if first else (cluster,)
-        own = [run for run in self.tables.steps if run.cluster in served]
+        outages = [
+            (outage.began_at or outage.opened_at, outage.closed_at)
+            for outage in self.tables.incidents
+            if outage.cluster == "*" and outage.closed_at
+        ]
+        own = [
+            run
+            for run in self.tables.steps
+            if run.cluster in served
+            and not any(run.finished_at >= a and run.started_at <= b for a, b in outages)
+        ]
         found = []
         for of, step in {(run.cluster, run.step) for run in own}:
             runs = sorted(
@@ -67,6 +102,8 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                         last_failed_at=max(ends),
                         error=bad[-1].error,
                         skipped=bad[-1].outcome == "skipped",
+                        runs=_runs(bad),
+                        link=bad[-1].link,
                     )
                 )
         return tuple(sorted(found, key=lambda one: (one.failing_since, one.step)))
@@ -93,6 +130,7 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
                 f"{row.expectation}: {row.reason or 'failed'}"
                 for row in self.rejections(rejected.manifest.snapshot_id)
             ),
+            **_partial(own),
             "unadvised": len(waiting),
             "oldest_unadvised_id": waiting[0].manifest.snapshot_id if waiting else None,
             "oldest_unadvised_at": min((one.finished_at for one in waiting), default=None),
@@ -113,6 +151,26 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryResults):
             "unsent_channels": tuple(sorted({alert.channel for alert in waiting})),
             "unsent_error": next((a.last_error for a in waiting if a.last_error), None),
         }
+
+
+def _runs(tries: Sequence[StepRun]) -> int:
+    """To how many runs the tries belong that failed."""
+    failed = [one for one in tries if one.outcome == "failed"]
+    links = {one.link for one in failed if one.link is not None}
+    return len(links) + sum(one.link is None for one in failed)
+
+
+def _partial(own: Sequence[StoredSnapshot]) -> dict[str, Any]:
+    """How many of the newest of a cluster's snapshots could not be read as a whole."""
+    problems = [one.manifest.facts["problems"] for one in own]
+    whole = [n for n, each in enumerate(problems) if not each]
+    since = whole[-1] + 1 if whole else 0
+    return {
+        "partial_snapshots": len(own) - since,
+        "partial_since": own[since].finished_at if since < len(own) else None,
+        "partial_problems": tuple(problems[-1]) if problems else (),
+        "whole_snapshots": sum(not each for each in problems[-2:]),
+    }
 
 
 def _mean_gap(moments: Sequence[datetime]) -> float | None:

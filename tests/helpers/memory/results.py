@@ -14,6 +14,7 @@ from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import (
     AdvisedSnapshot,
+    ClusterDay,
     LeftBehind,
     Manifest,
     PreviousAdvice,
@@ -130,21 +131,41 @@ class MemorySnapshots(Memory):
         tables = self.tables
         old = [name for name, one in tables.snapshots.items() if one.started_at < before]
         over = {i.incident_id for i in tables.incidents if i.closed_at and i.closed_at < before}
+        standing = {i.alert_key for i in tables.incidents if i.alert_key and not i.closed_at}
         for name in old:
             for by_snapshot in (tables.snapshots, tables.metrics, tables.candidates):
                 by_snapshot.pop(name, None)
         tables.validation = {k: v for k, v in tables.validation.items() if k[0] not in old}
         tables.advice = [a for a in tables.advice if a.snapshot_id not in old]
         tables.steps = [s for s in tables.steps if s.started_at >= before]
+        tables.silences = [s for s in tables.silences if not s.over_at or s.over_at >= before]
         tables.incidents = [i for i in tables.incidents if i.incident_id not in over]
         tables.alerts = [
             a
             for a in tables.alerts
             if a.snapshot_id not in old
             and a.incident_id not in over
-            and (a.state == "pending" or a.created_at >= before)
+            and (
+                a.state == "pending"
+                or a.created_at >= before
+                or not standing.isdisjoint((a.key, a.replaces))
+            )
         ]
         return old
+
+    def days_to_roll_up(self, before: datetime) -> list[ClusterDay]:
+        """None: only views show hours and days, and there are no views here."""
+        return []
+
+    def roll_up(self, day: ClusterDay, *, kept: datetime, before: datetime) -> int:
+        """Nothing is counted."""
+        return 0
+
+    def pack_samples(self, before: datetime) -> None:
+        """Nothing is there."""
+
+    def expire_rollups(self, *, hours: datetime, days: datetime) -> None:
+        """Nothing is there."""
 
 
 class MemoryResults(Memory):
@@ -190,6 +211,9 @@ class MemoryAdvice(Memory):
             number = len(self.tables.advice) + 1
             self.tables.advice.append(replace(row, snapshot_id=snapshot_id, advice_id=number))
         return True
+
+    def thin(self, cluster: str, detail_hours: float) -> None:
+        """Nothing is forgotten: what is here is little."""
 
     def _advice_of(self, snapshot_id: str) -> list[AdviceRow]:
         own = (row for row in self.tables.advice if row.snapshot_id == snapshot_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,8 +12,17 @@ import pyarrow as pa
 
 from evenkeel.engine.errors import HistoryError, HistoryUnreachable
 from evenkeel.engine.model import utc_now
-from evenkeel.engine.ports import Manifest
-from evenkeel.engine.records import AdviceRow, AlertRow, IncidentRow, StepRun, ValidationRow
+from evenkeel.engine.ports import GroupWatch, Manifest
+from evenkeel.engine.records import (
+    AdviceRow,
+    AlertRow,
+    BackfilledGroup,
+    BackfillRow,
+    IncidentRow,
+    SilenceRow,
+    StepRun,
+    ValidationRow,
+)
 
 
 @dataclass
@@ -54,8 +64,8 @@ class Tables:
     """
     The rows, by their keys.
 
-    *clusters* holds Kafka's ids, *advice* and *alerts* are in the order of their numbers, *answers* are the rows of the
-    user's queries.
+    *clusters* holds Kafka's ids, *advice* and *alerts* are in the order of their numbers, *held* has the numbers of the
+    alerts that are being delivered, *answers* are the rows of the user's queries.
     """
 
     clusters: dict[str, str | None] = field(default_factory=dict)
@@ -65,7 +75,12 @@ class Tables:
     candidates: dict[str, pa.Table] = field(default_factory=dict)
     advice: list[AdviceRow] = field(default_factory=list)
     alerts: list[AlertRow] = field(default_factory=list)
+    held: set[int | None] = field(default_factory=set)
     incidents: list[IncidentRow] = field(default_factory=list)
+    watches: dict[str, GroupWatch] = field(default_factory=dict)
+    silences: list[SilenceRow] = field(default_factory=list)
+    backfills: dict[tuple[str, str, str], BackfillRow] = field(default_factory=dict)
+    backfilled: list[BackfilledGroup] = field(default_factory=list)
     steps: list[StepRun] = field(default_factory=list)
     locks: set[str] = field(default_factory=set)
     answers: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
@@ -81,6 +96,7 @@ class Memory:
 
     def __init__(self, clock: Callable[[], datetime] = utc_now) -> None:
         self.down = False
+        self._one_at_a_time = threading.RLock()
         self._clock = clock
         self._tables = Tables()
 

@@ -147,7 +147,7 @@ def test_a_deleted_topic_leaves_no_ghost(stage: Stage) -> None:
     stage.commit("app", kept, {0: 6})
     watch = Watch(stage, "app")
     assert watch.look().totals["total_lag"] == 13
-    stage.admin.delete_topics([gone])
+    stage.admin.delete_topics([gone])  # looked at while brokers hear of it
 
     def vanished(seen: Seen) -> bool:
         row = seen.partitions.get(("gone", 0))
@@ -200,11 +200,10 @@ def test_a_recreated_topic_starts_afresh(stage: Stage) -> None:
         begin=0, end=20, committed=12, lag=8, basis="committed", status="STOP"
     )
     assert old.partitions["t", 0]["production_per_second"] == 0.0
-    stage.admin.delete_topics([topic])
-    wait_until(lambda: topic not in stage.admin.list_topics(), 30, "the topic to go")
+    stage.delete(topic)
     group = watch.group
     wait_until(
-        lambda: not stage.admin.list_group_offsets({group: None})[group], 30, "its commits to go"
+        lambda: not stage.admin.list_group_offsets({group: None})[group], 120, "its commits to go"
     )
     stage.topic("t", [4])
     stage.commit("app", topic, {0: 1})
@@ -238,7 +237,7 @@ def test_an_unsubscribed_topic(stage: Stage) -> None:
         "commits on 1 partition nobody subscribes to, left out of totals"
     ]
     member.close()
-    empty = watch.look()
+    empty = watch.until(lambda seen: seen.group.state == "Empty", "the member to have left")
     assert empty["old", 0] == Row(**left, status="STOP")
     assert totals(empty, "total_lag", "status", "partitions", "unsubscribed_partitions") == (
         40,
@@ -390,7 +389,8 @@ def test_a_regex_subscription(stage: Stage) -> None:
 def test_a_static_member_that_is_gone(stage: Stage) -> None:
     """It owns its partitions, and is to blame, until its session times out; then nobody does."""
     topic = stage.topic("t", [10])
-    static = {"group.instance.id": "one", "session.timeout.ms": 6000}
+    # long enough for a look, however busy the machine
+    static = {"group.instance.id": "one", "session.timeout.ms": 25_000}
     member = stage.member("app", [topic], owned=1, **static)
     commit(member, topic, 4)
     watch = Watch(stage, "app")

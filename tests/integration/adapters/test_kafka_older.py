@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from kafka.admin import KafkaAdminClient
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
 from evenkeel.engine.config import ClusterSettings
@@ -17,6 +18,7 @@ from tests.helpers.facts import said
 from tests.helpers.group_tool import described
 from tests.stage.kafka.brokers import KafkaCluster
 from tests.stage.kafka.jars import OLDER_VERSION, resolve_jars
+from tests.stage.kafka.spreading import await_topics
 from tests.stage.process import sweep, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -33,6 +35,10 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ) as cluster:
             admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 1})
             admin.create_topics([NewTopic("orders", 4, 2)])["orders"].result()
+            with closing(
+                KafkaAdminClient(bootstrap_servers=cluster.bootstrap.split(","))
+            ) as asking:
+                await_topics(asking, ["orders"])
             yield cluster.bootstrap
     finally:
         sweep(directory)
@@ -54,7 +60,7 @@ def test_a_group_of_an_older_cluster_is_read_whole(older: str) -> None:
         closing(KafkaClusterReader("older", ClusterSettings(bootstrap=older))) as reader,
     ):
         member.subscribe(["orders"])
-        wait_until(lambda: member.poll(0.2) or len(member.assignment()) == 4, 60, "all partitions")
+        wait_until(lambda: member.poll(0.2) or len(member.assignment()) == 4, 120, "all partitions")
         member.commit(
             offsets=[TopicPartition("orders", p, 0) for p in range(4)], asynchronous=False
         )

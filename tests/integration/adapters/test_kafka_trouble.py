@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from confluent_kafka.admin import (
 )
 from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient
+from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
 from evenkeel.engine.adapters.kafka import KafkaClusterReader
@@ -28,8 +29,10 @@ from evenkeel.engine.adapters.kafka.topics import NO_LEADER
 from evenkeel.engine.config import ClusterSettings, Settings
 from evenkeel.engine.datasets import ClusterSnapshot, groups_of
 from tests.helpers.facts import said
+from tests.helpers.kafka_stage import commit_for
 from tests.helpers.measuring import metric_rows
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
+from tests.stage.kafka.spreading import await_no_topics, await_rules, await_topics
 from tests.stage.process import sweep, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -78,13 +81,11 @@ def _fill(bootstrap: str) -> None:
                 "fragile": {"assignments": {0: [3], 1: [1]}},
             }
         )
-        wait_until(
-            lambda: {"orders", "fragile"} <= set(admin.list_topics()), 30, "the topics to appear"
-        )
+        await_topics(admin, ["orders", "fragile"])
         pairs = [TopicPartition("orders", p) for p in placed]
         offsets = {pair: OffsetAndMetadata(0, "", -1) for pair in pairs}
         for group in [*GROUPS, "secret", "described-only"]:
-            admin.alter_group_offsets(group, offsets)
+            commit_for(admin, group, offsets)
 
 
 def _restrict(bootstrap: str) -> None:
@@ -101,7 +102,9 @@ def _restrict(bootstrap: str) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 1})
     for future in admin.create_acls(bindings, request_timeout=30).values():
         future.result()
-    wait_until(lambda: "secret" in _errors(take(bootstrap)), 30, "the rules to apply")
+    with closing(KafkaAdminClient(bootstrap_servers=bootstrap.split(","))) as asking:
+        await_rules(asking, len(rules))
+    assert "secret" in _errors(take(bootstrap))
 
 
 def take(bootstrap: str) -> ClusterSnapshot:
@@ -170,11 +173,9 @@ def without_broker_3(guarded: KafkaCluster) -> tuple[ClusterSnapshot, ClusterSna
     pairs = [TopicPartition("fragile", p) for p in (0, 1)]
     offsets = TopicPartition("__consumer_offsets", LOST_OFFSETS)
     with closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as admin:
-        admin.alter_group_offsets(
-            HALF_BLIND, {pair: OffsetAndMetadata(0, "", -1) for pair in pairs}
-        )
+        commit_for(admin, HALF_BLIND, {pair: OffsetAndMetadata(0, "", -1) for pair in pairs})
         assert admin.alter_partition_reassignments({offsets: [3]}) == {offsets: None}
-        wait_until(lambda: not admin.list_partition_reassignments(), 60, "the offsets to move")
+        wait_until(lambda: not admin.list_partition_reassignments(), 120, "the offsets to move")
         whole = _healed(guarded.bootstrap)
         guarded.kill(3)
         try:
@@ -185,11 +186,15 @@ def without_broker_3(guarded: KafkaCluster) -> tuple[ClusterSnapshot, ClusterSna
 
     def forgotten() -> bool:
         # a client remembers coordinators, and this one may just be moving back
-        with closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as fresh:
+        with (
+            suppress(KafkaError),
+            closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as fresh,
+        ):
             fresh.delete_groups([HALF_BLIND])
             return HALF_BLIND not in {group["group_id"] for group in fresh.list_groups()}
+        return False
 
-    wait_until(forgotten, 60, "the group to be gone", interval=1)
+    wait_until(forgotten, 120, "the group to be gone", interval=1)
     return whole, hurt
 
 
@@ -204,9 +209,21 @@ def _healed(bootstrap: str) -> ClusterSnapshot:
         healthy = allowed == _commits(snapshot) and len(snapshot.problems) == 2
         return snapshot if healthy and in_sync else None
 
-    snapshot = wait_until(whole, 60, "the cluster to be whole")
+    with closing(KafkaAdminClient(bootstrap_servers=bootstrap.split(","))) as admin:
+        wait_until(lambda: _in_sync(admin), 120, "every replica to be in sync")
+    snapshot = wait_until(whole, 120, "the cluster to be whole")
     assert snapshot is not None
     return snapshot
+
+
+def _in_sync(admin: KafkaAdminClient) -> bool:
+    """Whether every replica is, those of Kafka's own topics among them, from which coordinators read."""
+    try:
+        topics = admin.describe_topics()
+    except KafkaError:
+        return False
+    partitions = [one for topic in topics for one in topic["partitions"]]
+    return all(set(one["isr_nodes"]) == set(one["replica_nodes"]) for one in partitions)
 
 
 def _measured(snapshot: ClusterSnapshot) -> dict[str, dict[str, Any]]:
@@ -338,11 +355,13 @@ def test_a_topic_deleted_while_it_is_read_costs_nothing(
     fetch = offsets_module.fetch_commits
     with closing(KafkaAdminClient(bootstrap_servers=guarded.bootstrap.split(","))) as admin:
         admin.create_topics({"passing": {"num_partitions": 3}})
-        wait_until(lambda: _has_topic(guarded, "passing"), 30, "the topic to appear")
+        await_topics(admin, ["passing"])
+        assert _has_topic(guarded, "passing")
 
         async def then_delete(*args: Any) -> Any:
             commits = await fetch(*args)
             admin.delete_topics(["passing"])
+            await_no_topics(admin, ["passing"])
             return commits
 
         monkeypatch.setattr(offsets_module, "fetch_commits", then_delete)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -13,13 +12,14 @@ import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.slack import SlackNotifier
-from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
+from evenkeel.engine.alerting.outbox import DeliveryReport, deliver
+from evenkeel.engine.alerting.queueing import queue_advice, queue_incidents
 from evenkeel.engine.config import ClusterSettings, Policy, Rule, Settings
 from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.facts import Fact, FactKind
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import Delivered, Manifest, PendingAlert
+from evenkeel.engine.ports import Manifest, PendingAlert
 from evenkeel.engine.records import (
     AdviceRow,
     CandidateColumns,
@@ -31,7 +31,7 @@ from evenkeel.engine.records import (
     row_of,
     table_of,
 )
-from tests.helpers.memory import MemoryNotifier
+from tests.helpers.memory import MemoryNotifier, SlowNotifier
 from tests.helpers.outbox import forecast, refusal
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import Fault
@@ -177,13 +177,14 @@ def later(minutes: float) -> datetime:
 def test_a_digest_holds_what_postgres_knows(history: PostgresHistory) -> None:
     """Scores, moves, the beginning of the streak and the counts come from the tables into the message."""
     store(history, 0, advice("a", "stay"), advice("b", "stay"))
-    store(history, 5, advice("a", "stay"), advice("b", "stay"))
+    won = {"strategy": "sticky", "seen": 1, "state": "proposed"}
+    store(history, 5, advice("a", "stay") | won, advice("b", "stay"))
     run = store(history, 10, advice("a"), advice("b", "stay"))
     assert queue_advice(history, settings(), run) == 1
     [row] = rows_of(history)
     message = AlertMessage.from_json(row.message)
     [section] = message.sections
-    text = "\n".join(section.lines)
+    text = "\n".join([message.summary, *section.lines])
     assert (
         "In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky." in text
     )
@@ -224,26 +225,10 @@ def test_an_older_snapshot_is_silent(history: PostgresHistory) -> None:
     assert rows_of(history) == []
 
 
-class Slow(MemoryNotifier):
-    """A notifier that waits inside `send` until it is let go."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside, self.go = Event(), Event()
-
-    def send(
-        self, message: AlertMessage, *, channel: str, key: str, thread: str | None = None
-    ) -> Delivered:
-        """Wait, then keep the message."""
-        self.inside.set()
-        assert self.go.wait(30)
-        return super().send(message, channel=channel, key=key, thread=thread)
-
-
 def test_two_deliveries_at_once_send_one_message(history: PostgresHistory) -> None:
     """While one process is sending an alert, another leaves it alone; afterwards it is sent."""
     queue_advice(history, settings(), store(history, 0, advice("a")))
-    slow, other = Slow(), MemoryNotifier()
+    slow, other = SlowNotifier(), MemoryNotifier()
     with ThreadPoolExecutor(1) as pool:
         sending = pool.submit(deliver, history, slow, settings())
         assert slow.inside.wait(30)
@@ -252,15 +237,6 @@ def test_two_deliveries_at_once_send_one_message(history: PostgresHistory) -> No
         assert sending.result(30) == DeliveryReport(sent=1)
     assert other.tried == []
     assert rows_of(history) == []
-
-
-def test_a_claim_of_a_dead_process_lapses(history: PostgresHistory) -> None:
-    """A process that died while sending holds its alert only for the time of the lease."""
-    queue_advice(history, settings(), store(history, 0, advice("a")))
-    [row] = rows_of(history)
-    assert history.claim_alert(row, timedelta(minutes=10))
-    assert not history.claim_alert(row, timedelta(minutes=10))
-    assert history.claim_alert(row, timedelta(0))
 
 
 def test_a_failed_attempt_is_noted_and_may_be_repeated_at_once(history: PostgresHistory) -> None:
@@ -304,27 +280,25 @@ def test_slack_down_loses_nothing(
 
 
 def test_an_incident_opens_once_and_closes_in_its_thread(history: PostgresHistory) -> None:
-    """Unreachable, still unreachable, back: two messages, the second in the thread of the first."""
+    """Failed once, unreachable, still unreachable, back: a message, which says so in the end, as does its thread."""
     slack = MemoryNotifier()
     store(history, 0, advice("a", "stay"))
     step(history, 0, "ok", error=None)
     queued = []
-    for minutes, outcome in ((5, "failed"), (8, "failed"), (11, "ok")):
+    for minutes, outcome in ((5, "failed"), (8, "failed"), (11, "failed"), (14, "ok")):
         step(history, minutes, outcome, error=None if outcome == "ok" else "No broker answered.")
         queued.append(queue_incidents(history, settings(), later(minutes + 1)))
         deliver(history, slack, settings())
-    assert queued == [1, 0, 1]
+    assert queued == [0, 1, 0, 2]
     assert slack.threads == [None, "1"]
-    assert [m.title for _, _, m in slack.sent] == [
-        "orders: the cluster cannot be read",
-        "orders: the cluster can be read again",
-    ]
-    assert "2 attempts" not in slack.sent[0][2].summary
-    assert slack.sent[1][2].summary.startswith("It lasted 6 min 51 s, from 2026-03-01 09:05:09 UTC")
+    assert [m.title for _, _, m in slack.sent] == ["orders: the cluster can be read again"] * 2
+    assert [key for _, key in slack.changes] == ["incident 1 closed"]
+    assert slack.sent[1][2].summary.startswith("It lasted 9 min 51 s, from 2026-03-01 09:05:09 UTC")
 
 
 def test_an_incident_is_opened_once_by_two_processes(history: PostgresHistory) -> None:
     """Two looks at the same moment leave one open incident and one alert."""
+    step(history, 2)
     step(history, 5)
     with ThreadPoolExecutor(4) as pool:
         counts = list(pool.map(lambda _: queue_incidents(history, settings(), later(6)), range(4)))
@@ -335,13 +309,14 @@ def test_an_incident_is_opened_once_by_two_processes(history: PostgresHistory) -
 
 def test_an_unsent_opening_is_superseded_by_its_end(history: PostgresHistory) -> None:
     """An incident that came and went while Slack was down is one message."""
+    step(history, 2)
     step(history, 5)
     queue_incidents(history, settings(), later(6))
     step(history, 8, "ok", error=None)
     queue_incidents(history, settings(), later(9))
     [row] = rows_of(history)
     assert row.key.endswith(" closed")
-    assert row.thread is None
+    assert row.standing is None
 
 
 def test_silence_is_noticed(history: PostgresHistory) -> None:

@@ -87,6 +87,18 @@ def test_every_named_query_runs_as_listed(run, filled, name):
     assert result.exit_code in (0, 1), result.stderr
 
 
+@pytest.mark.parametrize("name", list(sql.queries()))
+def test_who_only_reads_asks_every_named_query(run, filled, reader_url, monkeypatch, name):
+    """Rows or none, as for the owner of the history."""
+    needed = [p.name for p in sql.queries()[name].parameters if p.required]
+    asked = ("query", name, *(f"--param={p}=orders-app" for p in needed))
+    owner = run(*asked)
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", reader_url)
+    reader = run(*asked)
+    assert reader.exit_code == owner.exit_code, reader.stderr
+    assert len(reader.stdout.splitlines()) == len(owner.stdout.splitlines())
+
+
 def test_a_parameter_of_the_wrong_type_is_exit_code_2(run, filled):
     """What people type wrong is a usage error, in one line, before the database is asked."""
     result = run("query", "snapshot_health", "--param", "limit=many")
@@ -98,3 +110,52 @@ def test_doctor_finds_the_history_up_to_date(run, filled):
     """OK, with where it is."""
     row = next(row for row in objects(run("doctor", "--json")) if row["name"] == "history")
     assert row["outcome"] == "OK"
+
+
+def test_a_silence_is_listed_until_it_is_over(run, filled):
+    """From the verb to the table that people read, and back by its number."""
+    why = ("--reason", "moving", "--by", "ana")
+    kept = run("silence", "orders-*", "--for", "2h", "--cluster", "pr?d", *why)
+    assert kept.stdout.startswith("silence 1: nobody is told of orders-* (1 group now) until ")
+    (listed,) = objects(run("query", "silences", "--param", "cluster=prod", "--json"))
+    assert (listed["state"], listed["groups"], listed["who"]) == ("holds", "orders-*", "ana")
+    assert listed["covered_groups"] == 1
+    assert "orders-*" in run("query", "silences").stdout
+    assert run("unsilence", "1").stdout == "silence 1 of orders-* is over\n"
+    (listed,) = objects(run("query", "silences", "--json"))
+    assert (listed["state"], listed["covered_groups"]) == ("over", None)
+    assert run("ack", "orders-*", *why).exit_code == 1
+
+
+def test_a_report_of_the_history(run, filled, tmp_path):
+    """All groups, or those that match; what a lake would be asked for is not asked for as well."""
+    result = run("report", "--database")
+    assert result.exit_code == 0, result.stderr
+    assert "written: evenkeel-report.html, 2 groups over 1 snapshot" in result.stderr
+    page = (tmp_path / "evenkeel-report.html").read_text(encoding="utf-8")
+    assert "the history in Postgres" in page
+    one = run("report", "--database", "--cluster", "prod", "--group", "o*app", "--out", "one.html")
+    assert "written: one.html, 1 group over 1 snapshot" in one.stderr
+    both = run("report", "--database", "--from", "lake")
+    assert (both.exit_code, "exclude each other" in both.stderr) == (2, True)
+
+
+def test_a_report_of_what_the_history_has_not(run, filled):
+    """A group that is nearly called so is offered; clusters that there are, too."""
+    wrong = run("report", "--database", "--group", "orders_app")
+    assert (wrong.exit_code, "Did you mean orders-app?" in wrong.stderr) == (1, True)
+    elsewhere = run("report", "--database", "--cluster", "dev")
+    assert (elsewhere.exit_code, "it has prod" in elsewhere.stderr) == (2, True)
+
+
+def test_a_report_of_an_empty_history(run, database_url, empty_database, monkeypatch):
+    """One without a snapshot has nothing to show; one that is not migrated, or not there, cannot be used."""
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", database_url)
+    result = run("report", "--database")
+    assert (result.exit_code, "holds no snapshot" in result.stderr) == (1, True)
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", empty_database)
+    result = run("report", "--database")
+    assert (result.exit_code, "evenkeel migrate" in result.stderr) == (5, True)
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://me@127.0.0.1:1/nowhere")
+    unreachable = run("report", "--database")
+    assert unreachable.exit_code == run("query", "groups").exit_code == 5

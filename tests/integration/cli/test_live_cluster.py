@@ -65,11 +65,12 @@ def test_advice_for_one_sick_group_now(run, workload, tmp_path):
     group = named(workload, "racks-avoidable")
     least = "least_saving_bytes_per_day = 1000, least_saving_records_per_day = 1000"
     soon = "confirm_wins = 2, confirm_seconds = 1"
-    (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\npolicy = {{{least}, {soon}}}\n")
-    sampled = ("--samples", "3", "--every", "2")
+    late = "objective_seconds = 86400"  # members that a busy machine holds up are no reason here
+    (tmp_path / "evenkeel.toml").write_text(f"[[rules]]\n{late}\npolicy = {{{least}, {soon}}}\n")
+    sampled = ("--samples", "3", "--every", "5")  # enough is produced in between on a busy machine
     result = run("advise", "--bootstrap", workload.bootstrap, "--group", group, *sampled, "--json")
     [row] = objects(result)
-    assert (row["verdict"], row["strategy"], row["seen"]) == ("switch", "sticky", 2)
+    assert (row["verdict"], row["strategy"], row["seen"]) == ("switch", "min_traffic", 2)
     assert row["moves"]
     assert "cross-rack share" in row["reason"]
     assert "plain form" in result.stderr

@@ -94,7 +94,7 @@ def flow(site):
             process.stdout.close()
             asked = waiting_at(place).ask("propose_candidates", words, last=True)
             printed.append(ended_well(asked))
-            assert 0 == process.wait(120)
+            assert 0 == process.wait(300)
         finally:
             process.kill()
     return Flow(printed, site.cluster.applications() - before)
@@ -153,6 +153,8 @@ def test_a_killed_worker_loses_nothing(site, tmp_path):
     lake = make_lake(tmp_path / "lake")  # a path that all share
     measure_newest(lake)
     words, given = ["--snapshot-id", NEWEST], site.settings | {"EVENKEEL_LAKE": str(lake.path)}
+    # executors of an application that has ended may take a while to go
+    wait_until(lambda: not site.cluster.executor_at_work(), 120, "earlier executors to end")
     step = site.cluster.start(f"{STEP}.propose_candidates", *words, **given)
     try:
         victim = wait_until(

@@ -97,7 +97,7 @@ def test_a_killed_step_leaves_nothing_behind(tmp_path):
         ready = step.stdout.readline()
         assert ready.startswith("ready [] ['evenkeel-spark-")
         os.killpg(step.pid, signal.SIGTERM)
-        step.wait(60)
+        step.wait(300)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(step.pid, signal.SIGKILL)

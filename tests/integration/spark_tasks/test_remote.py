@@ -28,6 +28,7 @@ from evenkeel.spark_tasks.session import session
 from tests.helpers.s3_server import KEY, SECRET, s3_server
 from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, variables
+from tests.stage.process import wait_until
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
@@ -110,10 +111,16 @@ def test_nobody_hears_a_secret(site, flow, ask, monkeypatch):
     """Neither the token nor what opens the lake is in what a step or the server says, even of a query it was sent."""
     # a server that has not heard that a query is over writes all of it when the session ends
     monkeypatch.setattr(ExecutePlanResponseReattachableIterator, "_release_all", lambda query: None)
+    before = len(site.server.log)
     with pytest.raises(ConfigError):
         ask("exit 1 #")
+    wait_until(
+        lambda: "AWS_ENDPOINT_URL" in site.server.log[before:],
+        120,
+        "the server to write what travels with a task",
+        interval=0.2,
+    )
     heard = "".join(each.stdout + each.stderr for each in flow) + site.server.log
-    assert "AWS_ENDPOINT_URL" in heard, "what travels with a task was written"
     for secret in (TOKEN, KEY, SECRET):
         assert secret not in heard
 

@@ -58,8 +58,8 @@ def test_the_second_step_runs_in_the_application_of_the_first(tmp_path: Path, pl
         assert not any(STARTED in line for line in second)
         groups = set(lake.read("candidates", [NEWEST])["group_id"].to_pylist())
         assert groups == set(lake.read("groups", [NEWEST])["group_id"].to_pylist())
-        assert process.wait(60) == 0
-        wait_until(lambda: not list(place.parent.iterdir()), 10, "the socket to go")
+        assert process.wait(300) == 0
+        wait_until(lambda: not list(place.parent.iterdir()), 120, "the socket to go")
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from kafka.admin import KafkaAdminClient, OffsetSpec
-from kafka.errors import KafkaConnectionError
+from kafka.errors import KafkaError
 
 from tests.helpers.kafka_session import (
     ClusterInUse,
@@ -20,6 +20,7 @@ from tests.helpers.kafka_session import (
     start_workload,
 )
 from tests.stage.kafka.brokers import RACKS, KafkaCluster
+from tests.stage.kafka.spreading import topics_anywhere
 from tests.stage.process import (
     LocalClusterError,
     marked_processes,
@@ -60,7 +61,7 @@ def _up(admin: KafkaAdminClient) -> set[int]:
     """The brokers that are up; none while the connection that asks was the killed one's."""
     try:
         return set(_racks(admin))
-    except KafkaConnectionError:
+    except KafkaError:
         return set()
 
 
@@ -110,7 +111,7 @@ def test_kafkas_own_tool_answers(workload: RunningWorkload, kafka_cluster: Clust
     """A command-line tool class of Kafka's jars sees the groups that the workload made."""
     if kafka_cluster.brokers is None:
         pytest.skip("the tools' jars come with our own cluster")
-    arguments = ("--bootstrap-server", kafka_cluster.bootstrap, "--list")
+    arguments = ("--bootstrap-server", kafka_cluster.bootstrap, "--list", "--timeout", "60000")
     listed = set(kafka_cluster.brokers.tool(GROUP_COMMAND, *arguments).split())
     # It lists consumer groups; the KIP-1071 group has a tool of its own.
     assert set(workload.groups) - {f"{workload.prefix}streams-kip1071"} <= listed
@@ -131,8 +132,9 @@ def test_brokers_can_be_killed_restarted_stopped_and_started_again(tmp_path: Pat
     with cluster, closing(_reader(cluster.bootstrap)) as admin:
         admin.create_topics({"kept": {"num_partitions": 3, "replication_factor": 3}})
         cluster.kill(3)
-        wait_until(lambda: _up(admin) == {1, 2}, 30, "the killed broker to be missed")
+        wait_until(lambda: _up(admin) == {1, 2}, 120, "the killed broker to be missed")
         cluster.restart(3)
+        wait_until(lambda: _up(admin) == {1, 2, 3}, 120, "whoever is asked to know all brokers")
         assert _racks(admin) == RACKS
         first = (cluster.bootstrap, cluster.cluster_id)
     assert marked_processes(tmp_path) == []
@@ -148,10 +150,10 @@ def test_a_killed_parent_leaves_no_process(tmp_path: Path) -> None:
     log = tmp_path / "parent.log"
     parent = spawn(argv, {"PYTHONPATH": str(ROOT)}, log, "the parent", home=tmp_path)
     try:
-        wait_until(lambda: "127.0.0.1" in log.read_text(), 90, "the brokers", process=parent)
+        wait_until(lambda: "127.0.0.1" in log.read_text(), 500, "the brokers", process=parent)
         assert len(marked_processes(tmp_path)) == 1 + len(RACKS)
         os.kill(parent.pid, signal.SIGKILL)
-        wait_until(lambda: not marked_processes(tmp_path), 10, "the brokers to end")
+        wait_until(lambda: not marked_processes(tmp_path), 60, "the brokers to end")
     finally:
         sweep(tmp_path)
 
@@ -164,8 +166,19 @@ def test_every_group_is_in_its_intended_state(
     assert set(workload.groups) | set(workload.left_out) == planned
     expected = {plan.name: {"Stable"} for plan in GROUPS}
     expected |= {"empty-with-commits": {"Empty"}, "keeps-rebalancing": REBALANCING}
-    for name, state in _states(admin, workload.prefix).items():
-        assert state in expected[name], name
+
+    odd: dict[str, str] = {}
+
+    def as_intended() -> bool:
+        found = _states(admin, workload.prefix)
+        odd.clear()
+        odd.update({name: state for name, state in found.items() if state not in expected[name]})
+        return not odd
+
+    # on a machine too busy to answer in time both members of the restless group may be out for a moment
+    with suppress(LocalClusterError):
+        wait_until(as_intended, 60, "every group to be in its state")
+    assert odd == {}
 
 
 def test_restless_group_is_never_seen_stable(
@@ -191,12 +204,14 @@ def test_slow_member_falls_behind_and_the_others_do_not(
     slow = {partition for _, partition in _owned(admin, group)[f"{group}-3"]}
     before = sum(_lags(admin, group)[partition] for partition in slow)
 
-    def grown() -> bool:
-        return sum(_lags(admin, group)[partition] for partition in slow) > before + 10
+    def fallen_behind() -> bool:
+        lags = _lags(admin, group)
+        behind = sum(lags[partition] for partition in slow)
+        # the others commit every few seconds, later where the machine is busy
+        rest = max(lag for partition, lag in lags.items() if partition not in slow)
+        return behind > before + 10 and rest < before / 2
 
-    wait_until(grown, 60, "the slow member's lag to grow")
-    rest = [lag for partition, lag in _lags(admin, group).items() if partition not in slow]
-    assert max(rest) < before / 2
+    wait_until(fallen_behind, 120, "the slow member's lag to grow, and no other's")
 
 
 def test_hot_partition_carries_most_lag(workload: RunningWorkload, admin: KafkaAdminClient) -> None:
@@ -246,14 +261,9 @@ def test_workload_leaves_its_groups_and_can_be_removed(
     try:
         await_settled(kafka_cluster, prefix, process)
     finally:
-        stop(process, grace=20)
+        stop(process, grace=120)
     assert process.popen.returncode == 0
     assert set(_states(admin, prefix).values()) == {"Empty"}
     topics.remove(admin, prefix)
     assert _states(admin, prefix) == {}
-
-    def left() -> list[str]:
-        return [topic for topic in admin.list_topics() if topic.startswith(prefix)]
-
-    # each broker hears of it in its own time, and any of them may be asked
-    wait_until(lambda: not left(), 60, "every broker to know that the topics are gone")
+    assert not any(topic.startswith(prefix) for topic in topics_anywhere(admin))

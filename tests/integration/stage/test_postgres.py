@@ -12,6 +12,8 @@ import psutil
 import psycopg
 import pytest
 
+from evenkeel.engine.adapters.postgres import migrate
+from evenkeel.engine.adapters.postgres.reader import READER
 from tests.stage.postgres import SOCKET_PATH_LIMIT, EmbeddedPostgres
 from tests.stage.process import LocalClusterError, wait_until
 
@@ -86,7 +88,7 @@ def test_a_server_ends_with_its_parent_unless_told_to_survive(
         if survive:
             assert answer(server) == "evenkeelevenkeel"
             server.stop()
-        psutil.wait_procs([process], timeout=30)
+        psutil.wait_procs([process], timeout=120)
         assert not process.is_running()
         assert "database system is shut down" in server.log.read_text()
     finally:
@@ -100,8 +102,11 @@ def test_a_killed_server_starts_again(tmp_path: Path) -> None:
     with EmbeddedPostgres(tmp_path / "pg") as server:
         answer(server)
         process = postmaster(server)
+        below = process.children(recursive=True)
         process.send_signal(signal.SIGKILL)
-        wait_until(lambda: not server.running, 30, "the server to be gone")
+        wait_until(lambda: not server.running, 120, "the server to be gone")
+        # those that it leaves hold its shared memory until they notice
+        assert psutil.wait_procs(below, timeout=120)[1] == []
         server.stop()
         left = server.data / "postmaster.pid"
         left.write_text(left.read_text().replace(str(process.pid), str(os.getpid()), 1))
@@ -141,3 +146,15 @@ def test_a_closed_folder_stays_closed(tmp_path: Path) -> None:
         assert answer(server) == "evenkeelevenkeel"
         assert postmaster(server).uids().effective != 0
     assert closed.stat().st_mode & 0o777 == 0o700
+
+
+def test_who_only_reads_may_log_in(tmp_path: Path) -> None:
+    """Also where an administrator made that role without login, as `database.sql` does, and at a second start."""
+    with EmbeddedPostgres(tmp_path / "pg") as server:
+        with psycopg.connect(server.administrator_url) as connection:
+            connection.execute("CREATE ROLE evenkeel_reader NOLOGIN")
+        migrate(server.database("evenkeel"))
+        for _ in range(2):
+            server.create_reader()
+            with psycopg.connect(server.url("evenkeel", READER)) as connection:
+                assert connection.execute("SELECT * FROM group_status").fetchall() == []

@@ -38,8 +38,7 @@ public final class Oracle {
 
     private static Case.Answer answer(Case asked) {
         try {
-            boolean server = asked.strategy().equals("uniform") || asked.strategy().equals("range-server");
-            return server ? answer(new ServerGroup(asked), asked) : answer(new ClientGroup(asked), asked);
+            return ServerGroup.ASSIGNORS.containsKey(asked.strategy()) ? answer(new ServerGroup(asked), asked) : answer(new ClientGroup(asked), asked);
         } catch (RuntimeException problem) {
             return Case.Answer.failed(asked.id(), problem);
         }

@@ -1,3 +1,4 @@
+import io.evenkeel.EvenkeelServerAssignor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -28,13 +29,23 @@ import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
  * change.
  */
 final class ServerGroup implements Group<GroupAssignment>, GroupSpec, SubscribedTopicDescriber {
+    /** Kafka's, and ours. */
+    static final Map<String, Supplier<ConsumerGroupPartitionAssignor>> ASSIGNORS = Map.of(
+        "uniform", UniformAssignor::new,
+        "range-server", RangeAssignor::new,
+        "racks-server", EvenkeelServerAssignor::new);
+
     private record Member(
         Optional<String> rackId,
         Optional<String> instanceId,
         Set<Uuid> subscribedTopicIds,
         Map<Uuid, Set<Integer>> partitions) implements MemberSubscription, MemberAssignment {}
 
+    /** Folder of plans to the assignor that is configured with it. */
+    private static final Map<String, EvenkeelServerAssignor> FOLLOWING = new HashMap<>();
+
     private final String strategy;
+    private final String plans;
     private final SubscriptionType type;
     private final Map<String, Uuid> ids = new HashMap<>();
     private final Map<Uuid, String> names = new HashMap<>();
@@ -44,6 +55,7 @@ final class ServerGroup implements Group<GroupAssignment>, GroupSpec, Subscribed
 
     ServerGroup(Case asked) {
         strategy = asked.strategy();
+        plans = asked.plans();
         type = asked.homogeneous() ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS;
         asked.topics().forEach((name, topic) -> {
             UUID id = UUID.fromString(topic.id());
@@ -78,8 +90,16 @@ final class ServerGroup implements Group<GroupAssignment>, GroupSpec, Subscribed
 
     @Override
     public Supplier<GroupAssignment> call() {
-        ConsumerGroupPartitionAssignor fresh = strategy.equals("uniform") ? new UniformAssignor() : new RangeAssignor();
-        return () -> fresh.assign(this, this);
+        ConsumerGroupPartitionAssignor asked = plans == null ? ASSIGNORS.get(strategy).get() : following(plans);
+        return () -> asked.assign(this, this);
+    }
+
+    private static EvenkeelServerAssignor following(String plans) {
+        return FOLLOWING.computeIfAbsent(plans, folder -> {
+            EvenkeelServerAssignor made = new EvenkeelServerAssignor();
+            made.configure(Map.of(EvenkeelServerAssignor.PLANS, folder));
+            return made;
+        });
     }
 
     @Override

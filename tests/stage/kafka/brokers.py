@@ -26,6 +26,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from tests.stage.kafka.jars import KAFKA_VERSION, classpath, resolve_jars
+from tests.stage.kafka.spreading import brokers_know
 from tests.stage.process import (
     LocalClusterError,
     Process,
@@ -43,7 +44,10 @@ from tests.stage.process import (
 # busy cores a lone voter has no elections to lose.
 CONTROLLER = 1
 RACKS = {1: "rack-a", 2: "rack-b", 3: "rack-c"}
-START_TIMEOUT_SECONDS = 90
+# Ten seconds on an idle machine.
+START_TIMEOUT_SECONDS = 240
+# As broker.properties says.
+OFFSETS_PARTITIONS = 8
 # A broker that hands over its leaders needs about a second; one without a controller never ends.
 STOP_GRACE_SECONDS = 6
 
@@ -147,7 +151,7 @@ class KafkaCluster:
         return {node: process.pid for node, process in self._processes.items()}
 
     def start(self, timeout: float = START_TIMEOUT_SECONDS) -> None:
-        """Start all nodes and return when three brokers and a group coordinator answer."""
+        """Start all nodes and return when three brokers and all group coordinators answer."""
         self._java, _ = find_java()
         self._jars = self._jars or resolve_jars()
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -157,7 +161,7 @@ class KafkaCluster:
         self._format()
         try:
             for node_id in RACKS:
-                self._launch(node_id)
+                self.launch(node_id)
             self._await_brokers(timeout)
         except BaseException:
             self.stop()
@@ -179,13 +183,19 @@ class KafkaCluster:
         process.popen.wait()
 
     def restart(self, node_id: int, timeout: float = START_TIMEOUT_SECONDS) -> None:
-        """Start one node again (stopping it first if it runs) and wait until all brokers answer."""
+        """Start one node again (stopping it first if it runs) and wait until all answer and know one another."""
         if node_id in self._processes:
             stop(self._processes.pop(node_id), STOP_GRACE_SECONDS)
-        self._launch(node_id)
+        self.launch(node_id)
         self._await_brokers(timeout)
 
-    def tool(self, class_name: str, *args: str, timeout: float = 60) -> str:
+    def set(self, node_id: int, key: str, value: str) -> None:
+        """Give a node another setting; it counts from its next ``restart`` on, until a ``start`` of all."""
+        path = self._properties_path(node_id)
+        others = [line for line in path.read_text().splitlines() if not line.startswith(f"{key}=")]
+        path.write_text("\n".join([*others, f"{key}={value}", ""]))
+
+    def tool(self, class_name: str, *args: str, timeout: float = 240) -> str:
         """Run a command-line tool class of Kafka's jars and return what it printed.
 
         Raises LocalClusterError with its error output if it fails.
@@ -261,7 +271,8 @@ class KafkaCluster:
         flags = [*_JVM_FLAGS, *heap, f"-Dlog4j2.configurationFile={_LOGGING}"]
         return [str(self._java), *flags, "-cp", classpath(self._jars), class_name, *args]
 
-    def _launch(self, node_id: int) -> None:
+    def launch(self, node_id: int) -> None:
+        """Start one node, and wait for nothing."""
         properties = str(self._properties_path(node_id))
         argv = self._java_argv("kafka.Kafka", properties, heap=_BROKER_HEAP)
         log = self.directory / f"node{node_id}.log"
@@ -278,7 +289,17 @@ class KafkaCluster:
                 process=process,
             )
         with closing(KafkaAdminClient(bootstrap_servers=self.bootstrap.split(","))) as reader:
-            wait_until(lambda: _coordinator_answers(reader), timeout, "a group coordinator")
+            wait_until(
+                lambda: brokers_know(reader, list(self._processes)),
+                timeout,
+                "every broker to know the others",
+            )
+        wait_until(
+            lambda: _coordinators_answer(self.bootstrap),
+            timeout,
+            "the group coordinators",
+            interval=0.2,
+        )
 
 
 def _brokers(client: AdminClient) -> set[int]:
@@ -288,14 +309,19 @@ def _brokers(client: AdminClient) -> set[int]:
         return set()
 
 
-def _coordinator_answers(reader: KafkaAdminClient) -> bool:
-    """The first request for a coordinator makes Kafka create the topic of offsets.
+def _coordinators_answer(bootstrap: str) -> bool:
+    """Whether the coordinator of each partition of the topic of offsets answers, asked by a client that knows none yet.
 
+    The first request for one makes Kafka create that topic.
     Not asked of confluent-kafka: librdkafka 2.16 aborts the process when an admin request to a
     coordinator that is not there yet runs out of its time.
     """
+    # names that end so have hash codes in a row, so each is of another partition
+    groups = [f"no-such-group-{number}" for number in range(OFFSETS_PARTITIONS)]
+    asked = {group: [TopicPartition("no-such-topic", 0)] for group in groups}
     try:
-        reader.list_group_offsets({"no-such-group": [TopicPartition("no-such-topic", 0)]})
+        with closing(KafkaAdminClient(bootstrap_servers=bootstrap.split(","))) as reader:
+            reader.list_group_offsets(asked)
     except KafkaError:
         return False
     return True

@@ -62,6 +62,8 @@ class GroupPlan:
     """Records a second that a member consumes at most; as many as there are where it is None."""
     crosses: bool = False
     """Whether it counts as settled only when reads cross racks."""
+    follows: bool = False
+    """Whether its members follow a plan; while there is none, its assignor decides."""
 
     @property
     def lags(self) -> bool:
@@ -175,7 +177,7 @@ GROUPS = (
     ),
     GroupPlan(
         "racks-avoidable",
-        "round robin over uneven replicas: 5 GB a day cross racks, none would have to",
+        "round robin over uneven replicas: 5 GB a day cross racks, by a plan none would have to",
         "classic",
         ("shipments",),
         3,
@@ -183,6 +185,7 @@ GROUPS = (
         assignor="roundrobin",
         racks=True,
         crosses=True,
+        follows=True,
     ),
     GroupPlan(
         "idle-members",

@@ -14,7 +14,7 @@ from tests.stage.workload.groups import RACK_LETTERS, TOPICS, GroupPlan, TopicPl
 from tests.stage.workload.topics import Placement, record
 
 # Few, large answers: thirty members that are woken by every record would cost a core.
-_FETCH_WAIT_MS = 2_000
+FETCH_WAIT_MS = 2_000
 # Brokers come and go in tests; librdkafka would tell it on standard error for each member.
 _QUIET = {"log_level": 1, "error_cb": lambda error: None}
 
@@ -78,7 +78,7 @@ class Member:
             "client.id": self.client_id,
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
-            "fetch.wait.max.ms": _FETCH_WAIT_MS,
+            "fetch.wait.max.ms": FETCH_WAIT_MS,
             "fetch.min.bytes": 100_000,
             "reconnect.backoff.max.ms": 2_000,
             **_QUIET,

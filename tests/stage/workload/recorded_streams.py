@@ -7,6 +7,7 @@ assignments, as tests/data holds them recorded, are then sent by members that pr
 from __future__ import annotations
 
 import struct
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,14 +24,15 @@ from kafka.protocol.consumer.metadata import (
 )
 
 from evenkeel.engine.adapters.replay import open_recording
-from tests.stage.process import wait_until
+from tests.stage.kafka.spreading import await_topics
 from tests.stage.workload.groups import GroupPlan
 from tests.stage.workload.rebalancing import RawMember
 
 RECORDING = Path(__file__).resolve().parents[2] / "data" / "cluster-recording.evenkeel"
 
 _HEARTBEAT_SECONDS = 3.0
-_LEAVE_SECONDS = 4.0
+# Half a second on an idle machine.
+_LEAVE_SECONDS = 20.0
 # Records short of the end that each commit is: a lag that is seen and stays small.
 _BEHIND = 5
 
@@ -167,8 +169,9 @@ class RecordedStreams:
         """Let all members leave their group, and end."""
         for member in self._members:
             member.ask_to_end()
+        deadline = time.monotonic() + _LEAVE_SECONDS
         for member in self._members:
-            member.join(_LEAVE_SECONDS)
+            member.join(max(0.0, deadline - time.monotonic()))
 
 
 def _create(admin: KafkaAdminClient, counts: dict[str, int]) -> None:
@@ -178,9 +181,4 @@ def _create(admin: KafkaAdminClient, counts: dict[str, int]) -> None:
         plan = {"num_partitions": counts[name], "replication_factor": replicas}
         admin.create_topics({name: plan})
 
-    def complete() -> bool:
-        topics = admin.describe_topics([*counts])
-        leaders = [part["leader_id"] for topic in topics for part in topic["partitions"]]
-        return len(leaders) == sum(counts.values()) and min(leaders) >= 0
-
-    wait_until(complete, 30, "the internal topics of the recorded Streams application")
+    await_topics(admin, [*counts])

@@ -22,8 +22,9 @@ from types import TracebackType
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from tests.stage.process import LocalClusterError, default_home
+from tests.stage.process import LocalClusterError, default_home, wait_until
 from tests.stage.workload import settling, topics
+from tests.stage.workload.following import FollowingMember, plan_of
 from tests.stage.workload.groups import GROUPS, GROUPS_BY_NAME, GroupPlan
 from tests.stage.workload.members import Member, SteadyProducer, make_producer
 from tests.stage.workload.rebalancing import RestlessMember
@@ -33,7 +34,9 @@ from tests.stage.workload.topics import Placement
 
 # An idle machine needs 10; on a busy one the members go on trying, and it is said.
 SLOW_TO_SETTLE_SECONDS = 60
-_LEAVE_SECONDS = 4.0
+# Two seconds on an idle machine.
+_LEAVE_SECONDS = 20.0
+_RESTART_SECONDS = 60.0
 # The feature of the brokers that a kind of group cannot do without.
 _FEATURES = {"consumer": "group.version", "streams": "streams.version"}
 
@@ -96,7 +99,7 @@ class Workload:
         topics.fill(self._admin, producer, self.prefix)
         for plan in self.plans:
             if plan.commits:
-                self._seed(plan)
+                topics.seed_commits(self._admin, self.prefix, plan)
             self._start_members(plan, placement)
         self._producer = SteadyProducer(producer, self.prefix)
 
@@ -108,6 +111,15 @@ class Workload:
                 self.settled[plan.name] = time.monotonic() - self._began
         return [plan for plan in self.plans if plan.name not in self.settled]
 
+    def as_intended(self) -> bool:
+        """
+        Whether every group is in its intended state at this look.
+
+        After they all were, one by one: what a member owns may be seen before its coordinator hears of it.
+        """
+        states = settling.states(self._admin)
+        return all(self._has_settled(plan, states) for plan in self.plans)
+
     def describe(self) -> dict[str, object]:
         """What there is: for each group its purpose, kind, topics and the members expected."""
         groups = {
@@ -118,11 +130,27 @@ class Workload:
                 "members": plan.members,
                 "owned": list(plan.owned),
             }
+            | ({"plan": str(self._plan_of(plan))} if plan.follows else {})
             for plan in self.plans
         }
         left_out = {self.prefix + name: reason for name, reason in self.left_out.items()}
         about = {"bootstrap": self.bootstrap, "prefix": self.prefix, "pid": os.getpid()}
         return {**about, "groups": groups, "left_out": left_out}
+
+    def restart_asked(self) -> None:
+        """Restart a member of each group of which that was asked, by a file of its name."""
+        for asked in restarts(self.directory).glob("*"):
+            for plan in self.plans:
+                if self.prefix + plan.name == asked.name and plan.name in self._members:
+                    self._restart(plan)
+            asked.unlink(missing_ok=True)
+
+    def _restart(self, plan: GroupPlan) -> None:
+        """Let the group's first member leave, and come back: not before, or the group would rebalance a third time."""
+        members = self._members[plan.name]
+        members[0].ask_to_end()
+        members[0].join(_LEAVE_SECONDS)
+        members[0] = self._member(plan, 1, members[0].placement)
 
     def stop(self) -> None:
         """Let every member leave its group, all at once, and end."""
@@ -159,11 +187,6 @@ class Workload:
                 self._streams = RecordedStreams(self._admin, self.bootstrap, self.prefix, plan)
                 self.played[plan.name] = NO_COMPILER
 
-    def _seed(self, plan: GroupPlan) -> None:
-        # Members of an earlier run that were killed are still there; then there are commits too.
-        with suppress(KafkaError):
-            topics.seed_commits(self._admin, self.prefix, plan)
-
     def _start_members(self, plan: GroupPlan, placement: Placement) -> None:
         numbers = range(1, plan.members + 1)
         if plan.kind == "rebalancing":
@@ -171,9 +194,21 @@ class Workload:
             group = self.prefix + plan.name
             self._restless = [RestlessMember(self.bootstrap, group, names, n) for n in numbers]
         elif plan.kind in ("classic", "consumer"):
-            go = self._may_commit[plan.name]
-            arguments = (self.bootstrap, self.prefix, plan)
-            self._members[plan.name] = [Member(*arguments, n, placement, go) for n in numbers]
+            if plan.follows:
+                # what an earlier run was told to do is not what this group is there to show
+                self._plan_of(plan).parent.mkdir(parents=True, exist_ok=True)
+                self._plan_of(plan).unlink(missing_ok=True)
+            self._members[plan.name] = [self._member(plan, n, placement) for n in numbers]
+
+    def _member(self, plan: GroupPlan, number: int, placement: Placement) -> Member:
+        arguments = (self.bootstrap, self.prefix, plan, number, placement)
+        go = self._may_commit[plan.name]
+        if plan.follows:
+            return FollowingMember(*arguments, go, at=self._plan_of(plan))
+        return Member(*arguments, go)
+
+    def _plan_of(self, plan: GroupPlan) -> Path:
+        return plan_of(self.directory, self.prefix + plan.name)
 
     def _has_settled(self, plan: GroupPlan, states: dict[str, str]) -> bool:
         state = states.get(self.prefix + plan.name)
@@ -189,6 +224,39 @@ class Workload:
         )
 
 
+def restarts(directory: Path) -> Path:
+    """The folder in which a file of a group's name asks for a restart of one of its members."""
+    return directory / "restart"
+
+
+def restart(directory: Path, group: str) -> None:
+    """
+    Restart a member of a group of the workload that runs with that directory.
+
+    Raises:
+        LocalClusterError: Nothing restarts it.
+    """
+    asked = restarts(directory) / group
+    asked.parent.mkdir(parents=True, exist_ok=True)
+    asked.touch()
+    try:
+        wait_until(lambda: not asked.exists(), _RESTART_SECONDS, "the workload", interval=0.1)
+    finally:
+        asked.unlink(missing_ok=True)
+
+
+def restart_main(arguments: list[str]) -> int:
+    """The verb ``restart``."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.stage restart",
+        description="Restart a member of a group, so that the group rebalances.",
+    )
+    parser.add_argument("group", choices=[plan.name for plan in GROUPS if plan.kind == "classic"])
+    restart(default_home() / "demo" / "workload", parser.parse_args(arguments).group)
+    print("A member has left and joins again.")
+    return 0
+
+
 def keep_alive(
     workload: Workload, once_settled: Path | None, asked_to_end: threading.Event
 ) -> None:
@@ -201,7 +269,8 @@ def keep_alive(
         if once_settled:
             _write_whole(once_settled, json.dumps(workload.describe(), indent=1))
         print(f"all {len(workload.settled)} groups have settled", flush=True)
-    asked_to_end.wait()
+    while not asked_to_end.wait(0.5):
+        workload.restart_asked()
 
 
 def _watch(workload: Workload, asked_to_end: threading.Event) -> bool:
@@ -209,19 +278,20 @@ def _watch(workload: Workload, asked_to_end: threading.Event) -> bool:
     warn_at = time.monotonic() + SLOW_TO_SETTLE_SECONDS
     told: dict[str, float] = {}
     while not asked_to_end.wait(0.5):
-        left = workload.plans
+        left, whole = workload.plans, False
         with suppress(KafkaError):  # a broker that is just away
             left = workload.unsettled()
+            whole = not left and workload.as_intended()
         for name in workload.settled.keys() - told.keys():
             purpose = GROUPS_BY_NAME[name].purpose
             seconds = f"{workload.settled[name]:5.1f} s"
             print(f"{seconds}  {workload.prefix}{name}: {purpose}", flush=True)
         told = dict(workload.settled)
-        if not left:
+        if whole:
             return True
         if time.monotonic() > warn_at:
             names = ", ".join(plan.name for plan in left)
-            print(f"still not settled: {names}", file=sys.stderr, flush=True)
+            print(f"still not settled: {names or 'not all at once'}", file=sys.stderr, flush=True)
             warn_at = time.monotonic() + SLOW_TO_SETTLE_SECONDS
     return False
 

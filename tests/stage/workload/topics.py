@@ -13,6 +13,7 @@ from kafka.admin import KafkaAdminClient, MemberToRemove, OffsetSpec
 from kafka.errors import KafkaError, NoError, UnknownTopicOrPartitionError
 from kafka.structs import OffsetAndMetadata
 
+from tests.stage.kafka.spreading import are_deleted, await_topics
 from tests.stage.process import LocalClusterError, wait_until
 from tests.stage.workload.groups import (
     GROUPS,
@@ -23,6 +24,8 @@ from tests.stage.workload.groups import (
     TopicPlan,
 )
 
+FLUSH_SECONDS = 120
+SEED_SECONDS = 60
 _LEAST_SEGMENT_BYTES = 2**20
 _OTHERS_PREFIX = "evenkeel-test-"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -89,9 +92,11 @@ def create_topics(
     for topic in topics:
         wait_until(
             lambda topic=topic: _has_leaders(admin, prefix, topic),
-            30,
+            120,
             f"topic {prefix}{topic.name}",
         )
+    # Streams ends for good where the broker that it asks has not heard of its topic
+    await_topics(admin, [prefix + topic.name for topic in topics])
 
 
 def _settings(topic: TopicPlan) -> dict[str, str]:
@@ -125,15 +130,17 @@ def fill(
     }
     plans = {topic.name: topic for topic in topics}
     ends: dict[TopicPartition, Any] = wait_until(
-        lambda: _ends(admin, partitions), 30, "every broker to know the topics"
+        lambda: _ends(admin, partitions), 120, "every broker to know the topics"
     )
     for partition, end in ends.items():
         topic = plans[partition.topic.removeprefix(prefix)]
         count = 0 if end.offset else topic.backlog[partition.partition]
         for number in range(count):
             producer.produce(partition.topic, record(topic, number), partition=partition.partition)
-    if producer.flush(30):
-        raise LocalClusterError("the brokers did not take the first records within 30 s")
+    if producer.flush(FLUSH_SECONDS):
+        raise LocalClusterError(
+            f"the brokers did not take the first records within {FLUSH_SECONDS} s"
+        )
 
 
 def _ends(admin: KafkaAdminClient, partitions: dict[TopicPartition, OffsetSpec]) -> Any:
@@ -156,18 +163,23 @@ def seed_commits(admin: KafkaAdminClient, prefix: str, plan: GroupPlan) -> None:
         for name in plan.topics
         for partition in range(TOPICS_BY_NAME[name].partitions)
     }
-    known = admin.list_group_offsets({group: [*partitions]})[group]
-    if any(commit.offset >= 0 for commit in known.values()):
-        return
-    ends = admin.list_partition_offsets(partitions)
-    commits = {}
-    for partition, end in ends.items():
-        count = TOPICS_BY_NAME[partition.topic.removeprefix(prefix)].partitions
-        offset = int(end.offset * plan.committed_part(partition.partition, count))
-        commits[partition] = OffsetAndMetadata(offset, "", None)
-    errors = set(admin.alter_group_offsets(group, commits).values()) - {NoError}
-    if errors:
-        raise LocalClusterError(f"could not commit for group {group}: {errors}")
+
+    def seeded() -> bool:
+        # a coordinator may still be loading, or wait for members of an earlier run that were killed
+        with suppress(KafkaError):
+            known = admin.list_group_offsets({group: [*partitions]})[group]
+            if any(commit.offset >= 0 for commit in known.values()):
+                return True
+            ends = admin.list_partition_offsets(partitions)
+            commits = {}
+            for partition, end in ends.items():
+                count = TOPICS_BY_NAME[partition.topic.removeprefix(prefix)].partitions
+                offset = int(end.offset * plan.committed_part(partition.partition, count))
+                commits[partition] = OffsetAndMetadata(offset, "", None)
+            return set(admin.alter_group_offsets(group, commits).values()) == {NoError}
+        return False
+
+    wait_until(seeded, SEED_SECONDS, f"the first commits of {group}", interval=0.2)
 
 
 def remove_static_members(admin: KafkaAdminClient, prefix: str) -> None:
@@ -186,16 +198,14 @@ def remove(admin: KafkaAdminClient, prefix: str) -> None:
         raise LocalClusterError("--remove needs a --prefix: without one, topics could be anybody's")
     remove_static_members(admin, prefix)
     names = {prefix + plan.name for plan in GROUPS}
-    wait_until(lambda: _groups_gone(admin, names), 60, "the groups to be deleted")
+    wait_until(lambda: _groups_gone(admin, names), 120, "the groups to be deleted", interval=0.2)
     streams = tuple(f"{prefix}{plan.name}-" for plan in GROUPS if plan.kind.startswith("streams"))
     planned = {prefix + topic.name for topic in TOPICS}
 
-    def left() -> list[str]:
-        return [name for name in admin.list_topics() if name in planned or name.startswith(streams)]
+    def is_ours(topic: str) -> bool:
+        return topic in planned or topic.startswith(streams)
 
-    if topics := left():
-        admin.delete_topics(topics)
-    wait_until(lambda: not left(), 30, "the topics to be deleted")
+    wait_until(lambda: are_deleted(admin, is_ours), 120, "the topics to be deleted", interval=0.2)
 
 
 def _groups_gone(admin: KafkaAdminClient, names: set[str]) -> bool:

@@ -15,6 +15,8 @@ from tests.helpers.scripted_connection import ScriptedConnection, run, unreachab
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 LEADER = "org.apache.kafka.common.replica.LeaderSelector"
 
+OURS = "io.evenkeel.EvenkeelServerAssignor,org.apache.kafka.coordinator.group.assignor.UniformAssignor,range, acme.Own"
+
 Told = Mapping[str, Mapping[str, str | None] | int]
 
 
@@ -57,8 +59,8 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
             "remote.storage.enable": "false",
         },
         "clicks": {"retention.ms": "1", "remote.storage.enable": "true"},
-        "1": {"replica.selector.class": RACK_AWARE},
-        "2": {"replica.selector.class": LEADER},
+        "1": {"replica.selector.class": RACK_AWARE, "group.consumer.assignors": OURS},
+        "2": {"replica.selector.class": LEADER, "group.consumer.assignors": "uniform,range"},
         "3": {"replica.selector.class": None},
     }
     connection = ScriptedConnection(answering(told), nodes=(1, 2, 3))
@@ -71,6 +73,10 @@ def test_topics_and_brokers_tell_what_they_are_configured_to() -> None:
         "clicks": TopicConfig(None, 1, remote_storage=True),
     }
     assert found.follower_fetching == {1: True, 2: False, 3: False}
+    assert found.group_assignors == {
+        1: ("evenkeel-racks", "uniform", "range", "acme.Own"),
+        2: ("uniform", "range"),
+    }
     assert said(found.unknown) == ()
     assert [node for _, node in connection.asked] == [None, 1, 2, 3]
 
@@ -82,7 +88,7 @@ def test_a_missing_right_is_said_once_for_all_it_concerns() -> None:
     found = run(read_configs(ScriptedConnection(answering(told)), "abc", [1]))
 
     assert list(found.topics) == ["c"]
-    assert found.follower_fetching == {}
+    assert (found.follower_fetching, found.group_assignors) == ({}, {})
     assert list(said(found.unknown)) == [
         "configurations of 1 broker: not allowed (grant this client DESCRIBE_CONFIGS)",
         "configurations of 2 topics: not allowed (grant this client DESCRIBE_CONFIGS)",

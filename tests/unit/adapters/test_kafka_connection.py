@@ -129,7 +129,6 @@ def test_a_port_that_is_silent_under_tls_is_given_up() -> None:
             Connection("prod", settings)
 
 
-@pytest.mark.usefixtures("impatient")
 def test_another_protocol_under_tls_is_told() -> None:
     """What answers in the clear gets the protocol named."""
     with listener(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:

@@ -48,11 +48,13 @@ def metadata(version: int = 3, **values: Any) -> bytes:
     return ConsumerProtocolSubscription(version=version, **whole).encode()
 
 
-def assignment(**partitions: list[int]) -> bytes:
+def assignment(user_data: bytes | None = None, **partitions: list[int]) -> bytes:
     """Topic -> partitions."""
     entry = ConsumerProtocolAssignment.TopicPartition
     rows = [entry(topic=t, partitions=p) for t, p in partitions.items()]
-    return ConsumerProtocolAssignment(version=1, assigned_partitions=rows).encode()
+    return ConsumerProtocolAssignment(
+        version=1, assigned_partitions=rows, user_data=user_data
+    ).encode()
 
 
 def classic(
@@ -99,6 +101,27 @@ def test_user_data_is_kept_for_a_strategy_that_is_not_known() -> None:
     own, stock = (reader().rows(classic(blobs, protocol=name)) for name in ("own", "sticky"))
     assert [row["user_data"] for row in own] == [b"heavy", None]
     assert [row.get("user_data") for row in stock] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("told", "follows"),
+    [
+        (b'{"evenkeel": 1, "follows": "balanced", "token": "x"}', "balanced"),
+        (b'{"evenkeel": 1, "follows": null}', None),
+        (b'{"follows": "balanced"}', None),
+        (b"\xff", None),
+        (None, None),
+    ],
+)
+def test_the_plan_that_a_group_follows_is_what_its_leader_says(
+    told: bytes | None, follows: str | None
+) -> None:
+    """With each assignment; what is no such word, or stands under another protocol, says nothing."""
+    blobs = [(metadata(), assignment(told, orders=[1]))]
+    (row,) = reader().rows(classic(blobs, protocol="evenkeel-plan"))
+    assert (row["follows"], row["assigned_partitions"]) == (follows, [1])
+    (other,) = reader().rows(classic(blobs, protocol="range"))
+    assert other.get("follows") is None
 
 
 def test_a_rebalancing_group_shows_members_without_claims() -> None:
@@ -212,8 +235,19 @@ def test_a_consumer_protocol_member_has_assignment_and_target() -> None:
     (row,) = reader().rows(group(GroupType.CONSUMER, Consumer(members=[member])))
     assert (row["assigned_topics"], row["assigned_partitions"]) == (["orders"] * 2, [0, 1])
     assert (row["target_topics"], row["target_partitions"]) == (["pay"], [1])
-    assert row["subscription"] == ["orders", "pay"]
+    assert row["subscription"] == ["pay", "orders"]
     assert (row["rack"], row["rack_source"], row["generation"]) == ("rack-b", "describe", 7)
+
+
+def test_topics_of_a_pattern_come_as_the_coordinator_walks_them() -> None:
+    """In the order of Java's set, and before those that are named where they are more."""
+    one = consumer(subscribed_topic_names=["audit"], subscribed_topic_regex="orders|pay")
+    other = consumer(subscribed_topic_names=["a", "b", "c"], subscribed_topic_regex="orders|pay")
+    rows = reader().rows(group(GroupType.CONSUMER, Consumer(members=[one, other])))
+    assert [row["subscription"] for row in rows] == [
+        ["pay", "orders", "audit"],
+        ["a", "b", "c", "pay", "orders"],
+    ]
 
 
 def test_both_member_types_of_a_migrating_group_are_told() -> None:
@@ -233,7 +267,7 @@ def test_a_regex_stands_for_the_topics_it_matches_and_those_its_members_have() -
     ]
     found = reader(counts={"orders": 1, "pay": 2, "repay": 1, "other": 1})
     rows = found.rows(group(GroupType.CONSUMER, Consumer(members=members)))
-    assert [row["subscription"] for row in rows] == [["orders", "parting", "pay"]] * 2 + [["other"]]
+    assert [row["subscription"] for row in rows] == [["pay", "orders", "parting"]] * 2 + [["other"]]
     assert [row["subscription_regex"] for row in rows] == ["or.*|pa.*"] * 2 + [None]
 
 

@@ -17,7 +17,8 @@ import pytest
 from evenkeel.engine.adapters.lake import FileLake, days
 from evenkeel.engine.adapters.lake.files import Files
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import CANDIDATES, METRICS, SNAPSHOT, rows_to_table
+from evenkeel.engine.datasets import CANDIDATES, METRICS, SNAPSHOT, coded_schema, rows_to_table
+from evenkeel.engine.datasets.arrays import coded_of
 from evenkeel.engine.errors import LakeError, SnapshotNotFound
 from evenkeel.engine.ports import Compacted
 from evenkeel.engine.steps import upkeep
@@ -143,6 +144,24 @@ def test_some_groups_are_read_out_of_the_file_of_a_day(lake: FileLake) -> None:
         ]
         * 2
     )
+
+
+@pytest.mark.parametrize("groups", [None, ["g1"]])
+def test_texts_can_be_read_as_dictionaries(lake: FileLake, groups: list[str] | None) -> None:
+    """The rows are the same, out of files of their own and out of the file of a day."""
+    filled(lake)
+    ids = [snapshot_id(1), snapshot_id(0)]
+    for _ in range(2):
+        for dataset in ("groups", "members", "commits", "partition_metrics"):
+            plain = lake.read(dataset, ids, groups=groups)
+            coded = lake.read(dataset, ids, groups=groups, coded=True)
+            assert len(plain)
+            assert coded.schema == coded_schema(plain.schema) != plain.schema
+            assert coded.cast(plain.schema).equals(plain)
+            numbers, texts = coded_of(coded["group_id"])
+            assert texts.take(numbers).equals(plain["group_id"].combine_chunks())
+            assert sorted(texts.to_pylist()) == sorted({*plain["group_id"].to_pylist()})
+        compacted(lake, TOMORROW)
 
 
 def test_one_snapshot_costs_its_own_row_groups(

@@ -21,7 +21,7 @@ from evenkeel.engine.adapters.replay import (
     open_recording,
     write_recording,
 )
-from evenkeel.engine.datasets import SNAPSHOT, STEPS, facts_of
+from evenkeel.engine.datasets import SNAPSHOT, STEPS, coded_schema, facts_of
 from evenkeel.engine.errors import InputError, LakeError, SnapshotNotFound
 from evenkeel.engine.facts import finding, note
 from tests.helpers.snapshots import FIRST, group, make_snapshot, snapshot_id, store, topic
@@ -70,7 +70,10 @@ def test_a_recording_answers_as_the_lake_does(file: Path, lake: FileLake) -> Non
     assert recording.snapshots("test", until=ids[1]) == lake.snapshots("test", until=ids[1])
     assert recording.clusters() == lake.clusters() == ["test"]
     for name in SNAPSHOT:
-        assert recording.read(name, ids).equals(lake.read(name, ids))
+        plain, coded = lake.read(name, ids), recording.read(name, ids, coded=True)
+        assert recording.read(name, ids).equals(plain)
+        assert coded.schema == coded_schema(plain.schema)
+        assert coded.cast(plain.schema).equals(plain)
     assert recording.manifest("snapshot", ids[0]) == lake.manifest("snapshot", ids[0])
 
 

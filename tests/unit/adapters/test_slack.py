@@ -6,14 +6,16 @@ import json
 import logging
 import socket
 import traceback
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.adapters.slack.blocks import body
-from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.errors import ChannelClosed, NotDelivered, NotifierError
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
+from evenkeel.engine.ports import Delivered
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
 
@@ -25,7 +27,7 @@ TOKEN = "xoxb-secret-of-the-test"
 def notifier(slack_server: SlackServer, token: str = TOKEN) -> SlackNotifier:
     """A notifier that waits for nothing between its own tries."""
     return SlackNotifier(
-        token, slack_server.base_url, timeout_seconds=5, pause=lambda seconds: None
+        token, slack_server.base_url, timeout_seconds=30, pause=lambda seconds: None
     )
 
 
@@ -187,18 +189,17 @@ def test_an_over_long_message_is_cut_to_what_slack_takes(slack_server: SlackServ
     assert "parts of this message do not fit" in json.dumps(stored["blocks"])
 
 
-def test_an_answer_joins_its_thread_and_shows_in_the_channel(slack_server: SlackServer) -> None:
-    """The end of an incident answers its beginning, and is found again by its key."""
+@pytest.mark.parametrize("broadcast", [False, True], ids=["thread", "channel, too"])
+def test_an_answer_joins_its_thread(slack_server: SlackServer, broadcast: bool) -> None:
+    """Seen in the channel or not, it answers its message, and another process finds it by its key."""
     client = notifier(slack_server)
     opened = client.send(message("opened"), channel="#kafka", key="incident 1 opened")
-    closed = client.send(
-        message("closed"), channel="#kafka", key="incident 1 closed", thread=opened.timestamp
-    )
-    assert slack_server.workspace.messages[1]["thread_ts"] == opened.timestamp
-    again = notifier(slack_server).send(
-        message("closed"), channel="#kafka", key="incident 1 closed", thread=opened.timestamp
-    )
-    assert again == closed
+    line = {"key": "incident 1 worse 1 thread", "thread": opened.timestamp, "broadcast": broadcast}
+    answer = client.send(message("worse"), channel="#kafka", **line)
+    stored = slack_server.workspace.messages[1]
+    assert (stored["thread_ts"], stored["broadcast"]) == (opened.timestamp, broadcast)
+    assert notifier(slack_server).send(message("worse"), channel="#kafka", **line) == answer
+    assert len(slack_server.workspace.messages) == 2
 
 
 def test_an_answer_to_a_deleted_message_is_still_posted(slack_server: SlackServer) -> None:
@@ -208,3 +209,164 @@ def test_an_answer_to_a_deleted_message_is_still_posted(slack_server: SlackServe
     )
     [stored] = slack_server.workspace.messages
     assert "thread_ts" not in stored
+    notifier(slack_server).send(
+        message(), channel="#kafka", key="incident 1 closed", thread="1700000000.000001"
+    )
+    assert len(slack_server.workspace.messages) == 1
+
+
+def opened(slack_server: SlackServer) -> Delivered:
+    """A message that was posted before the calls that a test counts."""
+    delivered = notifier(slack_server).send(message("opened"), channel="#kafka", key="opened")
+    slack_server.workspace.calls.clear()
+    return delivered
+
+
+def change(slack_server: SlackServer, delivered: Delivered, title: str = "worse") -> Delivered:
+    """Change a message, by another process than posted it."""
+    return notifier(slack_server).update(
+        message(title), channel="#kafka", key=title, delivered=delivered
+    )
+
+
+def heads(slack_server: SlackServer) -> list[str]:
+    """What stands at the head of each message."""
+    return [
+        one["blocks"][0]["text"]["text"].split(": ", 1)[-1].split()[-1]
+        for one in slack_server.workspace.messages
+        if "blocks" in one
+    ]
+
+
+def test_a_change_takes_one_call_and_may_be_repeated(slack_server: SlackServer) -> None:
+    """The message says something else at its place, is found by its key still, and nothing is posted."""
+    first = opened(slack_server)
+    assert change(slack_server, first) == first
+    assert change(slack_server, first) == first
+    assert slack_server.workspace.calls == ["chat.update", "chat.update"]
+    assert heads(slack_server) == ["worse"]
+    again = notifier(slack_server).send(message("opened"), channel="#kafka", key="opened")
+    assert again == first
+    assert heads(slack_server) == ["worse"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(method="chat.update", status=500),
+        Fault(method="chat.update", status=503),
+        Fault(method="chat.update", status=429, retry_after=0),
+        Fault(method="chat.update", drop=True),
+    ],
+    ids=["500", "503", "429", "dropped"],
+)
+@pytest.mark.parametrize("stored", [False, True], ids=["before", "after it was stored"])
+def test_a_change_that_fails_is_tried_again(
+    slack_server: SlackServer, fault: Fault, stored: bool
+) -> None:
+    """It changes nothing to do it twice, so nobody has to look whether it was done."""
+    first = opened(slack_server)
+    slack_server.workspace.faults.append(replace(fault, stored=stored))
+    assert change(slack_server, first) == first
+    assert slack_server.workspace.calls == ["chat.update", "chat.update"]
+    assert heads(slack_server) == ["worse"]
+
+
+def hasty(slack_server: SlackServer) -> SlackNotifier:
+    """A notifier that waits two seconds for an answer."""
+    return SlackNotifier(TOKEN, slack_server.base_url, timeout_seconds=2, pause=lambda _: None)
+
+
+def test_a_post_whose_answer_comes_too_late_is_found(slack_server: SlackServer) -> None:
+    """It is there by the time that we look for it."""
+    slack_server.workspace.faults.append(Fault(delay=2.5))
+    delivered = hasty(slack_server).send(message(), channel="#kafka", key="advice 1")
+    assert [one["ts"] for one in slack_server.workspace.messages] == [delivered.timestamp]
+
+
+def test_a_change_whose_answer_comes_too_late_is_left_for_later(slack_server: SlackServer) -> None:
+    """A channel that takes its time must not take more of it; done once more it changes nothing."""
+    first = opened(slack_server)
+    slack_server.workspace.faults.append(Fault(method="chat.update", delay=2.5))
+    late = {"channel": "#kafka", "key": "worse", "delivered": first}
+    with pytest.raises(NotifierError, match="timed out"):
+        hasty(slack_server).update(message("worse"), **late)
+    assert notifier(slack_server).update(message("worse"), **late) == first
+    assert heads(slack_server) == ["worse"]
+
+
+def test_a_change_that_keeps_failing_is_left_for_later(slack_server: SlackServer) -> None:
+    """The error names the channel; the message stays as it was, and a later call changes it."""
+    first = opened(slack_server)
+    slack_server.workspace.faults.extend([Fault(method="chat.update", status=500)] * 2)
+    with pytest.raises(NotifierError, match=r"#kafka: HTTP status 500"):
+        change(slack_server, first)
+    assert heads(slack_server) == ["opened"]
+    change(slack_server, first)
+    assert heads(slack_server) == ["worse"]
+
+
+def test_a_message_that_is_gone_is_posted_anew(slack_server: SlackServer) -> None:
+    """Somebody deleted it: what it would say is posted, once, and where that is comes back."""
+    first = opened(slack_server)
+    slack_server.workspace.call("chat.postMessage", TOKEN, {"channel": "kafka", "text": "chatter"})
+    del slack_server.workspace.messages[0]
+    anew = change(slack_server, first)
+    assert anew != first
+    assert heads(slack_server) == ["worse"]
+    assert change(slack_server, first) == anew
+    assert change(slack_server, anew, "resolved") == anew
+    assert heads(slack_server) == ["resolved"]
+
+
+def test_a_message_of_another_notifier_is_posted_anew(slack_server: SlackServer) -> None:
+    """What went to the log while there was no token is not in Slack."""
+    logged = Delivered(channel="log", timestamp="1700000000.000001")
+    assert change(slack_server, logged).channel == "C0KAFKA001"
+    assert heads(slack_server) == ["worse"]
+
+
+@pytest.mark.parametrize("error", ["edit_window_closed", "cant_update_message"])
+def test_a_message_that_may_not_be_changed_is_answered(
+    slack_server: SlackServer, error: str
+) -> None:
+    """It stays as it is; what it would say stands in its thread, once, and the channel sees it."""
+    first = opened(slack_server)
+    for _ in range(2):
+        slack_server.workspace.faults.append(Fault(method="chat.update", error=error))
+        assert change(slack_server, first) == first
+    assert heads(slack_server) == ["opened", "worse"]
+    answer = slack_server.workspace.messages[1]
+    assert (answer["thread_ts"], answer["broadcast"]) == (first.timestamp, True)
+
+
+def test_a_change_in_a_channel_that_is_closed_says_so(slack_server: SlackServer) -> None:
+    """It may be made elsewhere; the message stays as it was."""
+    first = opened(slack_server)
+    slack_server.workspace.faults.append(Fault(method="chat.update", error="is_inactive"))
+    with pytest.raises(ChannelClosed, match="is_inactive"):
+        change(slack_server, first)
+    assert heads(slack_server) == ["opened"]
+
+
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [
+        ([Fault(error="channel_not_found")], ChannelClosed),
+        ([Fault(error="invalid_blocks")], NotDelivered),
+        ([Fault(status=429, retry_after=3_600)], NotDelivered),
+        ([Fault(method="users.conversations", status=500)] * 2, NotDelivered),
+        ([Fault(status=500)] * 3, NotifierError),
+        ([Fault(drop=True)] * 3, NotifierError),
+        ([Fault(status=500), Fault(status=429, retry_after=3_600)], NotifierError),
+    ],
+    ids=["closed", "refused", "429", "before posting", "500", "dropped", "500, then 429"],
+)
+def test_an_error_says_whether_the_message_may_be_there(
+    slack_server: SlackServer, faults: list[Fault], expected: type[NotifierError]
+) -> None:
+    """Only what was certainly not posted may give way to something else."""
+    slack_server.workspace.faults.extend(faults)
+    with pytest.raises(NotifierError) as caught:
+        notifier(slack_server).send(message(), channel="#kafka", key="advice 1")
+    assert type(caught.value) is expected

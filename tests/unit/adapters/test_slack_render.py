@@ -146,3 +146,58 @@ def test_every_message_is_within_slacks_limits(
     )
     check_content(posted)
     assert len(json.dumps({"channel": "C0KAFKA001", **posted})) < BODY_LIMIT
+
+
+def test_a_mention_calls_and_a_link_leads() -> None:
+    """Whom a message calls is called in its text and in the notification; the run is a link among the notes."""
+    called = replace(MESSAGE, mention="@here U012ABC", link="https://airflow/runs?a=1&b=2")
+    posted = body(called, "k")
+    check_content(posted)
+    assert texts(posted)[1].startswith("<!here> <@U012ABC> payments: switch")
+    assert posted["text"].startswith("<!here> <@U012ABC> orders: ")
+    assert texts(posted)[3] == "<https://airflow/runs?a=1&amp;b=2|run>"
+
+
+def test_the_page_about_it_is_the_first_link() -> None:
+    """Where a message has a page, that is a link before the run, with a name that is no markup."""
+    address = "https://airflow/plugin/evenkeel/evenkeel/groups?cluster=eu&group=a%3Cb%3E%7C"
+    posted = body(replace(MESSAGE, report=address, link="https://airflow/runs"), "k")
+    check_content(posted)
+    escaped = address.replace("&", "&amp;")
+    assert texts(posted)[3:5] == [f"<{escaped}|report>", "<https://airflow/runs|run>"]
+
+
+@pytest.mark.parametrize(
+    "odd", ["<!channel>", "@everyone", "u012abc", "javascript:x|y", "a> <!here>"]
+)
+def test_what_is_no_mention_and_no_link_is_text(odd: str) -> None:
+    """Only what has the form of an id calls anybody, and only an address of the web leads anywhere."""
+    posted = body(replace(MESSAGE, mention=odd, link=odd), "k")
+    check_content(posted)
+    assert "<" not in "".join([*texts(posted)[1:], posted["text"]])
+
+
+def test_a_brief_message_is_one_block() -> None:
+    """What is read on a phone has no dividers, and a single line stands behind its heading."""
+    sections = (
+        Section(heading="Since", lines=("09:00",)),
+        Section(heading="What to do", lines=("Look.",), code=("evenkeel lag",)),
+        Section(heading="Also", lines=("a", "b")),
+    )
+    posted = body(replace(MESSAGE, kind=MessageKind.INCIDENT_OPENED, sections=sections), "k")
+    check_content(posted)
+    assert [block["type"] for block in posted["blocks"]] == ["header", "section", "context"]
+    assert texts(posted)[1] == (
+        "payments: switch to sticky.\n*Since:* 09:00\n*What to do:* Look.\n```evenkeel lag```\n*Also*\na\nb"
+    )
+
+
+@given(sections=st.lists(SECTIONS, max_size=8).map(tuple), mention=LINES, link=LINES)
+def test_every_brief_message_is_within_slacks_limits(
+    sections: tuple[Section, ...], mention: str, link: str
+) -> None:
+    """Parts that one block does not hold go on in the next; a long mention or link is cut, too."""
+    brief = replace(MESSAGE, kind=MessageKind.DIGEST, sections=sections, mention=mention, link=link)
+    posted = body(brief, "k")
+    check_content(posted)
+    assert len(json.dumps({"channel": "C0KAFKA001", **posted})) < BODY_LIMIT

@@ -234,7 +234,7 @@ def test_what_no_assignment_mends_is_said_with_its_names():
     slow = fact(FactKind.DIAGNOSIS, "slow_member", ["m-3"], before=2.0, after=0.6, bound=2.0)
 
     assert because(_told(diagnosis=Diagnosis.SLOW_MEMBER, findings=[slow]).facts) == (
-        "slow member: no other assignment mends that; m-3 does 0.6/s, its peers 2/s; 2/s arrives"
+        "slow member: no other assignment mends that; m-3 does 0.6 records/s, its peers 2 records/s; 2 records/s arrive"
     )
 
 

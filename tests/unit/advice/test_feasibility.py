@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
 
-from evenkeel.engine.advice import Feasibilities, blocked, feasibility, unfit
+from evenkeel.engine.advice import Feasibilities, blocked, feasibility, runs, unfit
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.model import Deployment, Feasibility
+from evenkeel.engine.model import Deployment, Feasibility, GroupType
 from tests.helpers.facts import how_of, told, why_of
 from tests.helpers.snapshots import change, group, groups, make_snapshot, member, topic
 
 COOPERATIVE = "cooperative-sticky"
 
 
-def _group(**columns):
+def _group(group_assignors=None, **columns):
     columns = {"members": [member("a", ["t"], {"t": [0]})]} | columns
-    return groups(make_snapshot(topics=[topic("t", 1)], groups=[group("g", **columns)]))[0]
+    made, topics = group("g", **columns), [topic("t", 1)]
+    return groups(make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors))[0]
 
 
 @pytest.mark.parametrize(
@@ -365,7 +367,46 @@ def test_a_plan_is_a_yardstick_until_something_follows_it():
     told = _judged("balanced", None, deployment=Deployment.PLAN)
 
     assert told.feasibility is Feasibility.YARDSTICK
-    assert "does not ship that assignor yet" in how_of(told)
+    assert "no member lists evenkeel-plan" in why_of(told)
+    assert "`evenkeel elect GROUP --to evenkeel-plan`" in how_of(told)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "deployment"),
+    [("balanced", Deployment.PLAN), ("min_traffic", Deployment.YARDSTICK)],
+)
+def test_a_group_that_follows_plans_can_run_what_a_plan_can_hold(strategy, deployment):
+    """Any of ours; what it follows now is what its leader says."""
+    following = _three(assignor="evenkeel-plan", follows="balanced")
+    told = feasibility(following, strategy, deployment, None)
+
+    assert (told.feasibility, told.deployment) == (Feasibility.CAN_RUN, Deployment.PLAN)
+    runs_it = strategy == "balanced"
+    assert why_of(told) == ("the strategy it runs" if runs_it else "its members follow plans")
+    assert how_of(told).startswith(f"`evenkeel plan GROUP --strategy {strategy}` writes the plan")
+    assert runs(following, strategy) is runs_it
+    assert runs(following, "range") is False
+
+
+def test_a_group_whose_members_list_the_follower_needs_a_restart_and_a_plan():
+    """Nothing has to be shipped: whoever lists it has it."""
+    told = _judged("balanced", ("range", "evenkeel-plan"), deployment=Deployment.PLAN)
+
+    assert (told.feasibility, told.deployment) == (Feasibility.COULD_RUN, Deployment.PLAN)
+    assert how_of(told).startswith("List io.evenkeel.EvenkeelPlanAssignor alone in")
+    assert how_of(told).endswith("then restart one member.")
+    assert "Ship" not in how_of(told)
+
+
+def test_no_broker_follows_a_plan():
+    """A KIP-848 group is not asked what its members list."""
+    consumer = replace(_three(assignor="evenkeel-plan"), type=GroupType.CONSUMER)
+    for strategy, deployment in (
+        ("balanced", Deployment.PLAN),
+        ("min_traffic", Deployment.YARDSTICK),
+    ):
+        told = feasibility(consumer, strategy, deployment, None)
+        assert (told.feasibility, told.deployment) == (Feasibility.YARDSTICK, None)
 
 
 def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
@@ -379,6 +420,40 @@ def test_a_protocol_that_nothing_here_emulates_is_kept_by_name():
     assert "RangeAssignor,<class of acme>" in how_of(
         feasibility(odd, "range", Deployment.SETTING, None)
     )
+
+
+@pytest.mark.parametrize(
+    ("assignors", "strategy", "expected", "why"),
+    [
+        (["uniform", "evenkeel-racks"], "racks-server", "could run", "members may ask for it"),
+        (
+            ["uniform", "range"],
+            "racks-server",
+            "yardstick",
+            "not every broker lists evenkeel-racks in",
+        ),
+        (None, "racks-server", "yardstick", "whether brokers have evenkeel-racks is not known: it"),
+        (["uniform"], "range-server", "yardstick", "not every broker lists range in"),
+        (None, "range-server", "could run", "members may ask for it"),
+    ],
+)
+def test_members_can_ask_for_what_every_broker_has(assignors, strategy, expected, why):
+    """As far as that may be known; Kafka's own are there unless brokers say otherwise."""
+    served = _group(group_assignors=assignors, group_type="consumer", assignor="uniform")
+
+    told = feasibility(served, strategy, Deployment.SETTING, None)
+
+    assert told.feasibility == expected
+    assert why_of(told).startswith(why)
+
+
+def test_who_runs_our_assignor_for_brokers_is_known():
+    """Whatever brokers tell."""
+    served = _group(group_type="consumer", assignor="evenkeel-racks")
+
+    told = feasibility(served, "racks-server", Deployment.SETTING, None)
+
+    assert told.feasibility is Feasibility.CAN_RUN
 
 
 def test_a_group_in_migration_takes_what_its_broker_has():

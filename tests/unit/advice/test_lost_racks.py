@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from evenkeel.engine.advice import decide
 from evenkeel.engine.advice.lost_racks import leaders_only, lost_rack_awareness
 from evenkeel.engine.assignor import spec_of
 from evenkeel.engine.assignors import ASSIGNORS
-from evenkeel.engine.config import Rule, Settings
+from evenkeel.engine.config import Policy, Rule, Settings
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import Column
+from evenkeel.engine.steps.measured import measured_at_once
+from evenkeel.engine.steps.reading import BatchWithPast
+from evenkeel.engine.steps.replaying import replay_group
 from evenkeel.engine.wording import words
 from tests.helpers.measuring import metric_rows, proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -24,6 +28,7 @@ def _group(
     racks=ON,
     replicas=((0,), (1,), (0,), (1,)),
     follower_fetching=None,
+    group_assignors=None,
     topic_columns=None,
     number=0,
     **columns,
@@ -36,6 +41,7 @@ def _group(
     snapshot = make_snapshot(
         number=number,
         follower_fetching=follower_fetching,
+        group_assignors=group_assignors,
         topics=[topic("t", 4, replicas=[list(each) for each in replicas], **topic_columns or {})],
         groups=[
             group(
@@ -69,8 +75,25 @@ def test_what_crosses_and_what_would_have_to_is_told():
 
 
 @pytest.mark.parametrize(
+    ("assignors", "cure"),
+    [
+        (None, "evenkeel's for brokers does: evenkeel apply GROUP --strategy racks-server"),
+        (["uniform"], "evenkeel's for brokers does: evenkeel apply GROUP --strategy racks-server"),
+        (["uniform", "evenkeel-racks"], "racks-server, which they have, does"),
+    ],
+)
+def test_the_cure_is_named(assignors, cure):
+    """Ours, by how far away it is."""
+    told = _found(_group(ACROSS, group_assignors=assignors))
+
+    assert told is not None
+    assert words(told).endswith(f"look at no rack, though all members tell theirs; {cure}")
+
+
+@pytest.mark.parametrize(
     ("situation", "owned", "racks", "columns"),
     [
+        ("ours assigns", ACROSS, ON, {"assignor": "evenkeel-racks"}),
         ("nothing crosses", NEAR, ON, {}),
         ("its leader assigns", ACROSS, ON, {"group_type": "classic", "assignor": "range"}),
         ("a member tells no rack", ACROSS, (ON[0], {}), {}),
@@ -151,3 +174,31 @@ def test_why_a_cost_is_unknown_is_told_to_whom_set_a_price(fetching, log_bytes, 
 
     found = [text for text in row["findings"] if "priced" in text]
     assert [told in text for text in found] == [True] * (told is not None)
+
+
+@pytest.mark.parametrize(
+    ("assignors", "verdict", "strategy"),
+    [(["uniform", "evenkeel-racks"], "switch", "racks-server"), (["uniform"], "stay", None)],
+)
+def test_a_switch_to_ours_is_advised_where_brokers_have_it(assignors, verdict, strategy):
+    """For what crosses racks no more, by one rolling restart; elsewhere it is possible and cannot be deployed."""
+    before, now = (
+        _group(
+            ACROSS,
+            number=number,
+            group_assignors=assignors,
+            follower_fetching=True,
+            topic_columns=PLAIN | {"end": end, "log_bytes": 100 * end},
+        )
+        for number, end in enumerate((1_000, 301_000))
+    )
+    _, (measured,) = measured_at_once(Settings(), BatchWithPast.of(now, [before], None))
+    candidates = replay_group(Settings(), measured).candidates
+    advice = decide(group="g", candidates=candidates, partitions=4, policy=Policy())
+
+    assert (advice.verdict, advice.strategy) == (verdict, strategy)
+    assert advice.yardstick == (None if strategy else "racks-server")
+    if strategy:
+        assert [fact.measure for fact in advice.facts][:1] == ["cross_rack_bytes_per_second"]
+        (ours,) = [each for each in candidates if each.strategy == strategy]
+        assert [fact.measure for fact in ours.how] == ["ask_broker"]

@@ -163,3 +163,17 @@ def test_what_a_group_has_is_not_judged():
     application = presume(running(group))
     with pytest.raises(AssertionError):
         task_feasibility(group, application, present(application))
+
+
+@pytest.mark.parametrize("kip_1071", [False, True])
+def test_the_sticky_assignor_it_runs_can_run(kip_1071):
+    """The broker's always, that of Kafka Streams where it is configured; nothing has to be set."""
+    group = live_group(RACKED, {"0": Sub(2)}, kip_1071=kip_1071)
+    application = presume(running(group, StreamsSettings(task_assignor="sticky")))
+    assert application.own is not None
+    judged = task_feasibility(group, application, outcome(application, application.own))
+
+    assert task_reach(group, application.own) is Deployment.SETTING
+    assert judged.feasibility is Feasibility.CAN_RUN
+    assert why_of(judged).startswith("the strategy it runs")
+    assert how_of(judged).endswith("the next rebalance brings the assignment.")

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
-from evenkeel.engine.alerting.policy import News, new_advice
+from evenkeel.engine.alerting.advice_news import News, new_advice
+from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message, section
 from evenkeel.engine.alerting.text import plain_text, section_text
 from evenkeel.engine.facts import Fact, FactKind, reason
 from evenkeel.engine.message import AlertMessage, Announcement, NewsKind
 from evenkeel.engine.model import Diagnosis, Member, Move
 from evenkeel.engine.ports import AdvisedSnapshot
+from evenkeel.engine.records import AdviceCheck
 from tests.helpers.outbox import CLUSTER, NOW, advice, check, forecast, group_metrics, score
 
 SNAPSHOT = AdvisedSnapshot(
@@ -66,10 +67,10 @@ def test_a_switch_says_what_comes_what_it_costs_how_and_how_sure() -> None:
 payments: switch to sticky. In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
 
 payments: switch to sticky
-  What: Skewed load: c-0 gets 720/s and does 600/s.
-  In 1 h: 120,000 behind (90,000 to 150,000) as it is, 300 (220 to 380) with sticky.
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
   Price: 6 restarts, about 3,600 records wait meanwhile; 4 of 12 partitions change hands.
   How: Set partition.assignment.strategy.
+  Step by step, and back: evenkeel apply payments --strategy sticky
   How sure: won in 7 snapshots in a row, since 2026-03-01 08:30:00 UTC; no lag is unknown.
 
 All of it: SELECT * FROM latest_advice WHERE cluster = 'test' AND verdict = 'switch'
@@ -134,7 +135,7 @@ def test_a_changed_strategy_names_the_one_told_before() -> None:
             {},
             """\
 payments: no longer switch to sticky
-  What: Skewed load: c-0 gets 720/s and does 600/s.
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
   Why: There is no strategy that it could deploy.""",
         ),
         (
@@ -142,7 +143,7 @@ payments: no longer switch to sticky
             {},
             """\
 payments: now runs sticky, as advised
-  What: Skewed load: c-0 gets 720/s and does 600/s.
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
   Predicted: lag after 1 h: 300 (0 to 900).""",
         ),
         (
@@ -155,7 +156,7 @@ payments: now runs sticky, as advised
             },
             """\
 payments: sticky did what was predicted
-  What: Skewed load: c-0 gets 720/s and does 600/s.
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
   Lag after 1 h: 300 (0 to 900) predicted, 250 came.
   Share across racks after 1 h: 25% (20% to 30%) predicted, 25% came.""",
         ),
@@ -164,16 +165,50 @@ payments: sticky did what was predicted
             {"checks": (check(None, after_seconds=900), check(48_123))},
             """\
 payments: sticky did not do what was predicted
-  What: Skewed load: c-0 gets 720/s and does 600/s.
+  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.
   Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.""",
         ),
     ],
 )
 def test_what_became_of_an_advice(state: str, more: dict[str, Any], expected: str) -> None:
     """What is the matter now, why it ended, what was predicted, and what came."""
-    message = digest(news(state, **more))
+    assert section_text(section(news(state, **more))) == expected
 
-    assert section_text(message.sections[0]) == expected
+
+@pytest.mark.parametrize(
+    ("state", "came", "later", "expected"),
+    [
+        ("verified", 0.0, (), ["Nothing crosses racks any more (83% before): verified."]),
+        (
+            "missed",
+            0.83,
+            (),
+            ["83% crosses racks as before (at most 5% was promised): missed."],
+        ),
+        (
+            "missed",
+            0.0,
+            (check(48_123),),
+            [
+                "Nothing crosses racks any more (83% before).",
+                "Lag after 1 h: 300 (0 to 900) predicted, 48,000 came.",
+            ],
+        ),
+    ],
+)
+def test_what_became_of_racks_is_told_as_one_would_say_it(
+    state: str, came: float, later: tuple[AdviceCheck, ...], expected: list[str]
+) -> None:
+    """How much crosses now and before, and that this decided, where it did."""
+    band = {"measure": "cross_rack_share", "unit": "share", "low": 0.0, "expected": 0.0}
+    across = check(came, after_seconds=0, high=0.05, **band)
+    found = news(state, checks=(across, *later))
+    assert found.advice.course
+    (uptake,) = found.advice.course.uptakes
+    course = replace(found.advice.course, uptakes=(replace(uptake, crossed=0.83),))
+    told_lines = section(replace(found, advice=replace(found.advice, course=course))).lines
+
+    assert list(told_lines[1:]) == expected
 
 
 def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
@@ -182,10 +217,10 @@ def test_what_is_the_matter_is_not_said_again_as_the_reason() -> None:
         kind=FactKind.DIAGNOSIS, measure="skewed_load", subjects=("c-0",), after=720.0, bound=600.0
     )
     why = reason("restarting_no_help", ["catching up"])
-    message = digest(news("withdrawn", facts=(why, skewed)))
+    withdrawn = section(news("withdrawn", facts=(why, skewed)))
 
-    assert section_text(message.sections[0]).splitlines()[1:] == [
-        "  What: Skewed load: c-0 gets 720/s and does 600/s.",
+    assert section_text(withdrawn).splitlines()[1:] == [
+        "  What: Skewed load: c-0 gets 720 records/s and does 600 records/s.",
         "  Why: Catching up: over too soon, or too little known, to restart anybody.",
     ]
 
@@ -286,7 +321,34 @@ def test_moves_name_members_by_what_is_short_of_them() -> None:
     ]
     message = digest(news(members=members), moves={"payments": moves})
     assert message.sections[0].code[:3] == (
-        "t-0: orders-0 -> b /h1",
-        "t-1: b /h1 -> b /h2",
+        "t-0: orders-0 -> b at h1",
+        "t-1: b at h1 -> b at h2",
         "t-2: (nobody) -> orders-0",
     )
+
+
+def test_the_run_is_linked() -> None:
+    """Who wants to know more finds the run that says it, where there is one."""
+    address = "https://airflow.example.com/runs/1"
+    assert digest(news(), link=address).link == address
+    assert plain_text(digest(news(), link=address)).endswith(f"-- run: {address}")
+    assert digest(news()).link is None
+
+
+def test_a_withdrawal_says_nothing_twice() -> None:
+    """Where the diagnosis is all the reason there is, it is said once; where there is none, that is said."""
+    only = (Fact(kind=FactKind.DIAGNOSIS, measure="unreadable", quote="no answer"),)
+    metrics = group_metrics("payments", diagnosis=Diagnosis.UNKNOWN, diagnosis_reason="no answer")
+    told = digest(news("withdrawn", facts=only, reason="no answer", metrics=metrics))
+    assert [line for line in told.sections[0].lines if "no answer" in line] == [
+        "What: Unknown: no answer."
+    ]
+    bare = news("withdrawn", facts=None, reason=None, metrics=None)
+    assert "Why: no reason was stored." in plain_text(digest(bare))
+
+
+def test_no_line_of_a_message_comes_twice() -> None:
+    """What the summary takes from the first group is not said again below it."""
+    lines = plain_text(digest(news(), news("withdrawn", "other"))).splitlines()
+    spoken = [line.strip() for line in lines if line.strip()]
+    assert not [line for line in spoken[2:] if f". {line}" in spoken[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +21,8 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
     IncidentKind.UNREACHABLE: {
         "since": SINCE,
         "failures": 5,
+        "runs": 3,
+        "link": "https://airflow.example/dags/snapshot_offsets/runs/r/tasks/take_snapshot",
         "newest_finished_at": (NOW - timedelta(minutes=30)).isoformat(),
         "error": "No broker of b1:9092 answered. Check the address.",
     },
@@ -29,12 +32,22 @@ FACTS: dict[IncidentKind, dict[str, Any]] = {
         "newest_finished_at": SINCE,
         "newest_snapshot_id": "test-1",
     },
+    IncidentKind.PARTIAL: {
+        "since": SINCE,
+        "snapshot_id": "test-2",
+        "snapshots": 2,
+        "problems": ["broker 2 did not answer"],
+        "left_out": 3,
+    },
     IncidentKind.REJECTED: {"since": SINCE, "snapshot_id": "test-1", "error": "no brokers"},
+    IncidentKind.UNWATCHED: {"since": SINCE, "snapshot_id": "test-1"},
     IncidentKind.STUCK: {"since": SINCE, "snapshot_id": "test-1", "snapshots": 3},
     IncidentKind.STEP_FAILED: {
         "since": SINCE,
         "steps": [{"step": "advise", "failures": 4, "since": SINCE, "error": "disk full"}],
     },
+    IncidentKind.HISTORY_AWAY: {"since": SINCE, "error": "no", "hit": ["advise"], "runs": 2},
+    IncidentKind.CONFIG_REFUSED: {"since": SINCE, "error": "no", "hit": ["watch"], "runs": 1},
     IncidentKind.UNSENT: {
         "since": SINCE,
         "alerts": 2,
@@ -65,7 +78,9 @@ def test_every_kind_says_what_since_when_and_what_to_do(kind: IncidentKind) -> N
     text = plain_text(message)
     assert message.kind is MessageKind.INCIDENT_OPENED
     assert message.title.startswith("test: ")
-    assert {"What", "How bad", "What to do"} <= {s.heading for s in message.sections}
+    assert {"How bad", "What to do"} <= {s.heading for s in message.sections}
+    lines = text.splitlines()
+    assert len({line for line in lines if line}) == len([line for line in lines if line])
     assert all(line for section in message.sections for line in section.lines)
     if kind is not IncidentKind.REJECTED:
         assert "since 2026-03-01 08:35:00 UTC (25 min)" in text
@@ -85,10 +100,27 @@ def test_every_kind_says_that_it_is_over_and_how_long_it_was(kind: IncidentKind)
 def test_an_unreachable_cluster_quotes_the_error_and_counts_the_attempts() -> None:
     """The reader sees what the last attempt said and how many there were."""
     text = plain_text(opening_message(incident(IncidentKind.UNREACHABLE)))
-    assert "5 attempts in a row" in text
+    assert "5 attempts in a row, of 3 runs" in text
     assert "No broker of b1:9092 answered. Check the address." in text
     assert "The last good snapshot was read 2026-03-01 08:30:00 UTC." in text
     assert "evenkeel doctor" in text
+
+
+def test_a_partial_snapshot_says_what_could_not_be_read() -> None:
+    """What is listed, and how much more there is."""
+    text = plain_text(opening_message(incident(IncidentKind.PARTIAL)))
+    assert "Broker 2 did not answer." in text
+    assert "And 3 more problems." in text
+
+
+def test_a_failed_step_is_linked() -> None:
+    """The message leads to the task that failed last, where one is known."""
+    unreachable = opening_message(incident(IncidentKind.UNREACHABLE))
+    assert unreachable.link == FACTS[IncidentKind.UNREACHABLE]["link"]
+    assert opening_message(incident(IncidentKind.STUCK)).link is None
+    facts = FACTS[IncidentKind.UNREACHABLE] | {"link": "/dags/d/runs/r/tasks/t"}
+    hostless = replace(incident(IncidentKind.UNREACHABLE), facts=facts)
+    assert opening_message(hostless).link is None
 
 
 def test_a_cluster_that_was_never_read_is_called_so() -> None:

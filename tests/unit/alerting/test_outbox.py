@@ -6,18 +6,23 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from threading import Event
 from typing import Any
 
 import pytest
 
-from evenkeel.engine.alerting.outbox import DeliveryReport, deliver, queue_advice, queue_incidents
-from evenkeel.engine.config import ClusterSettings, Policy, Rule, Settings
-from evenkeel.engine.errors import HistoryError, NotifierError
+from evenkeel.engine.alerting.outbox import LEASE, DeliveryReport, deliver
+from evenkeel.engine.alerting.queueing import queue_advice, queue_incidents
+from evenkeel.engine.config import ClusterSettings, MaintenanceWindow, Policy, Rule, Settings
+from evenkeel.engine.errors import ChannelClosed, HistoryError, NotDelivered, NotifierError
+from evenkeel.engine.message import AlertMessage
 from evenkeel.engine.model import Move
-from evenkeel.engine.ports import ClusterFacts, FailingStep
-from evenkeel.engine.records import AlertState
+from evenkeel.engine.ports import ClusterFacts, Delivered, FailingStep
+from evenkeel.engine.records import AlertState, SilenceKind
+from tests.helpers.incidents import course, posting, row
 from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.outbox import CLUSTER, NOW, advice, refusal, take
+from tests.helpers.silenced import silence
 
 
 def settings(*rules: Rule, clusters: tuple[str, ...] = (CLUSTER,)) -> Settings:
@@ -187,7 +192,7 @@ def test_all_are_tried_before_a_failure_is_raised(history: FaredHistory) -> None
         "#dead": "pending",
         "#kafka": "sent",
     }
-    assert slack.tried == [a.key for a in history.tables.alerts]
+    assert sorted(slack.tried) == [a.key for a in history.tables.alerts]
     failed = next(a for a in history.tables.alerts if a.state == "pending")
     assert "channel_not_found" in (failed.last_error or "")
 
@@ -215,9 +220,9 @@ def test_a_fault_of_ours_in_one_message_keeps_no_other_back(history: FaredHistor
 def test_an_alert_under_way_elsewhere_is_left_alone(history: FaredHistory) -> None:
     """Two processes that deliver at the same time do not both send one alert."""
     queue_advice(history, settings(), take(history, "s1", advice("a")))
-    assert history.claim_alert(history.tables.alerts[0], timedelta(minutes=10))
     slack = MemoryNotifier()
-    assert deliver(history, slack, settings()) == DeliveryReport(busy=1)
+    with history.attempt_alert(history.tables.alerts[0], LEASE):
+        assert deliver(history, slack, settings()) == DeliveryReport(busy=1)
     assert slack.tried == []
 
 
@@ -248,6 +253,7 @@ def unreachable(error: str = "No broker answered.", failures: int = 1) -> Failin
         failing_since=NOW + timedelta(minutes=failures),
         last_failed_at=NOW + timedelta(minutes=failures),
         error=error,
+        runs=2,
     )
 
 
@@ -264,20 +270,50 @@ def later(minutes: float) -> datetime:
 def test_an_unreachable_cluster_is_told_once_and_once_when_it_is_back(
     history: FaredHistory,
 ) -> None:
-    """However often one looks: one message when it goes, one in its thread when it is back."""
+    """However often one looks: one message when it goes, which says that it is back, as its thread does."""
     slack = MemoryNotifier()
     queued = []
     for minutes, steps in ((1, [unreachable()]), (5, [unreachable(failures=3)]), (9, []), (12, [])):
         watched(history, *steps)
         queued.append(look(history, minutes))
         deliver(history, slack, settings())
-    assert queued == [1, 0, 1, 0]
-    assert [m.title for _, _, m in slack.sent] == [
-        "test: the cluster cannot be read",
-        "test: the cluster can be read again",
-    ]
+    assert queued == [1, 0, 2, 0]
+    assert [m.title for _, _, m in slack.sent] == ["test: the cluster can be read again"] * 2
     assert slack.threads == [None, "1"]
+    assert slack.broadcasts == [False, True]
+    assert slack.changes == [("1", "incident 1 closed")]
     assert history.tables.incidents[0].closed_at == later(9)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, [0, 0, 1]),
+        ({"cluster": "te*"}, [0, 0, 1]),
+        ({"cluster": "eu"}, [1, 0, 0]),
+        ({"groups": "orders-*"}, [1, 0, 0]),
+        ({"kind": SilenceKind.ACK}, [1, 0, 0]),
+    ],
+)
+def test_planned_work_on_a_cluster_wakes_nobody(
+    history: FaredHistory, given: dict[str, Any], told: list[int]
+) -> None:
+    """Who silences all its groups expects that it cannot be read; what outlasts that is told, with its beginning."""
+    span = {"groups": "*", "starts_at": NOW, "ends_at": later(9)}
+    history.add_silence(silence(**span | given))
+    watched(history, unreachable())
+    assert [look(history, minutes) for minutes in (1, 8, 9)] == told
+    [incident] = history.tables.incidents
+    assert incident.began_at == later(1)
+
+
+def test_maintenance_of_a_cluster_wakes_nobody_but_for_our_own_steps(history: FaredHistory) -> None:
+    """That a step of ours fails has nothing to do with it."""
+    window = MaintenanceWindow(**{"from": NOW, "until": later(60), "reason": "upgrade"})
+    planned = settings().model_copy(update={"maintenance": (window,)})
+    watched(history, unreachable(), replace(unreachable(), step="advise"))
+    assert queue_incidents(history, planned, later(20)) == 1
+    assert [one.kind for one in history.tables.incidents] == ["step failed"]
 
 
 def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: FaredHistory) -> None:
@@ -307,11 +343,13 @@ def test_an_opening_never_sent_gives_way_to_its_end(history: FaredHistory) -> No
 
 def test_a_second_incident_of_the_kind_is_told_again(history: FaredHistory) -> None:
     """Being down again after being back is new."""
+    slack = MemoryNotifier()
     for minutes, steps in enumerate(([unreachable()], [], [unreachable()], [])):
         watched(history, *steps)
         look(history, minutes)
-    assert len(history.tables.alerts) == 4
-    assert len({alert.key for alert in history.tables.alerts}) == 4
+        deliver(history, slack, settings())
+    assert slack.threads == [None, "1", None, "3"]
+    assert len({alert.key for alert in history.tables.alerts}) == 6
 
 
 def test_late_and_stuck_are_told(history: FaredHistory) -> None:
@@ -335,7 +373,16 @@ def test_unsent_alerts_are_an_incident_without_a_message_into_the_dead_channel(
     assert look(history, 20) == 0
     assert [i.kind for i in history.tables.incidents] == ["alerts unsent"]
     watched(history, newest_finished_at=later(19))
-    assert look(history, 21) == 1
+    look(history, 21)
+    [told] = history.messages()
+    assert told.title == "test: alerts arrive again"
+
+
+def test_who_is_called_for_all_groups_is_called_for_their_pipeline(history: FaredHistory) -> None:
+    """A rule for all groups says who; the end calls nobody."""
+    watched(history, unreachable())
+    queue_incidents(history, settings(Rule(groups="*", mention="@here")), later(1))
+    assert [message.mention for message in history.messages()] == ["@here"]
 
 
 def test_incidents_go_to_the_channel_of_the_whole_cluster(history: FaredHistory) -> None:
@@ -352,5 +399,219 @@ def test_a_cluster_taken_out_of_the_configuration_closes_its_incidents(
     """What is no longer watched is not left open for ever."""
     watched(history, unreachable())
     look(history, 1)
-    assert queue_incidents(history, settings(clusters=()), later(2)) == 1
+    assert queue_incidents(history, settings(clusters=()), later(2)) == 2
     assert history.messages()[-1].title == "test: no longer watched"
+
+
+def tell(history: FaredHistory, *what: str, **known: Any) -> None:
+    """Queue what is told of a group's incident."""
+    for each in what:
+        history.enqueue_alert(posting(each, **known), cluster=CLUSTER)
+
+
+def titles(slack: MemoryNotifier) -> list[str]:
+    """What stands in the channel, in the order in which it was posted."""
+    return [message.title.partition(": ")[2] for _, _, message in slack.sent]
+
+
+def test_an_incident_is_one_message_that_changes_and_its_thread(history: FaredHistory) -> None:
+    """Opened, worse, resolved: one message with two lines in its thread, the last of them seen in the channel."""
+    slack = MemoryNotifier()
+    tell(history, "opened")
+    deliver(history, slack, settings())
+    tell(history, "worse 1", "worse 1 thread")
+    assert deliver(history, slack, settings()) == DeliveryReport(sent=2)
+    assert titles(slack) == ["worse 1", "worse 1 thread"]
+    tell(history, "resolved")
+    tell(history, "resolved thread", broadcast=True)
+    deliver(history, slack, settings())
+    assert titles(slack) == ["resolved", "worse 1 thread", "resolved thread"]
+    assert slack.threads == [None, "1", "1"]
+    assert slack.broadcasts == [False, False, True]
+    assert deliver(history, slack, settings()) == DeliveryReport()
+
+
+def test_what_was_posted_in_the_same_call_is_changed_and_answered(history: FaredHistory) -> None:
+    """An opening that may have arrived is delivered first; what is about it finds it at once."""
+    tell(history, "opened")
+    history.mark_alert_failed(history.tables.alerts[0], "HTTP status 500")
+    tell(history, "worse 1", "worse 1 thread")
+    slack = MemoryNotifier()
+    assert deliver(history, slack, settings()) == DeliveryReport(sent=3)
+    assert titles(slack) == ["worse 1", "worse 1 thread"]
+    assert slack.threads == [None, "1"]
+
+
+def test_what_is_about_a_message_waits_for_it(history: FaredHistory) -> None:
+    """As long as that does not arrive neither change nor line is tried; other messages are."""
+    tell(history, "opened")
+    history.mark_alert_failed(history.tables.alerts[0], "HTTP status 500")
+    tell(history, "worse 1", "worse 1 thread")
+    tell(history, "opened", group="other")
+    slack = Refusing("orders-app: opened")
+    with pytest.raises(NotifierError, match="1 of 2 alerts"):
+        deliver(history, slack, settings())
+    assert [message.title for _, _, message in slack.sent] == ["other: opened"]
+    assert deliver(history, MemoryNotifier(), settings()).sent == 3
+
+
+class Refusing(MemoryNotifier):
+    """A notifier that refuses one title."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.title = title
+
+    def send(
+        self,
+        message: AlertMessage,
+        *,
+        channel: str,
+        key: str,
+        thread: str | None = None,
+        broadcast: bool = False,
+    ) -> Delivered:
+        """Keep the message, unless it is that one."""
+        if message.title == self.title:
+            raise refusal()
+        return super().send(message, channel=channel, key=key, thread=thread, broadcast=broadcast)
+
+
+def test_what_is_about_a_message_waits_while_another_process_sends_that(
+    history: FaredHistory,
+) -> None:
+    """Nobody knows yet where it will stand."""
+    tell(history, "opened")
+    slack = MemoryNotifier()
+    with history.attempt_alert(history.tables.alerts[0], LEASE):
+        tell(history, "worse 1", "worse 1 thread")
+        assert deliver(history, slack, settings()) == DeliveryReport(busy=1, waiting=2)
+    assert slack.tried == []
+
+
+def test_a_deleted_message_is_posted_anew_and_answered_there(history: FaredHistory) -> None:
+    """Somebody tidied up: the change stands in the channel, and what follows finds it."""
+    slack = MemoryNotifier()
+    tell(history, "opened")
+    deliver(history, slack, settings())
+    slack.gone.add("1")
+    tell(history, "worse 1", "worse 1 thread")
+    deliver(history, slack, settings())
+    tell(history, "resolved", "resolved thread")
+    deliver(history, slack, settings())
+    assert titles(slack) == ["opened", "resolved", "worse 1 thread", "resolved thread"]
+    assert slack.threads == [None, None, "2", "2"]
+
+
+def test_a_message_that_cannot_be_read_gives_way(history: FaredHistory) -> None:
+    """Another version wrote it: nobody has it, so nothing waits for it."""
+    tell(history, "opened")
+    history.tables.alerts[0] = replace(history.tables.alerts[0], message={"kind": "poem"})
+    with pytest.raises(NotifierError, match="cannot be read"):
+        deliver(history, MemoryNotifier(), settings())
+    tell(history, "worse 1")
+    slack = MemoryNotifier()
+    assert deliver(history, slack, settings()) == DeliveryReport(sent=1)
+    assert titles(slack) == ["worse 1"]
+
+
+def test_a_dead_channel_does_not_hold_the_others_up(history: FaredHistory) -> None:
+    """While one channel does not answer, another gets its message."""
+    rules = settings(Rule(groups="a", channel="#dead"))
+    queue_advice(history, rules, take(history, "s1", advice("a"), advice("b")))
+    slack = Hanging()
+    assert deliver(history, slack, rules) == DeliveryReport(sent=2)
+    assert [channel for channel, _, _ in slack.sent] == ["#kafka", "#dead"]
+
+
+class Hanging(MemoryNotifier):
+    """A notifier whose channel #dead answers after another has its message."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others_done = Event()
+
+    def send(
+        self,
+        message: AlertMessage,
+        *,
+        channel: str,
+        key: str,
+        thread: str | None = None,
+        broadcast: bool = False,
+    ) -> Delivered:
+        """Wait in the dead channel for the other one."""
+        if channel == "#dead":
+            assert self.others_done.wait(20)
+        delivered = super().send(message, channel=channel, key=key)
+        self.others_done.set()
+        return delivered
+
+
+def test_a_channel_that_takes_its_time_to_fail_is_left_for_the_next_call(
+    history: FaredHistory,
+) -> None:
+    """Three alerts into a channel that needs 20 seconds to say no: the third is not tried, and waits unharmed."""
+    for group in "abc":
+        tell(history, "opened", group=group)
+    now = iter(range(0, 1000, 20))
+    dead = MemoryNotifier({"#kafka": refusal()})
+    with pytest.raises(NotifierError, match="2 of 2 alerts"):
+        deliver(history, dead, settings(), clock=lambda: float(next(now)))
+    assert [alert.attempts for alert in history.tables.alerts] == [1, 1, 0]
+    assert deliver(history, MemoryNotifier(), settings()) == DeliveryReport(sent=3)
+
+
+def test_an_incident_of_a_group_is_not_closed_with_the_pipelines(history: FaredHistory) -> None:
+    """A pipeline that fares well says nothing about the groups of its cluster; one that nobody watches ends them."""
+    incident = row(course())
+    shown = [replace(incident, cluster="test")]
+    assert history.store_watch("test", "s1", NOW, [course()], shown, [], before=None)
+    watched(history)
+    assert look(history, 1) == 0
+    assert [each.closed_at for each in history.tables.incidents] == [None]
+    assert queue_incidents(history, settings(clusters=()), later(2)) == 2
+    assert [each.closed_at for each in history.tables.incidents] == [later(2)]
+
+
+def test_an_incident_goes_on_where_it_stands_when_its_channel_is_renamed(
+    history: FaredHistory,
+) -> None:
+    """Its message is changed and answered there; nothing of it comes to the default channel."""
+    slack = MemoryNotifier()
+    tell(history, "opened", channel="#before")
+    deliver(history, slack, settings(Rule(channel="#before")))
+    tell(history, "resolved", "resolved thread", channel="#before")
+    deliver(history, slack, settings(Rule(channel="#after")))
+    assert [channel for channel, _, _ in slack.sent] == ["#before", "#before"]
+    assert titles(slack) == ["resolved", "resolved thread"]
+    assert slack.threads == [None, "1"]
+
+
+def test_an_incident_whose_old_channel_is_closed_goes_on_in_the_default_one(
+    history: FaredHistory,
+) -> None:
+    """One message, and what answers it in its thread."""
+    slack = MemoryNotifier()
+    tell(history, "opened", channel="#before")
+    deliver(history, slack, settings(Rule(channel="#before")))
+    slack.refusing["#before"] = ChannelClosed("is_archived")
+    tell(history, "resolved", "resolved thread", channel="#before")
+    deliver(history, slack, settings())
+    assert [channel for channel, _, _ in slack.sent[1:]] == ["#kafka", "#kafka"]
+    assert titles(slack) == ["opened", "resolved", "resolved thread"]
+    assert slack.threads == [None, None, "2"]
+
+
+def test_a_moment_of_trouble_moves_no_incident(history: FaredHistory) -> None:
+    """What could not be delivered to the old channel is tried there again."""
+    slack = MemoryNotifier()
+    tell(history, "opened", channel="#before")
+    deliver(history, slack, settings(Rule(channel="#before")))
+    slack.refusing["#before"] = NotDelivered("ratelimited")
+    tell(history, "resolved", channel="#before")
+    with pytest.raises(NotifierError):
+        deliver(history, slack, settings())
+    del slack.refusing["#before"]
+    assert deliver(history, slack, settings()).sent == 1
+    assert titles(slack) == ["resolved"]

@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from evenkeel.engine.alerting.policy import (
-    IncidentKind,
-    can_be_told,
-    changes,
-    findings,
-    new_advice,
-)
+from evenkeel.engine.alerting.advice_news import new_advice
+from evenkeel.engine.alerting.outbox import deliver
+from evenkeel.engine.alerting.policy import IncidentKind, can_be_told, changes, findings
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import Announcement, NewsKind
 from evenkeel.engine.model import Diagnosis, Verdict
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ScoredAdvice
 from evenkeel.engine.records import IncidentRow
+from evenkeel.engine.text import one_line
+from tests.helpers.incidents import posting
+from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.outbox import CLUSTER, NOW, advice, forecast, group_metrics
 
 LATE_AFTER = timedelta(minutes=15)
@@ -27,6 +28,7 @@ WELL = ClusterFacts(
     watched_since=NOW - timedelta(days=1),
     newest_snapshot_id="test-1",
     newest_finished_at=NOW - timedelta(minutes=4),
+    whole_snapshots=2,
 )
 
 
@@ -66,7 +68,7 @@ STATES = ["proposed", "confirmed", "withdrawn", "taken up", "verified", "missed"
         ),
         ("withdrawn", {"confirmed": "switch"}),
         ("taken up", {"confirmed": "switch", "verified": "verified", "missed": "missed"}),
-        ("verified", {"confirmed": "switch"}),
+        ("verified", {"confirmed": "switch", "missed": "missed"}),
         ("missed", {"confirmed": "switch"}),
     ],
 )
@@ -74,11 +76,22 @@ def test_the_state_of_an_advice_is_told_where_it_is_news(
     before: str | None, expected: dict[str, str]
 ) -> None:
     """A switch first, what follows only after it, nothing twice; what is proposed or expired never."""
-    found = {state: news(advice("g", state), told(before)) for state in STATES}
+    last = told(before, at=NOW - timedelta(minutes=50))
+    found = {state: _news_at_once(advice("g", state), last) for state in STATES}
 
     assert {state: kind for state, [(kind, _)] in ((s, n) for s, n in found.items() if n)} == (
         expected
     )
+
+
+def _news_at_once(row: ScoredAdvice, before: dict[str, Announcement]) -> list[tuple[str, str]]:
+    """The same without a pause."""
+    return [(n.kind, n.strategy) for n in new_advice([row], before, NOW, lambda _: timedelta())]
+
+
+def test_what_was_verified_is_missed_only_if_it_is_still_the_same() -> None:
+    """A switch that was never told, taken up later and missed, is not what was told to be verified."""
+    assert news(advice("g", "missed"), told("verified", at=NOW - 2 * DAY)) == []
 
 
 def test_another_strategy_is_another_switch() -> None:
@@ -151,17 +164,37 @@ def test_news_come_worst_first() -> None:
     assert [n.group_id for n in ordered] == ["worst", "a", "b", "unknown", "g"]
 
 
-def failing(step: str, minutes: float = 6, *, skipped: bool = False) -> FailingStep:
-    """A step that has failed for some minutes."""
+def failing(
+    step: str,
+    minutes: float = 6,
+    *,
+    skipped: bool = False,
+    runs: int = 2,
+    error: str = "No broker answered.",
+) -> FailingStep:
+    """A step that has failed for some minutes, in so many runs."""
     since = NOW - timedelta(minutes=minutes)
     return FailingStep(
         step=step,
         failures=2,
         failing_since=since,
         last_failed_at=NOW,
-        error="No broker answered.",
+        error=error,
         skipped=skipped,
+        runs=runs,
     )
+
+
+def undelivered() -> str:
+    """What a step says that could not deliver."""
+    history, dead = MemoryHistory(), NotifierError("Slack did not answer.")
+    history.enqueue_alert(posting(), cluster=CLUSTER)
+    with pytest.raises(NotifierError) as raised:
+        deliver(history, MemoryNotifier({posting().channel: dead}), Settings())
+    return one_line(raised.value)
+
+
+WAITING = {"unsent": 1, "oldest_unsent_at": NOW - timedelta(minutes=6)}
 
 
 def found(**more: Any) -> list[IncidentKind]:
@@ -183,6 +216,8 @@ def test_a_well_cluster_has_no_findings() -> None:
     ("facts", "expected"),
     [
         ({"failing": (failing("take_snapshot", 0.1),)}, [IncidentKind.UNREACHABLE]),
+        ({"failing": (failing("take_snapshot", 15, runs=1),)}, []),
+        ({"failing": (failing("take_snapshot", 15.1, runs=1),)}, [IncidentKind.UNREACHABLE]),
         ({"failing": (failing("take_snapshot", skipped=True),)}, []),
         ({"newest_finished_at": ago(15)}, []),
         ({"newest_finished_at": ago(15.1)}, [IncidentKind.LATE]),
@@ -195,11 +230,16 @@ def test_a_well_cluster_has_no_findings() -> None:
         ({"failing": (failing("advise"),)}, [IncidentKind.STEP_FAILED]),
         ({"failing": (failing("advise", 4),)}, []),
         ({"failing": (failing("alert"),)}, [IncidentKind.STEP_FAILED]),
-        ({"failing": (failing("alert"),), "unsent": 1, "oldest_unsent_at": ago(6)}, []),
+        ({"failing": (failing("watch_groups"),), **WAITING}, [IncidentKind.STEP_FAILED]),
+        ({"failing": (failing("alert", error=undelivered()),), **WAITING}, []),
+        ({"failing": (failing("watch", runs=1),)}, []),
+        ({"failing": (failing("watch", 15.1, runs=1),)}, [IncidentKind.STEP_FAILED]),
         ({"unsent": 1, "oldest_unsent_at": ago(15.1)}, [IncidentKind.UNSENT]),
     ],
     ids=[
-        "unreachable at once",
+        "unreachable in two runs",
+        "two tries of one run",
+        "one run for too long",
         "skipped because one still runs",
         "exactly on time",
         "late",
@@ -212,7 +252,10 @@ def test_a_well_cluster_has_no_findings() -> None:
         "a step fails",
         "a step may still repair itself",
         "telling fails for its own reasons",
+        "telling fails for its own reasons while alerts wait",
         "telling fails because alerts wait",
+        "telling failed once, and another step has told it since",
+        "telling failed once and was not tried again",
         "alerts unsent",
     ],
 )
@@ -247,6 +290,21 @@ def test_an_incident_opens_stays_and_closes() -> None:
     assert (over.opened, over.kept, list(over.closed)) == ((), (), known)
 
 
+def test_partial_snapshots_are_told_after_two_and_over_after_two_whole_ones() -> None:
+    """One partial snapshot is none, and one whole snapshot between is no end."""
+    problems = tuple(f"broker {n} did not answer" for n in range(7))
+    one = replace(WELL, partial_snapshots=1, partial_since=ago(4), whole_snapshots=1)
+    assert changes([one], [], LATE_AFTER, NOW).opened == ()
+    two = replace(one, partial_snapshots=2, whole_snapshots=0, partial_problems=problems)
+    [opened] = changes([two], [], LATE_AFTER, NOW).opened
+    assert opened.kind is IncidentKind.PARTIAL
+    assert (opened.facts["problems"], opened.facts["left_out"]) == (list(problems[:5]), 2)
+    known = [incident("snapshots partial")]
+    again = replace(WELL, partial_snapshots=0, partial_since=None, whole_snapshots=1)
+    assert changes([again], known, LATE_AFTER, NOW).closed == ()
+    assert list(changes([WELL], known, LATE_AFTER, NOW).closed) == known
+
+
 def test_an_unreachable_cluster_is_not_also_told_late() -> None:
     """One trouble is told once, by its cause; lateness that was already told stays open until it ends."""
     down = replace(WELL, failing=(failing("take_snapshot"),), newest_finished_at=ago(60))
@@ -255,6 +313,51 @@ def test_an_unreachable_cluster_is_not_also_told_late() -> None:
     ]
     late = changes([down], [incident("snapshot late")], LATE_AFTER, NOW)
     assert [one.kind for one, _ in late.kept] == ["snapshot late"]
+
+
+def test_groups_that_nobody_looks_at_are_told() -> None:
+    """A task that is killed notes nothing; one that notes its failure is told by that."""
+    dead = replace(WELL, unwatched_since=ago(16))
+    [told] = findings(dead, LATE_AFTER, NOW)
+    assert (told.kind, told.facts["since"]) == (IncidentKind.UNWATCHED, ago(16).isoformat())
+    assert findings(replace(dead, unwatched_since=ago(15)), LATE_AFTER, NOW) == []
+    failed = findings(replace(dead, failing=(failing("watch_groups"),)), LATE_AFTER, NOW)
+    assert IncidentKind.UNWATCHED not in [each.kind for each in failed]
+
+
+def test_a_run_that_is_skipped_proves_no_cluster_reachable() -> None:
+    """What is open stays open, alone, until a snapshot is taken."""
+    step = replace(failing("take_snapshot"), skipped=True)
+    busy = replace(WELL, failing=(step,), newest_finished_at=ago(60))
+    known = [incident("cluster unreachable")]
+    result = changes([busy], known, LATE_AFTER, NOW)
+    assert (result.opened, result.closed) == ((), ())
+    assert list(changes([WELL], known, LATE_AFTER, NOW).closed) == known
+    # of a cluster that was not called unreachable it says nothing
+    assert [f.kind for f in changes([busy], [], LATE_AFTER, NOW).opened] == [IncidentKind.LATE]
+
+
+@pytest.mark.parametrize("minutes", [0, 15])
+def test_what_waited_for_the_end_of_an_outage_is_told_when_it_waits_on(minutes: float) -> None:
+    """The first runs after it put it right; what was open before stays open."""
+    facts = replace(
+        WELL,
+        newest_finished_at=NOW - timedelta(minutes=20),
+        oldest_unadvised_at=NOW - timedelta(minutes=20),
+        oldest_unsent_at=NOW - timedelta(minutes=20),
+        unsent=1,
+        outage_until=NOW,
+    )
+    now = NOW + timedelta(minutes=minutes)
+    assert changes([facts], [], LATE_AFTER, now).opened == ()
+    late = changes([facts], [], LATE_AFTER, now + timedelta(seconds=1))
+    assert bool(late.opened) is (minutes == 15)
+    before = IncidentRow(
+        cluster=CLUSTER, kind="snapshot late", severity="critical", opened_at=NOW, last_seen_at=NOW
+    )
+    assert [kept.kind for kept, _ in changes([facts], [before], LATE_AFTER, now).kept] == [
+        "snapshot late"
+    ]
 
 
 def test_one_cluster_does_not_speak_for_another() -> None:

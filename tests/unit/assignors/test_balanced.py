@@ -91,7 +91,10 @@ def test_it_keeps_its_promises(group):
     assert list(CHECKS[Promise.EVEN_GROUP](Balanced(), group)) == []
 
 
-@settings(times(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    times(6),
+    suppress_health_check=[*times(6).suppress_health_check, HealthCheck.function_scoped_fixture],
+)
 @given(small(), st.sampled_from([0, 1, 30, 1_000]))
 def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, group, work):
     """Counts stay exact; each floor the proof names is one; what is called exact is the optimum."""

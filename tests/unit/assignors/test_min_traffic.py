@@ -17,6 +17,8 @@ from evenkeel.engine.scoring import Judge
 from tests.helpers.facts import why_of
 from tests.helpers.owned import owned
 from tests.helpers.racked_groups import racked_groups
+from tests.helpers.snapshots import group, make_snapshot, member, topic
+from tests.helpers.snapshots import groups as groups_of
 from tests.helpers.strategies import groups
 
 RACKS = {"c0": "a", "c1": "b", "c2": "c"}
@@ -134,11 +136,14 @@ def test_a_missing_rack_makes_it_infeasible():
 
 
 def test_it_is_a_yardstick_on_every_group():
-    """Classic or KIP-848, nobody can deploy it; what is missing is said."""
-    told = feasibility(spec({}, {}), "min_traffic", MinTraffic.deployment, None)  # type: ignore[arg-type]
+    """Classic or KIP-848, nobody can deploy it unless its members follow plans; what is missing is said."""
+    for kind in ("classic", "consumer"):
+        row = group("g", members=[member("a", ["t"], {"t": [0]})], group_type=kind)
+        (made,) = groups_of(make_snapshot(topics=[topic("t", 1)], groups=[row]))
+        told = feasibility(made, "min_traffic", MinTraffic.deployment, None)
 
-    assert (MinTraffic.deployment, told.feasibility) == (
-        Deployment.YARDSTICK,
-        Feasibility.YARDSTICK,
-    )
-    assert why_of(told) == "no setting or class brings it to a consumer group"
+        assert (MinTraffic.deployment, told.feasibility) == (
+            Deployment.YARDSTICK,
+            Feasibility.YARDSTICK,
+        )
+        assert why_of(told) == "no setting or class brings it to a consumer group"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -27,8 +29,8 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run the command in an empty folder, without any setting of the environment."""
-    for name in ("CONFIG", "LAKE", "DATABASE_URL", "SLACK_TOKEN", "HOME", "DEBUG", "CLUSTERS"):
-        monkeypatch.delenv(f"EVENKEEL_{name}", raising=False)
+    for name in filter(re.compile("EVENKEEL_[A-Z_]+").fullmatch, list(os.environ)):
+        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("evenkeel.engine.assignors._included", {})
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.fluid import EVERY, SITUATIONS, Group, record, simulate
+from tests.helpers.fluid.plan import Follow, at
+from tests.helpers.fluid.situations.common import rack_group
 
 RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
 
@@ -29,7 +31,7 @@ def test_an_object_per_event_in_the_order_of_time(run):
         "group": "slow-member",
         "diagnosis": "slow member",
         "subjects": ["slow-member-3"],
-        "text": "slow-member-3 does 0.58/s, its peers 2/s; 2/s arrives",
+        "text": "slow-member-3 does 0.58 records/s, its peers 2 records/s; 2 records/s arrive",
     }
     forecast = next(e for e in events if e["event"] == "forecast")
     assert [*forecast] == [
@@ -42,7 +44,7 @@ def test_a_table_of_changes(run):
     """Group by group, and below it how forecasts came out."""
     result = run("backtest", "--from", RECORDING, "--group", "slow-*")
 
-    assert "slow-member-3 does 0.58/s" in result.stdout
+    assert "slow-member-3 does 0.58 records/s" in result.stdout
     assert "no forecast came due" in result.output
 
 
@@ -94,8 +96,18 @@ def skewed(tmp_path_factory) -> str:
 def test_a_message_is_an_event_with_its_text(run, skewed):
     """When it would have been told, to whom, what kind it is, and word by word what it says."""
     lines = run("backtest", "--from", skewed, "--json").stdout.splitlines()
-    [message] = [e for e in map(json.loads, lines) if e["event"] == "message"]
+    opened, *_, message = [e for e in map(json.loads, lines) if e["event"] == "message"]
 
+    assert opened.pop("text").startswith("[!] skewed-load (fluid): ")
+    assert opened == {
+        "event": "message",
+        "at": "2026-03-02T01:15:00+00:00",
+        "cluster": "fluid",
+        "group": "skewed-load",
+        "groups": ["skewed-load"],
+        "kind": "opened",
+        "causes": ["behind its objective"],
+    }
     assert message.pop("text").startswith("skewed-load: switch to roundrobin\n  What: Skewed load")
     assert message == {
         "event": "message",
@@ -106,12 +118,46 @@ def test_a_message_is_an_event_with_its_text(run, skewed):
     }
 
 
+@pytest.fixture(scope="module")
+def follower(tmp_path_factory) -> str:
+    """A recording of a group whose members follow plans; until one is made, all it reads is in other racks."""
+    crossing = tuple(partition % 3 for partition in range(12))
+    home = tuple((partition + 2) % 3 for partition in range(12))
+    group = rack_group("racks-by-plan", 2000, 1000)
+    group = replace(
+        group,
+        strategy="evenkeel-plan",
+        lists=("evenkeel-plan",),
+        deal=crossing,
+        events=(Follow(at=at(30), owners=home, by="min_traffic"),),
+    )
+    path = tmp_path_factory.mktemp("followed") / "followed.evenkeel"
+    record(path, simulate([group], 45))
+    return str(path)
+
+
+def test_a_group_that_follows_plans_is_advised_one_and_held_to_it(run, follower, tmp_path):
+    """Told to follow a plan while all crosses racks; it does, and the snapshot that shows it verifies it."""
+    policy = 'policy = {deployment = ["plan"], message_seconds = 0}'
+    (tmp_path / "evenkeel.toml").write_text(f'[[rules]]\ngroups = "*"\n{policy}\n')
+    lines = run("backtest", "--from", follower, "--json").stdout.splitlines()
+    messages = [e for e in map(json.loads, lines) if e["event"] == "message"]
+    assert [message["kind"] for message in messages] == ["switch", "verified"]
+    told, verified = (message["text"] for message in messages)
+    assert told.startswith("racks-by-plan: switch to min_traffic")
+    assert "cross-rack share 100% -> 0%" in told
+    assert "`evenkeel plan GROUP --strategy " in told
+    assert "min_traffic did what was predicted" in verified
+    assert "Nothing crosses racks any more (100% before): verified." in verified
+
+
 def test_messages_stand_beside_the_diagnoses(run, skewed, tmp_path):
     """In the table by their headline, in the picture by a line at their time."""
     file = tmp_path / "backtest.svg"
     result = run("backtest", "--from", skewed, "--plot", str(file), env={"COLUMNS": "240"})
 
     assert "skewed-load: switch to roundrobin" in result.stdout
+    assert "<!-- opened -->" in file.read_text(encoding="utf-8")
     assert "<!-- switch -->" in file.read_text(encoding="utf-8")
 
 

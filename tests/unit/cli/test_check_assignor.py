@@ -163,7 +163,7 @@ def test_what_the_class_prints_is_no_part_of_the_output(run, monkeypatch):
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("Weighted", "'Weighted' does not name a class. Write module:Class or path/to/file.py:Class."),
+        ("Weighted", "there is no strategy 'Weighted'. There are live, range, "),
         ("nowhere.at_all:Weighted", "there is no module 'nowhere'"),
         ("nowhere.py:Weighted", "there is no file nowhere.py"),
         (f"{WEIGHTED}:Wighted", "has no Wighted; it has Weighted."),

@@ -82,7 +82,8 @@ def test_the_last_lines_of_the_demo_are_two_variables_that_work_elsewhere(
     """`doctor` finds the same configuration and database by them in another folder."""
     state = json.loads((demo.parent / "state.json").read_text())
     login = {"airflow_url": "http://a", "airflow_user": "u", "airflow_password": "p"}
-    lines = report.ways(Demo(demo.parent), state | login | {"bootstrap": "127.0.0.1:1"})
+    others = {"bootstrap": "127.0.0.1:1", "reader_url": "postgresql://r", "example_url": "e"}
+    lines = report.ways(Demo(demo.parent), state | login | others)
     exports = [line.partition("export ")[2] for line in lines.splitlines() if "export " in line]
     for name, _, value in (export.partition("=") for export in exports):
         monkeypatch.setenv(name, value.strip("'"))

@@ -10,7 +10,9 @@ from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
 from evenkeel.engine.adapters.kafka.health import HealthCheck
 from evenkeel.engine.adapters.slack import check
+from evenkeel.engine.adapters.webhook import check as pagers
 from evenkeel.engine.cli import checks
+from evenkeel.engine.cli.checks import machine
 from evenkeel.engine.errors import ClusterUnreachable, HistoryUnreachable, NotifierError
 from evenkeel.engine.facts import finding
 from tests.unit.cli.conftest import objects
@@ -37,6 +39,7 @@ def healthy(monkeypatch):
         "findings": [found("brokers"), found("racks"), found("groups"), found("topics")],
         "pending": [],
         "who": "keel in example",
+        "heartbeat": "it answers",
     }
 
     def ask(what):
@@ -56,6 +59,8 @@ def healthy(monkeypatch):
     monkeypatch.setattr(wiring, "cluster", cluster)
     monkeypatch.setattr(postgres, "pending", ask("pending"))
     monkeypatch.setattr(check, "who_am_i", ask("who"))
+    monkeypatch.setattr(pagers, "host_of_heartbeat", ask("heartbeat"))
+    monkeypatch.setenv("EVENKEEL_HEARTBEAT_URL", "https://hc.test/hunter2")
     monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://me:hunter2@db/history")
     monkeypatch.setenv("EVENKEEL_SLACK_TOKEN", "xoxb-secret")
     monkeypatch.setenv("EVENKEEL_CLUSTERS", '{"prod": {"bootstrap": "kafka:9092"}}')
@@ -86,6 +91,7 @@ def test_everything_that_is_needed_is_tried(run, healthy):
         "lake",
         "history",
         "slack",
+        "heartbeat",
     ]
     assert "hunter2" not in result.output
     assert "xoxb" not in result.output
@@ -101,6 +107,7 @@ def test_everything_that_is_needed_is_tried(run, healthy):
         ({"pending": HistoryUnreachable("down.", fix="Start it.")}, "history", "FAIL"),
         ({"who": NotifierError("no.", fix="Get a token.")}, "slack", "FAIL"),
         ({"who": ZeroDivisionError("x")}, "slack", "FAIL"),
+        ({"heartbeat": NotifierError("gone.", fix="Start it.")}, "heartbeat", "FAIL"),
     ],
 )
 def test_what_is_wrong_stands_beside_its_fix(run, healthy, broken, name, outcome):
@@ -129,7 +136,7 @@ def test_the_first_problem_stands_behind_what_was_seen(run, healthy):
 def test_what_is_not_set_up_is_a_warning(run):
     """Without cluster, database and token nothing fails; each line says how to set it up."""
     rows = {row["name"]: row for row in objects(run("doctor", "--json"))}
-    for name in ("kafka", "history", "slack"):
+    for name in ("kafka", "history", "slack", "heartbeat"):
         assert rows[name]["outcome"] == "WARN"
         assert rows[name]["fix"]
 
@@ -193,12 +200,12 @@ def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypa
     """What it has is said, or the one line of what it lacks; local mode has no such line."""
     monkeypatch.setenv("EVENKEEL_SPARK_MASTER", "spark://h:7077")
     monkeypatch.setattr(
-        checks.subprocess, "run", preflight(0, "application app-1\n2 executors\nthe end\n")
+        machine.subprocess, "run", preflight(0, "application app-1\n2 executors\nthe end\n")
     )
     (row,) = [r for r in objects(run("doctor", "--json")) if r["name"] == "spark cluster"]
     assert ("OK", "application app-1 2 executors") == (row["outcome"], row["found"])
     lacking = preflight(2, "x\n", "Java says\na Spark worker (w) lacks a module. Pack.\n")
-    monkeypatch.setattr(checks.subprocess, "run", lacking)
+    monkeypatch.setattr(machine.subprocess, "run", lacking)
     result = run("doctor")
     assert 1 == result.exit_code
     assert "FAIL  spark cluster" in result.stdout
@@ -210,7 +217,7 @@ def test_a_spark_cluster_is_tried_where_one_is_configured(run, healthy, monkeypa
 def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkeypatch, tmp_path):
     """It is asked as a cluster is; no Java is looked for, and not even silence makes its URL known."""
     monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://h/;token=hush")
-    monkeypatch.setattr(checks.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
+    monkeypatch.setattr(machine.subprocess, "run", preflight(0, "server sc://h\n2 tasks\n"))
     rows = {r["name"]: r for r in objects(run("doctor", "--json"))}
     assert ("OK", "server sc://h 2 tasks") == (
         rows["spark cluster"]["outcome"],
@@ -220,9 +227,23 @@ def test_a_spark_connect_server_is_tried_and_its_token_kept(run, healthy, monkey
     assert "OK" == JAVA().outcome
 
     def silent(*_, **__):
-        raise checks.subprocess.TimeoutExpired("x", 1)
+        raise machine.subprocess.TimeoutExpired("x", 1)
 
-    monkeypatch.setattr(checks.subprocess, "run", silent)
+    monkeypatch.setattr(machine.subprocess, "run", silent)
     said = run("doctor").stdout
     assert "the Spark Connect server did not answer within" in " ".join(said.split())
     assert "hush" not in said
+
+
+def test_a_variable_that_nobody_reads_is_told_with_the_key_that_is_near(run, monkeypatch):
+    """A slip in its name would pass in silence; variables of other names are none of our business."""
+    for name in ("EVENKEEL_WEBHOOK", "EVENKEEL_USER", "EVENKEEL_LOOKBACK", "WEBHOOK"):
+        monkeypatch.setenv(name, "3")
+    told = [each for each in objects(run("doctor", "--json")) if each["name"] == "environment"]
+    assert [(each["outcome"], each["found"], each["fix"]) for each in told] == [
+        (
+            "WARN",
+            "nobody reads EVENKEEL_WEBHOOK.",
+            "Call it EVENKEEL_WEBHOOKS if that is meant.",
+        )
+    ]

@@ -131,7 +131,7 @@ def test_json_has_one_object_for_a_group_without_a_partition(run, mixed):
 
 
 def test_members_of_one_client_id_are_told_apart(run, tmp_path):
-    """By host, and where that is shared too, by the end of their member ids."""
+    """By host, and where that is shared too, by number."""
     held = wiring.scratch()
     ids = [
         ("a-1", "a", "/h1"),
@@ -149,7 +149,7 @@ def test_members_of_one_client_id_are_told_apart(run, tmp_path):
     shown = [
         line.split("no commit  ")[-1] for line in run("lag", "--from", "rec").stdout.splitlines()
     ]
-    assert shown[2:7] == ["a", "b /h1 ..1f2e3d4c", "b /h1 ..5b6a7980", "c /1", "c /2"]
+    assert shown[2:7] == ["a", "b at h1 #1", "b at h1 #2", "c at 1", "c at 2"]
 
 
 def test_only_unreadable_groups_is_nothing_found(run, recording):

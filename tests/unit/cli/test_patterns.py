@@ -16,6 +16,7 @@ VERBS = (
     ("diff", None),
     ("tasks", None),
     ("frontier", None),
+    ("whatif", None),
 )
 
 
@@ -48,6 +49,7 @@ def test_a_name_that_is_nearly_there_is_offered(run, verb, option):
         ("diff", None, "s*", ["slow-member", "static-members"]),
         ("tasks", None, "streams-*", ["streams-classic", "streams-kip1071"]),
         ("frontier", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
+        ("whatif", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
     ],
 )
 def test_a_pattern_means_every_group_that_matches(run, verb, option, pattern, groups):

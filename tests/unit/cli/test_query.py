@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -11,8 +13,9 @@ from evenkeel import sql
 from evenkeel.engine import wiring
 from evenkeel.engine.adapters import postgres
 from evenkeel.engine.cli.database import place
+from evenkeel.engine.cli.views import query_picture
 from evenkeel.engine.errors import HistoryUnreachable
-from evenkeel.engine.records import MemberMetrics, blank
+from evenkeel.engine.records import MemberMetrics, blank, columns_of_query
 from tests.unit.cli.conftest import objects
 
 URL = "postgresql://keel:hunter2@db.example.com:5433/history"
@@ -153,8 +156,8 @@ def test_people_see_short_names_of_members(run, history):
     lines = run("query", "advised_moves", "--param", "group=g").stdout.splitlines()
     assert [line.split() for line in lines[:3]] == [
         ["Topic", "Part.", "From", "To"],
-        ["t", "1234", "app", "/h1", "-"],
-        ["t", "1234", "gone-1", "app", "/h2"],
+        ["t", "1234", "app", "at", "h1", "-"],
+        ["t", "1234", "gone-1", "app", "at", "h2"],
     ]
     for form in ("--json", "--csv"):
         assert old in run("query", "advised_moves", "--param", "group=g", form).stdout
@@ -184,6 +187,14 @@ def test_parameters_go_to_the_query(run, history):
     assert history.asked == [("scoreboard", {"group": "a=b", "cluster": "prod"})]
 
 
+def test_a_moment_without_a_time_zone_is_utc(run, history):
+    """Whatever the time zone of the database's session."""
+    run("query", "churn", "--param", "until=2026-03-01 12:00")
+    run("query", "churn", "--param", "until=2026-03-01T12:00+01:00")
+    asked = [given["until"] for _, given in history.asked]
+    assert asked == ["2026-03-01T12:00:00+00:00", "2026-03-01T12:00:00+01:00"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -200,6 +211,7 @@ def test_parameters_go_to_the_query(run, history):
             "hours=abc is not a number from 0 to 1,000,000 (double",
         ),
         (["churn", "--param", "hours=inf"], "Write for example --param hours=24."),
+        (["churn", "--param", "until=tomorrow"], "until=tomorrow is no moment in ISO form"),
         (["groups", "--json", "--csv"], "--json and --csv exclude each other"),
         (["groups", "--param", "nonsense=1"], "has no parameter 'nonsense' (it has cluster"),
         (["groups", "--param", "cluster"], "is not KEY=VALUE"),
@@ -277,7 +289,7 @@ def test_migrate_says_what_it_applied(run, monkeypatch):
     """A line per migration, or that there is nothing to do; a dry run applies nothing."""
     waiting, applied = ["0001_history", "0002_more"], []
 
-    def migrate(url):
+    def migrate(url, tell):
         applied.extend(waiting)
         names, waiting[:] = list(waiting), []
         return names
@@ -310,3 +322,117 @@ def test_a_strange_address_is_named_without_failing(url):
 def test_an_address_that_is_none_is_not_repeated(url):
     """What stands where in a malformed address nobody knows: any part of it may be the password."""
     assert place(url) == "an address that cannot be read"
+
+
+LAGS = tuple(
+    {
+        "cluster": "prod",
+        "group_id": group,
+        "taken_at": datetime(2026, 3, 1, hour, tzinfo=UTC),
+        "total_lag": lag,
+        "time_lag_seconds": None if lag is None else lag / 10,
+    }
+    for group, lags in (("a$b$", (7, None, 9)), ("_b", (80_000, 70_000, None)))
+    for hour, lag in enumerate(lags)
+)
+
+
+@pytest.fixture
+def picture(run, history, tmp_path):
+    """Draws rows of lag_history, and returns the words of the picture."""
+
+    def draw(rows):
+        history.rows = rows
+        file = tmp_path / "lag.svg"
+        result = run("query", "lag_history", "--param", "group=a", "--plot", str(file))
+        assert result.exit_code == 0, result.output
+        assert f"drawn: {file}" in result.stderr
+        return re.findall(r"<!-- (.*?) -->", file.read_text(encoding="utf-8"))
+
+    return draw
+
+
+def test_a_picture_has_the_question_its_time_and_units(picture):
+    """Whatever groups are called; what all lines share stands in the title, what is unknown is said to be a gap."""
+    words = picture(LAGS)
+    assert "How did the lag of a group develop?" in words
+    assert "prod; 2026-03-01 00:00:00 UTC to 2026-03-01 02:00:00 UTC; gap: unknown" in words
+    assert {"Lag (offsets)", "Time lag (h)", "time (UTC)", "a$b$", " _b"} <= set(words)
+
+
+def test_a_picture_of_one_group_names_it_in_its_title(picture):
+    """A legend of one line says nothing more."""
+    words = picture(LAGS[:1])
+    span = "prod · a$b$; 2026-03-01 00:00:00 UTC to 2026-03-01 00:00:00 UTC"
+    assert span in words
+    assert words.count("a$b$") == 0
+
+
+def test_the_highest_lines_are_drawn_and_the_others_counted(picture):
+    """Twelve can be told apart."""
+    rows = [LAGS[0] | {"group_id": f"group-{n:02}", "total_lag": n} for n in range(20)]
+    words = picture(rows)
+    assert any(word.endswith("; the highest 12 of 20 lines") for word in words)
+    assert {word for word in words if word.startswith("group-")} == {
+        f"group-{n:02}" for n in range(8, 20)
+    }
+
+
+def test_the_unknown_is_a_gap_in_a_line():
+    """Neither 0 nor a straight line between its neighbours; nor is there a height without end."""
+    assert query_picture.heights(LAGS[:3], "total_lag") == [7, 9]
+    plot = sql.queries()["lag_history"].plot
+    lines = query_picture.lines_of(plot, LAGS)
+    assert list(lines) == [("prod", "_b"), ("prod", "a$b$")]
+    figure = query_picture.figure_of("lag_history", "How?", plot, LAGS)
+    heights = [list(line.get_ydata()) for line in figure.axes[0].get_lines()]
+    assert [[math.isnan(y) for y in one] for one in heights] == [
+        [False, False, True],
+        [False, True, False],
+    ]
+
+
+def test_a_time_without_rows_is_a_gap_too():
+    """While nobody looked nothing is known: no line leads across; one that comes a little late is joined."""
+    at = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (0, 1, 2, 4, 5, 9, 10)]
+    rows = [{"at": moment, "lag": 1} for moment in at]
+    moments, values = query_picture.course(rows, "at", "lag")
+    assert [moment.hour for moment in moments] == [0, 1, 2, 4, 5, 6, 9, 10]
+    assert [math.isnan(value) for value in values] == [False] * 5 + [True] + [False] * 2
+    assert query_picture.course(rows[:1], "at", "lag") == ([at[0]], [1])
+
+
+def test_the_highest_value_is_not_at_the_edge():
+    """Whatever the distance of all of them from 0, which is always seen."""
+    rows = [row | {"total_lag": 1_000_000 + n} for n, row in enumerate(LAGS[:3])]
+    figure = query_picture.figure_of("lag_history", "How?", sql.queries()["lag_history"].plot, rows)
+    low, high = figure.axes[0].get_ylim()
+    assert low == 0
+    assert high > 1_040_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["groups", "--plot", "x.png"], "query groups has no plot. Leave --plot out; those that"),
+        (["lag_history", "--plot", "x.txt"], "--plot x.txt is no picture"),
+        (["--plot", "x.png"], "--plot needs a query"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_anything_is_asked(run, history, arguments, told):
+    """With the queries that can."""
+    result = run("query", *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert history.asked == []
+
+
+def test_a_plot_is_of_columns_that_its_query_has():
+    """Numbers over a moment; a line per name."""
+    plots = {name: each.plot for name, each in sql.queries().items() if each.plot}
+    assert {"lag_history", "advice_age"} <= plots.keys()
+    for name, plot in plots.items():
+        declared = columns_of_query(name)
+        assert declared[plot.over].kind is datetime
+        assert {declared[value].kind for value in plot.values} <= {int, float}
+        assert set(plot.lines) <= declared.keys()

@@ -28,7 +28,7 @@ def told():
     [
         ("balanced", "stay", None, "nothing to gain"),
         ("slow-member", "stay", None, "slow member: no other assignment mends that"),
-        ("hot-partition", "stay", None, "4/s arrives in sensors-0"),
+        ("hot-partition", "stay", None, "4 records/s arrive in sensors-0"),
         ("skewed-load", "stay", "roundrobin", "lag in an hour"),
         ("racks-ignored", "stay", None, "nothing to gain: uniform, range-server are no better"),
         ("racks-avoidable", "stay", "sticky", "to be confirmed: won in 4 of the last 4"),
@@ -44,7 +44,7 @@ def told():
             None,
             "nothing to gain: none, min_traffic, balance_subtopology",
         ),
-        ("streams-kip1071", "stay", None, "no strategy that it could deploy"),
+        ("streams-kip1071", "stay", None, "nothing to gain: sticky-tasks-server is no better"),
     ],
 )
 def test_each_group_is_told_what_it_is_there_to_show(told, group, verdict, strategy, words):

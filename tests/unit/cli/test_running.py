@@ -57,6 +57,12 @@ def test_every_kind_of_failure_has_its_documented_exit_code(run, monkeypatch, pr
     assert not result.stdout
 
 
+def test_who_names_a_group_as_an_argument_reads_how_it_is_named(run):
+    """Where groups are an option."""
+    assert "Groups are named with --group." in run("lag", "orders-app").stderr
+    assert "--group." not in run("migrate", "orders-app").stderr
+
+
 def test_an_expected_error_is_one_line_with_its_fix(run, monkeypatch):
     """Message and fix, on standard error, nothing else."""
     monkeypatch.setattr(wiring, "recorded", failing(InputError("it is broken.", fix="Mend it.")))
@@ -117,7 +123,7 @@ def test_a_wrong_configuration_is_named_by_key(run, tmp_path, recording):
     (tmp_path / "evenkeel.toml").write_text("lookback = 'many'\n")
     result = run("advise", "--from", recording)
     assert result.exit_code == 2
-    assert "evenkeel.toml: lookback:" in result.stderr
+    assert "in evenkeel.toml: line 1, lookback:" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 

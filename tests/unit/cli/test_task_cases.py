@@ -186,7 +186,7 @@ def test_an_initial_assignment_must_name_each_task_once(initial, said):
     [
         (["strategy"], "range", "strategy: there is no task strategy 'range'. Name one of none,"),
         (["strategy"], 3, "strategy: Input should be a valid string"),
-        (["assignor"], "sticky", "assignor: 'sticky' is not emulated."),
+        (["assignor"], "lazy", "assignor: 'lazy' is not emulated."),
         (["clients"], ..., "clients: Field required"),
         (["clients"], [], "there are 2 tasks and no client"),
         (["clients", 0, "process_id"], "c0", "process id 'c0' is no UUID."),
@@ -219,3 +219,68 @@ def test_cases_of_both_kinds_may_stand_in_one_input():
     lines = [json.loads(line) for line in answer_lines([json.dumps(CASE), json.dumps(group)])]
 
     assert [sorted(line)[0] for line in lines] == ["active", "assignment"]
+
+
+def test_the_public_sticky_assignor_is_asked_by_either_name():
+    """As the assignor of a case, with any rack strategy, or as its strategy; at its own costs."""
+    by_assignor, by_name = CASE | {"assignor": "sticky"}, CASE | {"strategy": "sticky-tasks"}
+
+    assert answer(by_assignor) == answer(by_name)
+    assert answer(by_name)["probing"] is False
+    assert read_tasks(ApplicationCase.model_validate(by_name))[1].costs == Costs(
+        traffic=1, non_overlap=10
+    )
+    assert answer(by_name, settled=True)["rounds"] == 1
+    assert answer(by_name, repeat=1)["milliseconds"] >= 0
+
+
+def test_the_order_of_standbys_can_be_told():
+    """Each task with changelogs once, else it is an error."""
+    case = CASE | {"strategy": "sticky-tasks", "config": {"num_standby_replicas": 1}}
+
+    assert answer(case | {"standby_order": ["0_1", "0_0"]})["standby"]
+    assert "standby_order: " in _error(case | {"standby_order": ["0_1"]})
+    assert "standby_order: " in _error(case | {"standby_order": ["0_1", "0_7"]})
+
+
+SERVER = CASE | {
+    "strategy": "sticky-tasks-server",
+    "clients": [],
+    "members": [
+        {"id": "m0", "process_id": P0, "previous_active": ["0_1"]},
+        {"id": "m1", "process_id": P1, "previous_active": ["0_0"]},
+    ],
+    "config": {"num_standby_replicas": 1},
+}
+
+
+def test_the_brokers_assignor_answers_by_client_and_by_member():
+    """Members keep what they have; clients need not be listed."""
+    assert answer(SERVER) == {
+        "id": "one",
+        "active": {P0: ["0_1"], P1: ["0_0"]},
+        "standby": {P0: ["0_0"], P1: ["0_1"]},
+        "members": {
+            "m0": {"active": ["0_1"], "standby": ["0_0"]},
+            "m1": {"active": ["0_0"], "standby": ["0_1"]},
+        },
+    }
+    assert answer(SERVER, settled=True)["rounds"] == 1
+    assert answer(SERVER, repeat=1)["milliseconds"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        (None, "members: sticky-tasks-server gives tasks to members"),
+        ([], "there are 2 tasks and no member"),
+        ([SERVER["members"][0]] * 2, "members: a member is listed twice."),
+        (
+            [SERVER["members"][0] | {"previous_standby": ["9_9"]}],
+            "members: m0 names task '9_9', which is not among the 2 tasks.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_members_is_said(members, said):
+    """None, nobody, twice, or with a task there is none of."""
+    assert said in _error(SERVER | {"members": members})

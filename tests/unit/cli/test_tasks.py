@@ -124,16 +124,15 @@ changelogs = {"0" = [], "1" = ["app-counts-changelog"]}
     assert _line(result, "balance_subtopology")[1] == "*"
 
 
-def test_a_kip_1071_group_runs_none_of_them(shown):
-    """No star; it is said what the strategies are there for."""
+def test_a_kip_1071_group_runs_what_its_broker_has(shown):
+    """The star is there; it is said what the other strategies are there for."""
     result = shown(kip_1071=True)
 
     assert result.exit_code == 0
-    assert "A KIP-1071 group: the broker assigns its tasks, the strategies are yardsticks." in (
-        result.stdout
-    )
-    assert " *" not in result.stdout
-    assert "*: the strategy it runs" not in result.stdout
+    assert "the broker assigns its tasks, the other strategies are yardsticks." in result.stdout
+    assert _line(result, "sticky-tasks-server")[1] == "*"
+    assert result.stdout.count(" *") == 1
+    assert "the broker looks at no rack" in result.stdout
 
 
 def test_unknown_racks_are_question_marks(shown):
@@ -252,11 +251,11 @@ def test_json_tells_the_same(shown):
 
 
 def test_json_says_null_where_nothing_is_known(shown):
-    """A client without rack, a task that runs nowhere, and no strategy of a KIP-1071 group."""
+    """A client without rack, and a task that runs nowhere; a KIP-1071 group runs its broker's strategy."""
     threads = [Thread(1, "1_0", "1_1"), Thread(2, rack="b")]
     (told,) = objects(shown(threads, {"1": Sub(2, [STORE])}, "--json", kip_1071=True))
 
-    assert told["strategy"] is None
+    assert told["strategy"] == "sticky-tasks-server"
     assert told["clients"][0]["rack"] is None
     runs, idle = (task["placements"]["now"] for task in told["tasks"])
     assert (runs["active"], runs["cross_rack_partitions"]) == (ONE, None)
@@ -297,7 +296,8 @@ def test_a_rebalancing_application_is_not_shown(shown, kip_1071):
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        "evenkeel: the tasks of group app cannot be shown: rebalancing (PreparingRebalance).\n"
+        "evenkeel: the tasks of group app cannot be shown: rebalancing (PreparingRebalance). "
+        "Ask again once it is Stable.\n"
     )
 
 
@@ -326,10 +326,12 @@ def test_the_object_is_one_line_of_json(shown):
     assert json.loads(result.stdout)["group"] == "app"
 
 
-def test_of_a_task_assignor_that_is_not_emulated_only_the_present_is_shown(shown):
-    """No strategy has a row or a column, and the lines below say why."""
+def test_the_sticky_assignor_is_shown_where_it_is_configured(shown):
+    """It has the star; strategies of the other assignor have neither row nor column."""
     result = shown(toml='[[rules]]\ngroups = "app"\nstreams = {task_assignor = "sticky"}\n')
 
     assert result.exit_code == 0
+    assert _line(result, "sticky-tasks")[1] == "*"
     assert "min_traffic" not in result.stdout
-    assert "the sticky task assignor is not emulated: no strategy is replayed" in result.stdout
+    assert "Cost: 1 for each source partition" in result.stdout
+    assert "deals standbys in an order of its own each time" in result.stdout

@@ -43,6 +43,8 @@ VERBS = (
     ["advise", "--from", RECORDING, "--group", "racks-avoidable"],
     ["tasks", "streams-classic", "--from", RECORDING],
     ["frontier", "racks-avoidable", "--from", RECORDING],
+    ["whatif", "skewed-load", "--from", RECORDING, "--members", "+2", "--strategy", "range"],
+    ["whatif", "skewed-load", "--from", RECORDING, "--strategy", "min_traffic"],
     ["elect", "--from", RECORDING, "--assignors", "range,cooperative-sticky"],
     ["elect", "--member", "c1=range,cooperative-sticky", "--member", "c2=range"],
     ["diff", "keeps-rebalancing", "--from", RECORDING, "--since", "5"],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from airflow.sdk import Connection
 
+from evenkeel.dags import connections as airflow_connections
 from evenkeel.dags.connections import environment, from_connections
 from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ConfigError
@@ -17,8 +19,8 @@ pytestmark = pytest.mark.airflow
 
 
 def settings(**connections: Connection) -> Settings:
-    """The settings that these connections give, for the clusters eu and us."""
-    found, refused = from_connections(connections.get, ["eu", "us"])
+    """The settings that these connections give, for the clusters eu and us and the webhook oncall."""
+    found, refused = from_connections(connections.get, ["eu", "us"], ["oncall"])
     return load(connections=found, refused=refused)
 
 
@@ -186,6 +188,46 @@ def test_a_slack_connection_gives_token_channel_and_address() -> None:
     assert found.slack_base_url == "http://localhost:1/api/"
 
 
+def test_a_slack_connection_may_hold_an_incoming_webhook() -> None:
+    """A password that is an address is one, and no token."""
+    made = Connection(conn_id="s", conn_type="slackwebhook", password="https://hooks.test/T/B/x")
+    found = settings(evenkeel_slack=made)
+    assert found.slack_token is None
+    assert found.slack_webhook_url is not None
+    assert found.slack_webhook_url.get_secret_value() == "https://hooks.test/T/B/x"
+
+
+ADDRESSES = [
+    ({"password": "R0UT1NG"}, None, "R0UT1NG"),
+    ({"host": "am", "port": 9093}, "http://am:9093", None),
+    ({"host": "am", "schema": "https", "password": "t0ken"}, "https://am", "t0ken"),
+    ({"host": "am", "login": "me", "password": "p@ss"}, "http://me:p%40ss@am", None),
+    ({"host": "https://mimir/alertmanager", "port": 8443}, "https://mimir:8443/alertmanager", None),
+    ({"password": "https://u:p@am/x"}, "https://u:p@am/x", None),
+]
+
+
+@pytest.mark.parametrize(("connection", "url", "key"), ADDRESSES)
+def test_a_webhook_connection_gives_address_and_key(
+    configure_us: Callable[[str], None], connection: dict[str, Any], url: str, key: str
+) -> None:
+    """`evenkeel_webhook_<name>` adds its secrets to what the file says of the webhook, and shows none of them."""
+    configure_us('bootstrap = "b:1"\n[webhooks.oncall]\nformat = "alertmanager"')
+    made = Connection(conn_id="w", conn_type="http", **connection)
+    found = settings(evenkeel_webhook_oncall=made).webhooks["oncall"]
+    secrets = [secret and secret.get_secret_value() for secret in (found.url, found.key)]
+    assert secrets == [url, key]
+    assert not any(secret in repr(found) for secret in secrets if secret)
+
+
+def test_a_heartbeat_connection_gives_its_address() -> None:
+    """It is the password, so that Airflow shows it nobody."""
+    made = Connection(conn_id="h", conn_type="http", password="https://hc.test/uuid-{cluster}")
+    found = settings(evenkeel_heartbeat=made).heartbeat_url
+    assert found is not None
+    assert found.get_secret_value() == "https://hc.test/uuid-{cluster}"
+
+
 def test_the_environment_beats_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable wins over the connection of the same meaning."""
     monkeypatch.setenv("EVENKEEL_SLACK_CHANNEL", "#mine")
@@ -204,3 +246,43 @@ def test_a_program_gets_no_secret_that_it_does_not_need() -> None:
         "EVENKEEL_CLUSTERS": '{"eu": {"bootstrap": "a:9092"}}',
         "EVENKEEL_DATABASE_URL": "postgresql://app@db/",
     }
+
+
+@pytest.mark.parametrize(
+    ("base_url", "address"),
+    [
+        ("https://host", "https://host/plugin/evenkeel/evenkeel"),
+        ("https://host/airflow/", "https://host/airflow/plugin/evenkeel/airflow/evenkeel"),
+        ("/airflow", None),
+        (None, None),
+    ],
+)
+def test_the_pages_are_where_airflow_is(
+    base_url: str | None, address: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Airflow's own address, if it is told one, says where the pages in its navigation are."""
+    monkeypatch.delenv("AIRFLOW__API__BASE_URL", raising=False)
+    if base_url is not None:
+        monkeypatch.setenv("AIRFLOW__API__BASE_URL", base_url)
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(empty(tmp_path)))
+    monkeypatch.setattr(airflow_connections, "_connection", lambda name: None)
+    assert airflow_connections.settings().report_url == address
+
+
+def test_the_pages_are_where_the_configuration_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An address in the file wins over Airflow's own."""
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://internal")
+    file = empty(tmp_path)
+    file.write_text('report_url = "https://outside/evenkeel"\n')
+    monkeypatch.setenv("EVENKEEL_CONFIG", str(file))
+    monkeypatch.setattr(airflow_connections, "_connection", lambda name: None)
+    assert airflow_connections.settings().report_url == "https://outside/evenkeel"
+
+
+def empty(folder: Path) -> Path:
+    """A configuration that says nothing."""
+    file = folder / "evenkeel.toml"
+    file.touch()
+    return file

@@ -30,12 +30,13 @@ def test_no_dag_file_has_an_import_error(loaded: dict[str, Any]) -> None:
 
 
 def test_each_dag_has_its_own_file(loaded: dict[str, Any]) -> None:
-    """There are exactly these four DAGs, each in the file of its name."""
+    """There are exactly these five DAGs, each in the file of its name."""
     assert {dag_id: dag["file"] for dag_id, dag in loaded["dags"].items()} == {
         "snapshot_offsets": "snapshot_offsets.py",
         "advise_assignments": "advise_assignments.py",
         "history_upkeep": "history_upkeep.py",
         "watch_pipeline": "watch_pipeline.py",
+        "backfill_history": "backfill_history.py",
     }
 
 
@@ -71,12 +72,27 @@ def test_the_steps_run_in_their_order(loaded: dict[str, Any]) -> None:
     assert upstream == {"validate_snapshot": []} | expected
 
 
+def test_groups_are_watched_right_after_their_snapshot(loaded: dict[str, Any]) -> None:
+    """Nothing stands between the two, and the asset that starts the advice is the snapshot's own."""
+    tasks = loaded["dags"]["snapshot_offsets"]["tasks"]
+    # the name of the cluster comes from the first
+    assert {name: set(task["upstream"]) - {"list_clusters"} for name, task in tasks.items()} == {
+        "list_clusters": set(),
+        "take_snapshot": set(),
+        "watch_groups": {"take_snapshot"},
+        "heartbeat": {"watch_groups"},
+    }
+    assert {task["trigger_rule"] for task in tasks.values()} == {"all_success"}
+    assert [name for name, task in tasks.items() if task["outlets"]] == ["take_snapshot"]
+
+
 def test_a_task_is_named_as_its_step(loaded: dict[str, Any]) -> None:
     """One word names a step as task and as function."""
     from evenkeel.expectations import run
 
     tasks = {name for dag in loaded["dags"].values() for name in dag["tasks"]}
-    helpers = {"list_clusters", "find_unadvised", "advise_again"}
+    helpers = {"list_clusters", "heartbeat", "find_unadvised", "advise_again"}
+    helpers |= {"find_snapshots", "tell_changes"}
     functions = {name for name in tasks - helpers if hasattr(steps, name) or hasattr(run, name)}
     assert functions == tasks - helpers
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowException
 
-from evenkeel.dags import defaults, runtime, snapshot_offsets, turns
+from evenkeel.dags import backfill_history, defaults, runtime, snapshot_offsets, turns
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.steps.scheduled import READING_SHARE
 from tests.helpers import dagbag
@@ -60,8 +60,8 @@ def test_every_task_has_an_owner_and_is_tried_again(loaded: dict[str, Any]) -> N
 
 
 def test_every_task_is_given_up_at_last(loaded: dict[str, Any]) -> None:
-    """Each task has a timeout: ten minutes at most, but for a turn of the upkeep, which ends what it has begun then."""
-    most = {"history_upkeep.upkeep": 3600}
+    """Each task has a timeout: ten minutes at most, but for turns, which end what they have begun by then."""
+    most = {"history_upkeep.upkeep": 3600, "backfill_history.backfill": 3600}
     wrong = [
         name
         for name, task in _tasks(loaded).items()
@@ -85,16 +85,20 @@ def test_a_failed_task_says_why_in_its_last_line(caplog: pytest.LogCaptureFixtur
 
 def test_every_task_says_why_it_failed(loaded: dict[str, Any]) -> None:
     """No task has callbacks of its own in place of these."""
-    tell = defaults.tell_reason.__name__
-    assert [n for n, task in _tasks(loaded).items() if task["tells"] != [tell, tell]] == []
+    tells = [defaults.tell_failure.__name__, defaults.tell_reason.__name__]
+    assert [n for n, task in _tasks(loaded).items() if task["tells"] != tells] == []
 
 
 def test_spark_has_one_slot(loaded: dict[str, Any]) -> None:
-    """The two Spark steps wait for the pool `spark`, and the step before them, which decides what they work on."""
+    """The two Spark steps wait for the pool `spark`, the step before them, and the backfill, which all others pass."""
     found = {name for name, task in _tasks(loaded).items() if task["pool"] == "spark"}
     in_turn = {name for name, task in _tasks(loaded).items() if "InTurn" in task["weight_rule"]}
     steps = ("validate_snapshot", "compute_metrics", "propose_candidates")
-    assert in_turn == found == {f"advise_assignments.{step}" for step in steps}
+    assert in_turn == {f"advise_assignments.{step}" for step in steps}
+    assert found == in_turn | {"backfill_history.backfill"}
+    last = backfill_history.DAG.get_task("backfill")
+    assert last.priority_weight == 1 < turns.LATER
+    assert "absolute" in str(last.weight_rule).lower()
 
 
 def test_a_run_by_hand_goes_first_then_the_oldest() -> None:
@@ -136,8 +140,7 @@ def test_a_snapshot_is_taken_within_the_limit_of_its_own_task(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The task hands on when Airflow ends it; at the default schedule the default time limit of a cluster fits in."""
-    mapped: Any = snapshot_offsets.snapshot_offsets().task_dict["take_snapshot"]
-    task = mapped.unmap({"op_kwargs": {"cluster": "eu"}})
+    task: Any = snapshot_offsets.snapshot_offsets().task_dict["take_snapshot"]
     own = task.execution_timeout
     asked: list[dict[str, Any]] = []
     monkeypatch.setattr(runtime, "take_snapshot", lambda name, **more: asked.append(more) or "eu-1")
@@ -150,10 +153,19 @@ def test_a_snapshot_is_taken_within_the_limit_of_its_own_task(
     assert default <= READING_SHARE * own.total_seconds()
 
 
+def test_each_instance_is_labelled_by_its_cluster() -> None:
+    """The label finds the cluster where the task was given it: by name."""
+    tasks: Any = snapshot_offsets.snapshot_offsets().task_dict
+    for name in ("take_snapshot", "watch_groups", "heartbeat"):
+        assert tasks[name].map_index_template == "{{ task.op_kwargs['cluster'] }}"
+        assert "cluster" in tasks[name].op_kwargs
+
+
 def test_a_person_can_run_one_cluster_or_some_groups(loaded: dict[str, Any]) -> None:
     """The DAGs that are started by hand have typed parameters for it."""
     found = {dag_id: dag["params"] for dag_id, dag in loaded["dags"].items() if dag["params"]}
     assert found == {
         "snapshot_offsets": ["cluster"],
         "advise_assignments": ["groups", "snapshot_id"],
+        "backfill_history": ["candidates_every", "cluster", "from", "group", "to"],
     }

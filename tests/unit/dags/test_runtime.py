@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from airflow.sdk import Connection
@@ -22,6 +23,7 @@ from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ClusterUnreachable, ConfigError
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import take
+from tests.helpers.pages import Trouble, page_server
 from tests.helpers.snapshots import make_snapshot, topic
 
 pytestmark = pytest.mark.airflow
@@ -64,6 +66,22 @@ def test_a_step_that_went_well_is_noted(history: MemoryHistory) -> None:
     )
     assert note.error is None
     assert note.started_at <= note.finished_at
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_tries_of_a_run_have_one_place(
+    history: MemoryHistory, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    """Also where Airflow is not told its own address: else two tries of one run were taken for two runs."""
+    path = "/dags/snapshot_offsets/runs/r1/tasks/take_snapshot/mapped/0"
+    monkeypatch.setattr(runtime.conf, "has_option", lambda *key: told)
+    for number in (1, 2):
+        task = SimpleNamespace(log_url=f"http://airflow:8080{path}?try_number={number}")
+        monkeypatch.setattr(runtime, "get_current_context", lambda task=task: {"ti": task})
+        with pytest.raises(AirflowException), runtime.running("take_snapshot", cluster="demo"):
+            raise ClusterUnreachable("no broker answered.")
+    assert {run.link for run in history.tables.steps} == {("http://airflow:8080" * told) + path}
+    assert (runtime.link() is None) is not told
 
 
 def test_a_fault_of_ours_keeps_its_traceback(history: MemoryHistory) -> None:
@@ -183,8 +201,9 @@ def test_a_connection_that_makes_no_sense_is_watched_like_any_cluster(
     lake: FileLake, history: MemoryHistory, refused: str
 ) -> None:
     """Its failing step opens an incident that quotes the error and stays open while it lasts."""
-    with pytest.raises(AirflowException):
-        runtime.take_snapshot("us", run="scheduled__1", limit=timedelta(seconds=9))
+    for run in ("scheduled__1", "scheduled__2"):
+        with pytest.raises(AirflowException):
+            runtime.take_snapshot("us", run=run, limit=timedelta(seconds=9))
     runtime.watch()
     runtime.watch()
     (incident,) = history.tables.incidents
@@ -211,6 +230,19 @@ def test_a_cluster_that_does_not_answer_leaves_the_other_whole(
         assert runtime.take_snapshot("eu", run=run) in lake.snapshots("eu", limit=9)
     assert len(history.tables.snapshots) == len(lake.snapshots("eu", limit=9)) == 2
     assert [n.outcome for n in history.tables.steps] == ["failed", "ok"] * 2
+
+
+def test_a_good_run_calls_the_heartbeat_of_its_cluster(
+    history: MemoryHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one is configured; else nothing is called."""
+    runtime.heartbeat("eu")
+    beats: list[str] = []
+    listener = SimpleNamespace(beat=beats.append)
+    monkeypatch.setattr(runtime.wiring, "heartbeat", lambda settings: listener)
+    runtime.heartbeat("us")
+    assert beats == ["us"]
+    assert [run.outcome for run in history.tables.steps] == ["ok", "ok"]
 
 
 class Runs:
@@ -248,3 +280,28 @@ def test_a_failed_run_is_repeated_although_others_wait(history: MemoryHistory) -
     assert runtime.runs_to_repeat(Runs(under_way=["one", "another"])) == []
     found = runtime.runs_to_repeat(Runs("one", under_way=["another"]))
     assert [each["trigger_run_id"] for each in found] == ["again__eu-3__1"]
+
+
+def test_a_good_run_is_heard_by_who_misses_us(
+    history: MemoryHistory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its cluster's own address; one that does not answer is a warning, and the run is as good as it was."""
+    with page_server() as server:
+        told = CLUSTERS | {"heartbeat_url": f"{server.url}/a-secret-uuid-{{cluster}}"}
+        monkeypatch.setattr(runtime, "settings", lambda: load(connections=told))
+        runtime.heartbeat("eu")
+        server.pages.troubles.append(Trouble(status=404))
+        runtime.heartbeat("us")
+        assert [path for _, path in server.pages.calls] == [
+            "/a-secret-uuid-eu",
+            "/a-secret-uuid-us",
+        ]
+    assert [note.outcome for note in history.tables.steps] == ["ok", "ok"]
+    assert "the heartbeat of us" in caplog.text
+    assert "a-secret-uuid" not in caplog.text
+
+
+def test_without_an_address_nobody_is_called(history: MemoryHistory) -> None:
+    """As long as none is configured."""
+    runtime.heartbeat("eu")
+    assert [note.outcome for note in history.tables.steps] == ["ok"]

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from airflow.sdk.exceptions import AirflowException
 
 from evenkeel.dags import runtime, shared_session
 from evenkeel.dags.spark_step import SparkStep
 from evenkeel.engine.config import load
-from tests.stage.process import wait_until
+from tests.stage.process import HOME_MARKER, marked_processes, sweep, wait_until
 
 pytestmark = pytest.mark.airflow
 
@@ -70,25 +69,14 @@ def _without_services(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     monkeypatch.setattr(runtime, "_record", lambda *_: None)
     monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: [])
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv(HOME_MARKER, str(tmp_path))
     yield
-    for process in ours():
-        process.kill()
+    sweep(tmp_path, 0)
 
 
-def ours() -> list[psutil.Process]:
-    """The processes that the test has started."""
-    return [
-        each
-        for each in psutil.process_iter()
-        if PROCESS in _words(each) or "time.sleep(600)" in " ".join(_words(each))
-    ]
-
-
-def _words(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+def nothing_runs() -> bool:
+    """Whether nothing that this test has started runs any more, whatever other tests do meanwhile."""
+    return not marked_processes(Path(os.environ[HOME_MARKER]))
 
 
 def run(
@@ -111,11 +99,6 @@ def words(told: list[str], step: str) -> list[str]:
     return line.split()
 
 
-def gone() -> bool:
-    """Whether nothing of the test runs any more."""
-    return not [each for each in ours() if each.status() != psutil.STATUS_ZOMBIE]
-
-
 def test_the_second_step_has_the_session_of_the_first() -> None:
     """The same process, the same Java; each task sees its own lines, a child's too, and nothing is left at the end."""
     first, failed = run("compute_metrics", 60)
@@ -133,7 +116,7 @@ def test_the_second_step_has_the_session_of_the_first() -> None:
     assert not any(line.startswith("session of") for line in second)
     assert ["of a child" in told for told in (first, second)] == [True, True]
     assert second[-1] == "stopped"
-    wait_until(gone, 10, "the process to end")
+    wait_until(nothing_runs, 60, "the process to end")
     assert list(Path(tempfile.gettempdir()).glob("evenkeel-*/*")) == []
 
 
@@ -151,7 +134,7 @@ def test_another_run_has_a_session_of_its_own() -> None:
 def test_a_session_that_nobody_asks_for_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that ends between its steps leaves nothing behind."""
     run("compute_metrics", 0.3)
-    wait_until(gone, 10, "the process to end")
+    wait_until(nothing_runs, 60, "the process to end")
     told, failed = run("propose_candidates", 0)
     assert failed is None
     assert "session of propose_candidates" in told
@@ -162,7 +145,7 @@ def test_a_step_that_fails_ends_the_session(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("compute_metrics", "4")
     told, failed = run("compute_metrics", 60)
     assert str(failed) == "stopped"
-    wait_until(gone, 10, "the process to end")
+    wait_until(nothing_runs, 60, "the process to end")
     monkeypatch.delenv("compute_metrics")
     again, failed = run("compute_metrics", 60)
     assert failed is None
@@ -183,7 +166,7 @@ def test_killing_the_second_task_ends_the_process_of_the_first(tmp_path: Path) -
         assert waiting.pid == int(words(first, "compute_metrics")[1])
         task._group = waiting.pid
         task.on_kill()
-    wait_until(gone, 10, "the process to end")
+    wait_until(nothing_runs, 60, "the process to end")
 
 
 def test_a_folder_that_is_not_ours_alone_is_not_used() -> None:

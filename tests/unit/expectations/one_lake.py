@@ -56,8 +56,9 @@ class OneLake:
         groups: Collection[str] | None = None,
         topics: Collection[str] | None = None,
         columns: Sequence[str] | None = None,
+        coded: bool = False,
     ) -> pa.Table:
         """The rows of a dataset."""
         if dataset not in self.tables:
             raise SnapshotNotFound(f"no {dataset} of {snapshot_ids}.")
-        return picked(self.tables[dataset], groups, topics, columns)
+        return picked(self.tables[dataset], groups, topics, columns, coded=coded)

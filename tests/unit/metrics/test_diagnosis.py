@@ -51,7 +51,7 @@ def test_nobody_is_there():
     )
 
     assert diagnosis is Diagnosis.NO_MEMBERS
-    assert text == "nobody consumes its 3 partitions; 30/s arrives"
+    assert text == "nobody consumes its 3 partitions; 30 records/s arrive"
 
 
 def test_a_group_in_motion():
@@ -74,7 +74,7 @@ def test_retention_takes_what_was_not_read():
 
 
 def test_a_commit_that_was_set_to_the_end():
-    """A member that does 4/s did not read 15,400 offsets in five minutes."""
+    """A member that does 4 records/s did not read 15,400 offsets in five minutes."""
     slow = _behind(by=[7000, 7000, 7000], does=[4, 4, 4])
     diagnosis, text = _diagnosed(THREE, TENS, [*slow[:4], TENS[4]])
 
@@ -89,7 +89,7 @@ def test_a_member_none_of_whose_partitions_moves():
     )
 
     assert diagnosis is Diagnosis.SILENT_MEMBER
-    assert text == "c-0 has committed nothing for 20 min, 2 partitions; 20/s arrives there"
+    assert text == "c-0 has committed nothing for 20 min, 2 partitions; 20 records/s arrive there"
 
 
 def test_a_partition_that_stands_still_beside_others():
@@ -107,7 +107,7 @@ def test_a_member_that_does_less_than_its_peers():
     diagnosis, text = _diagnosed(THREE, TENS, _behind(by=[3000, 0, 0], does=[6, 10, 10]))
 
     assert diagnosis is Diagnosis.SLOW_MEMBER
-    assert text == "c-0 does 6/s, its peers 10/s; 10/s arrives"
+    assert text == "c-0 does 6 records/s, its peers 10 records/s; 10 records/s arrive"
 
 
 def test_a_partition_that_is_too_much_for_any_member():
@@ -116,7 +116,7 @@ def test_a_partition_that_is_too_much_for_any_member():
     diagnosis, text = _diagnosed(THREE, ends, _behind(by=[3000, 0, 0], does=[11, 10, 10]))
 
     assert diagnosis is Diagnosis.HOT_PARTITION
-    assert text == "12/s arrives in t-0, the best member does 11/s"
+    assert text == "12 records/s arrive in t-0, the best member does 11 records/s"
 
 
 def test_more_arrives_than_all_can_do():
@@ -126,7 +126,7 @@ def test_more_arrives_than_all_can_do():
     diagnosis, text = _diagnosed(members_of([0, 1], [2, 3]), ends, commits)
 
     assert diagnosis is Diagnosis.TOO_FEW_MEMBERS
-    assert text == "2 members, 3 would do; 24/s arrives, together they do 16/s"
+    assert text == "2 members, 3 would do; 24 records/s arrive, together they do 16 records/s"
 
 
 def test_more_members_are_asked_for_than_there_are():
@@ -146,7 +146,7 @@ def test_one_gets_more_than_it_can_do_though_the_total_fits():
     )
 
     assert diagnosis is Diagnosis.SKEWED_LOAD
-    assert text == "c-0 gets 20/s and does 16/s"
+    assert text == "c-0 gets 20 records/s and does 16 records/s"
 
 
 def test_a_backlog_that_shrinks():
@@ -184,11 +184,11 @@ def test_the_objective_of_a_rule_decides(objective, expected):
 
 
 def test_members_of_one_name_are_told_apart():
-    """Where two have the same client id, they are called by their member ids."""
+    """Where two have the same client id and host, they are numbered: nobody knows a member id by heart."""
     same = [{**one, "client_id": "x"} for one in THREE]
     _, text = _diagnosed(same, TENS, _behind(by=[3000, 0, 0], does=[6, 10, 10]))
 
-    assert text.startswith("c-0-id does 6/s")
+    assert text.startswith("x at 10.0.0.1 #1 does 6 records/s")
 
 
 def test_a_group_that_just_appeared_is_told_so_among_others():

@@ -225,3 +225,26 @@ def test_history_finds_a_partition_whatever_else_the_group_held_before():
     past = Past(batch_of(groups(gone)), [batch_of(groups(before))])
 
     assert past.column("committed", 0).tolist() == [5]
+
+
+def test_the_samples_of_groups_may_come_from_different_snapshots():
+    """Where one group could not be read in between, its sample is an older one than the other's."""
+
+    def batch(number, end, error=None):
+        own = [group(name, members=1, committed={"t": [end, end]}) for name in ("a", "b")]
+        snapshot = make_snapshot(number=number, topics=[topic("t", 2, end=end)], groups=own)
+        torn = change(
+            snapshot,
+            "groups",
+            lambda rows: [
+                row | {"error": error if row["group_id"] == "a" else None} for row in rows
+            ],
+        )
+        return batch_of(groups(torn))
+
+    now, newer, oldest = batch(2, 30), batch(1, 20, error="it could not be read"), batch(0, 10)
+    past = Past(now, [newer, oldest])
+
+    assert past.column("committed", 0).tolist() == [10, 10, 20, 20]
+    assert past.column("committed", 1).tolist() == [None, None, 10, 10]
+    assert past.column("end", 0).tolist() == [10, 10, 20, 20]

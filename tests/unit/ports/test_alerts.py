@@ -8,14 +8,13 @@ from typing import Any
 
 from evenkeel.engine.message import AlertMessage, Announcement, MessageKind, NewsKind, Severity
 from evenkeel.engine.model import Diagnosis
-from evenkeel.engine.ports import Delivered, History
+from evenkeel.engine.ports import Delivered, History, PendingAlert, Posting
 from evenkeel.engine.records import IncidentRow
 from tests.helpers.history_rows import FIRST, manifest
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 LEASE = timedelta(minutes=10)
-NO_LEASE = timedelta(0)
 SENT = Delivered(channel="C1", timestamp="17.5")
 
 
@@ -30,9 +29,8 @@ def enqueue(
     history: History, key: str, *told: Announcement, cluster: str = "demo", channel: str = "#kafka"
 ) -> bool:
     """Add an alert about advice."""
-    return history.enqueue_alert(
-        key, message(*told), cluster=cluster, snapshot_id=None, channel=channel
-    )
+    posting = Posting(key=key, channel=channel, message=message(*told))
+    return history.enqueue_alert(posting, cluster=cluster)
 
 
 def told(group: str, kind: NewsKind = NewsKind.SWITCH, strategy: str = "range") -> Announcement:
@@ -63,33 +61,44 @@ def test_an_alert_waits_once_under_its_key(history: History) -> None:
     """The first message of a key stays; they wait in the order in which they came."""
     taken = manifest()
     history.store_snapshot(taken)
-    assert history.enqueue_alert(
-        "b", message(told("g")), cluster="demo", snapshot_id=taken.snapshot_id, channel="#kafka"
-    )
+    posting = Posting(key="b", channel="#kafka", message=message(told("g")))
+    assert history.enqueue_alert(posting, cluster="demo", snapshot_id=taken.snapshot_id)
     assert enqueue(history, "a", channel="#team")
     assert not enqueue(history, "b")
     first, second = history.pending_alerts()
-    assert (first.key, first.channel, first.attempts, first.thread) == ("b", "#kafka", 0, None)
+    assert (first.key, first.channel, first.attempts, first.standing) == ("b", "#kafka", 0, None)
     assert (second.key, second.channel) == ("a", "#team")
     assert AlertMessage.from_json(first.message) == message(told("g"))
     assert first.alert_id < second.alert_id
 
 
-def test_an_attempt_keeps_others_away_until_it_ends_or_its_lease_does(history: History) -> None:
-    """One at a time claims an alert; after a failure it may be tried at once, after a success never."""
+def is_free(history: History, alert: PendingAlert) -> bool:
+    """Whether an attempt can be made now; it is made, and ends without a word."""
+    with history.attempt_alert(alert, LEASE) as is_ours:
+        return is_ours
+
+
+def test_an_attempt_keeps_others_away_until_it_ends(history: History) -> None:
+    """One at a time delivers an alert; after a failure it may be tried at once, after a success never."""
     enqueue(history, "a")
-    (waiting,) = history.pending_alerts()
-    assert history.claim_alert(waiting, LEASE)
-    assert not history.claim_alert(waiting, LEASE)
-    assert history.claim_alert(waiting, NO_LEASE)
-    history.mark_alert_failed(waiting, "channel_not_found")
-    (waiting,) = history.pending_alerts()
-    assert waiting.attempts == 2
+    enqueue(history, "b")
+    (waiting, other) = history.pending_alerts()
+    with history.attempt_alert(waiting, LEASE) as is_ours:
+        assert is_ours
+        assert not is_free(history, waiting)
+        assert is_free(history, other)
+    assert is_free(history, waiting)
+    with history.attempt_alert(waiting, LEASE):
+        history.mark_alert_failed(waiting, "channel_not_found")
+    (waiting, _) = history.pending_alerts()
+    assert waiting.attempts == 3
     assert history.cluster_facts(["demo"])[0].unsent_error == "channel_not_found"
-    assert history.claim_alert(waiting, LEASE)
-    history.mark_alert_sent(waiting, SENT)
-    assert history.pending_alerts() == []
-    assert not history.claim_alert(waiting, NO_LEASE)
+    with history.attempt_alert(waiting, LEASE) as is_ours:
+        assert is_ours
+        history.mark_alert_sent(waiting, SENT)
+        assert not is_free(history, waiting)
+    assert [alert.key for alert in history.pending_alerts()] == ["b"]
+    assert not is_free(history, waiting)
     assert not enqueue(history, "a")
 
 
@@ -101,7 +110,7 @@ def test_a_group_was_told_what_the_newest_alert_says(history: History) -> None:
     enqueue(history, "2", told("a", NewsKind.TAKEN_UP))
     enqueue(history, "3", told("a", strategy="fair"), cluster="other")
     other = replace(OPENED, announcements=(told("b", NewsKind.WITHDRAWN),))
-    history.open_incident(incident(), channel="#kafka", message=other)
+    history.open_incident(incident(), channels=["#kafka"], message=other)
     assert history.announced_advice("demo") == [told("a", NewsKind.TAKEN_UP), told("b")]
     assert history.announced_advice("nobody's") == []
 
@@ -111,7 +120,7 @@ def test_what_was_told_before_kinds_were_kept_is_known(history: History) -> None
     older = _Older(
         kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s"
     )
-    history.enqueue_alert("old", older, cluster="demo", snapshot_id=None, channel="#kafka")
+    history.enqueue_alert(Posting(key="old", channel="#kafka", message=older), cluster="demo")
 
     [known] = history.announced_advice("demo")
 
@@ -128,15 +137,14 @@ class _Older(AlertMessage):
 
 
 def test_one_incident_of_a_kind_is_open(history: History) -> None:
-    """Of one cluster and group; opened again it stays as it is, and adds no alert."""
-    assert history.open_incident(incident(), channel="#kafka", message=OPENED)
+    """Of one cluster; opened again it stays as it is, and adds no alert. Those of groups are not among them."""
+    assert history.open_incident(incident(), channels=["#kafka"], message=OPENED)
     again = replace(incident(), facts={"since": "now"})
-    assert not history.open_incident(again, channel="#kafka", message=OPENED)
-    assert not history.open_incident(incident(group="g"), channel="#kafka", message=None)
-    first, second = history.open_incidents()
+    assert not history.open_incident(again, channels=["#kafka"], message=OPENED)
+    assert not history.open_incident(incident(group="g"), channels=[], message=OPENED)
+    (first,) = history.open_incidents()
     assert first == replace(incident(), incident_id=first.incident_id)
     assert first.incident_id is not None
-    assert second.group_id == "g"
     (queued,) = history.pending_alerts()
     assert queued.key == f"incident {first.incident_id} opened"
     assert AlertMessage.from_json(queued.message) == OPENED
@@ -145,41 +153,119 @@ def test_one_incident_of_a_kind_is_open(history: History) -> None:
 def test_an_open_incident_keeps_its_beginning_and_its_newest_facts(history: History) -> None:
     """Seen again, it moves on; once it is over nothing changes it."""
     later = FIRST + timedelta(minutes=3)
-    history.open_incident(incident(), channel="#kafka", message=None)
+    history.open_incident(incident(), channels=[], message=OPENED)
     (one,) = history.open_incidents()
     history.touch_incident(one, now=later, facts={"since": "then", "n": 2})
     (seen,) = history.open_incidents()
     assert (seen.opened_at, seen.last_seen_at) == (FIRST, later)
     assert seen.facts == {"since": "then", "n": 2}
-    assert history.close_incident(one, now=later, channel="#kafka", message=CLOSED)
+    assert history.close_incident(one, now=later, channels=["#kafka"], message=CLOSED)
     history.touch_incident(one, now=later, facts={})
     assert history.open_incidents() == []
-    assert not history.close_incident(one, now=later, channel="#kafka", message=CLOSED)
-    assert history.open_incident(incident(), channel="#kafka", message=None) is False
+    assert not history.close_incident(one, now=later, channels=["#kafka"], message=CLOSED)
+    assert history.open_incident(incident(), channels=[], message=OPENED) == 0
     (anew,) = history.open_incidents()
     assert anew.incident_id > one.incident_id
 
 
-def test_an_end_stands_in_the_thread_of_its_opening(history: History) -> None:
-    """When that was sent to the same channel; in another channel there is no such thread."""
-    for kind, channel in (("snapshot late", "#kafka"), ("advice stuck", "#moved")):
-        history.open_incident(incident(kind), channel="#kafka", message=OPENED)
-        (opening,) = history.pending_alerts()
+def test_what_nobody_is_to_be_told_waits_no_more(history: History) -> None:
+    """Alerts that are dropped; what was sent stays sent."""
+    for key in ("a", "b", "c"):
+        history.enqueue_alert(Posting(key=key, channel="#kafka", message=OPENED), cluster="demo")
+    first, *_ = history.pending_alerts()
+    history.mark_alert_sent(first, Delivered(channel="C", timestamp="1"))
+    history.drop_alerts(["a", "b"])
+    assert [alert.key for alert in history.pending_alerts()] == ["c"]
+    assert not is_free(history, first)
+
+
+def test_a_webhook_has_an_alert_of_its_own(history: History) -> None:
+    """Its key names it; its end takes the place of its opening, for people it answers that, too."""
+    receivers = ["#kafka", "webhook:oncall"]
+    assert history.open_incident(incident(), channels=receivers, message=OPENED) == 2
+    [one] = history.open_incidents()
+    opened = history.pending_alerts()
+    first = f"incident {one.incident_id} opened"
+    assert {a.key: a.channel for a in opened} == {
+        first: "#kafka",
+        f"{first} webhook:oncall": "webhook:oncall",
+    }
+    for each in opened:
+        history.mark_alert_sent(each, SENT)
+    assert history.close_incident(one, now=FIRST, channels=receivers, message=CLOSED) == 3
+    ends = {
+        a.key: (a.channel, a.answers, a.replaces, a.broadcast) for a in history.pending_alerts()
+    }
+    closed = f"incident {one.incident_id} closed"
+    assert ends == {
+        closed: ("#kafka", None, first, False),
+        f"{closed} thread": ("#kafka", first, None, True),
+        f"{closed} webhook:oncall": ("webhook:oncall", None, f"{first} webhook:oncall", False),
+    }
+    assert {alert.incident_id for alert in history.pending_alerts()} == {one.incident_id}
+
+
+def test_an_end_stands_where_its_opening_does(history: History) -> None:
+    """In its place and in its thread, wherever such an incident would be told by then; pagers hear of it, too."""
+    history.open_incident(incident(), channels=["#kafka", "webhook:old"], message=OPENED)
+    for opening in history.pending_alerts():
         history.mark_alert_sent(opening, SENT)
-        (one,) = history.open_incidents()
-        history.close_incident(one, now=FIRST, channel=channel, message=CLOSED)
-        (ending,) = history.pending_alerts()
-        assert ending.key == f"incident {one.incident_id} closed"
-        assert ending.thread == ("17.5" if channel == "#kafka" else None)
-        history.mark_alert_sent(ending, SENT)
+    (one,) = history.open_incidents()
+    history.close_incident(one, now=FIRST, channels=["#moved", "webhook:new"], message=CLOSED)
+    ends = {alert.key.partition(" closed")[2]: alert for alert in history.pending_alerts()}
+    assert {what: (end.channel, end.standing) for what, end in ends.items()} == {
+        "": ("#kafka", SENT),
+        " thread": ("#kafka", SENT),
+        " webhook:old": ("webhook:old", SENT),
+        " webhook:new": ("webhook:new", None),
+    }
+
+
+def test_an_end_is_told_once_where_nobody_heard_of_the_opening(history: History) -> None:
+    """It goes where such incidents are told now, as one message."""
+    history.open_incident(incident(), channels=[], message=OPENED)
+    (one,) = history.open_incidents()
+    history.close_incident(one, now=FIRST, channels=["#kafka"], message=CLOSED)
+    (end,) = history.pending_alerts()
+    assert (end.channel, end.standing) == ("#kafka", None)
+
+
+def test_an_end_follows_an_opening_that_may_be_there(history: History) -> None:
+    """That is sent, or found, first; then it is changed and answered."""
+    history.open_incident(incident(), channels=["#kafka"], message=OPENED)
+    (opening,) = history.pending_alerts()
+    with history.attempt_alert(opening, timedelta(minutes=5)):
+        history.mark_alert_failed(opening, "no answer")
+    (one,) = history.open_incidents()
+    history.close_incident(one, now=FIRST, channels=["#kafka"], message=CLOSED)
+    keys = [alert.key.partition(" ")[2].partition(" ")[2] for alert in history.pending_alerts()]
+    assert keys == ["opened", "closed", "closed thread"]
 
 
 def test_an_end_takes_the_place_of_an_opening_that_was_never_sent(history: History) -> None:
     """One message tells all of it; other alerts stay."""
     enqueue(history, "a")
-    history.open_incident(incident(), channel="#kafka", message=OPENED)
+    history.open_incident(incident(), channels=["#kafka"], message=OPENED)
     (one,) = history.open_incidents()
-    history.close_incident(one, now=FIRST, channel="#kafka", message=CLOSED)
+    history.close_incident(one, now=FIRST, channels=["#kafka"], message=CLOSED)
     keys = [waiting.key for waiting in history.pending_alerts()]
     assert keys == ["a", f"incident {one.incident_id} closed"]
-    assert [waiting.thread for waiting in history.pending_alerts()] == [None, None]
+    assert [waiting.standing for waiting in history.pending_alerts()] == [None, None]
+
+
+def test_what_a_message_says_is_asked_by_the_key_under_which_it_was_posted(
+    history: History,
+) -> None:
+    """The newest that replaces it counts, sent or not, but not one that only shows an ack; its thread is another."""
+    assert history.standing_alert("a") is None
+    enqueue(history, "a")
+    assert _standing(history) == "a"
+    for key, about in (("b", "replaces"), ("ack 1 on b", "replaces"), ("c", "answers")):
+        posted = Posting(key=key, channel="#kafka", message=message(), **{about: "a"})
+        history.enqueue_alert(posted, cluster="demo")
+    assert _standing(history) == "b"
+
+
+def _standing(history: History) -> str | None:
+    standing = history.standing_alert("a")
+    return standing and standing.key

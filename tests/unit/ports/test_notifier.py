@@ -9,7 +9,7 @@ import pytest
 from evenkeel.engine.adapters.slack import SlackNotifier
 from evenkeel.engine.errors import NotifierError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.ports import Notifier
+from evenkeel.engine.ports import Delivered, Notifier
 from tests.helpers.memory import MemoryNotifier
 from tests.helpers.outbox import NOW, refusal
 
@@ -53,3 +53,20 @@ def test_a_refusal_names_the_channel_and_a_fix(notifier: Notifier) -> None:
         notifier.send(MESSAGE, channel="#nowhere", key="a")
     assert refused.value.fix
     assert notifier.send(MESSAGE, channel="#kafka", key="a").timestamp
+
+
+def test_a_change_stays_where_the_message_is(notifier: Notifier) -> None:
+    """However often it is made; the message is found by its own key as before."""
+    first = notifier.send(MESSAGE, channel="#kafka", key="opened")
+    worse = replace(MESSAGE, severity=Severity.CRITICAL)
+    for _ in range(2):
+        assert notifier.update(worse, channel="#kafka", key="worse", delivered=first) == first
+    assert notifier.send(MESSAGE, channel="#kafka", key="opened") == first
+
+
+def test_a_change_of_a_message_that_is_gone_is_a_message(notifier: Notifier) -> None:
+    """Found by the key of the change when that is made again."""
+    gone = Delivered(channel="C0KAFKA001", timestamp="1700000000.000001")
+    anew = notifier.update(MESSAGE, channel="#kafka", key="worse", delivered=gone)
+    assert anew != gone
+    assert notifier.update(MESSAGE, channel="#kafka", key="worse", delivered=gone) == anew

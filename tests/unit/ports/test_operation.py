@@ -6,9 +6,17 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from evenkeel.engine.alerting.postings import over
 from evenkeel.engine.errors import ClusterBusy, InputError
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.ports import ClusterFacts, FailingStep, History
+from evenkeel.engine.ports import (
+    ClusterFacts,
+    Delivered,
+    FailingStep,
+    History,
+    Posting,
+    ToldOutage,
+)
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
 from tests.helpers.history_rows import FIRST, checks, fill, manifest, metrics, validation
 
@@ -27,6 +35,7 @@ def run(
     cluster: str | None = "demo",
     step: str = "advise",
     outcome: Outcome | None = None,
+    link: str | None = None,
 ) -> None:
     """Note a run of a step that took a minute."""
     history.record_step(
@@ -38,6 +47,7 @@ def run(
             finished_at=later(minutes + 1),
             outcome=outcome or (Outcome.FAILED if error else Outcome.OK),
             error=error,
+            link=link,
         )
     )
 
@@ -75,10 +85,20 @@ def test_a_step_fails_since_its_last_success(history: History) -> None:
             failing_since=later(5),
             last_failed_at=later(7),
             error="new",
+            runs=2,
         ),
     )
     assert [step.error for step in other.failing] == ["elsewhere"]
     assert {facts.watched_since, other.watched_since} == {FIRST}
+
+
+def test_tries_of_one_run_are_told_apart_from_runs(history: History) -> None:
+    """Failed tries that have one link are of one run; one that was skipped is no failed run."""
+    for minutes, link in ((1, "/run/1"), (2, "/run/1"), (3, "/run/2")):
+        run(history, minutes, "no broker", link=link)
+    run(history, 4, "still running", outcome=Outcome.SKIPPED, link="/run/3")
+    [facts] = history.cluster_facts(["demo"])
+    assert [(step.failures, step.runs, step.link) for step in facts.failing] == [(4, 2, "/run/3")]
 
 
 def test_a_skipped_run_is_told_apart_from_a_failed_one(history: History) -> None:
@@ -92,6 +112,74 @@ def test_a_skipped_run_is_told_apart_from_a_failed_one(history: History) -> None
     run(history, 5, "no broker", step="take_snapshot")
     [facts] = history.cluster_facts(["demo"])
     assert [(step.failures, step.skipped) for step in facts.failing] == [(3, False)]
+
+
+def outage(key: str = "history unreachable 1") -> ToldOutage:
+    """One that was told after a minute, and over after nine."""
+    opened = Posting(key=f"{key} opened", channel="#kafka", message=MESSAGE)
+    return ToldOutage(
+        incident=IncidentRow(
+            cluster="*",
+            key=key,
+            kind="history unreachable",
+            severity="critical",
+            began_at=later(0),
+            opened_at=later(1),
+            last_seen_at=later(9),
+            closed_at=later(9),
+            told_at=later(1),
+            alert_key=opened.key,
+            facts={"error": "no answer"},
+        ),
+        opened=opened,
+        delivered=Delivered(channel="C1", timestamp="7.1"),
+        ends=over(opened.key, f"{key} closed", "#kafka", MESSAGE),
+    )
+
+
+def test_what_was_missed_is_noted_once_with_what_kept_it(history: History) -> None:
+    """The runs, an incident that is over, and its end for what was told and its thread; a second time nothing."""
+    missed = StepRun(
+        cluster=None,
+        snapshot_id=None,
+        step="watch",
+        started_at=later(0),
+        finished_at=later(1),
+        outcome=Outcome.FAILED,
+        error="no answer",
+    )
+    assert history.note_missed([missed], outage())
+    assert not history.note_missed([missed], outage())
+    run(history, 10, "no broker")
+    [facts] = history.cluster_facts(["demo"])
+    assert facts.outage_until == later(9)
+    # the one before its end is explained by it
+    assert [(step.step, step.failures) for step in facts.failing] == [("advise", 1)]
+    assert history.open_incidents() == []
+    change, line = history.pending_alerts()
+    assert (change.key, line.key) == (
+        "history unreachable 1 closed",
+        "history unreachable 1 closed thread",
+    )
+    assert change.replaces == line.answers == "history unreachable 1 opened"
+    assert change.standing == line.standing == Delivered(channel="C1", timestamp="7.1")
+
+
+def test_what_failed_before_an_outage_is_not_over_with_it(history: History) -> None:
+    """A cluster that could not be read before the history was away is not called reachable when that is back."""
+    for minutes in (-20, -15):
+        run(history, minutes, "no broker", step="take_snapshot", link=f"/run/{minutes}")
+    assert history.note_missed([], outage())
+    [facts] = history.cluster_facts(["demo"])
+    assert [(step.step, step.runs, step.error) for step in facts.failing] == [
+        ("take_snapshot", 2, "no broker")
+    ]
+
+
+def test_what_nobody_was_told_of_is_noted_alone(history: History) -> None:
+    """The runs, and no incident."""
+    assert history.note_missed([])
+    assert history.pending_alerts() == []
 
 
 def test_a_step_that_serves_all_clusters_stands_with_the_first(history: History) -> None:
@@ -123,6 +211,22 @@ def test_snapshots_newer_than_the_newest_advice_wait(history: History) -> None:
     assert facts.newest_finished_at == facts.rejected_at == later(3) + timedelta(seconds=3)
 
 
+def test_snapshots_are_counted_whose_groups_nobody_looked_at(history: History) -> None:
+    """From the first after the one that was watched last; where none ever was, nothing is known."""
+    taken = [manifest(number=number) for number in range(3)]
+    for one in taken:
+        history.store_snapshot(one)
+    ends = [datetime.fromisoformat(one.facts["finished_at"]) for one in taken]
+    for number, expected in ((None, None), (0, ends[1]), (2, None)):
+        if number is not None:
+            before = history.group_watch("demo").snapshot_id
+            assert history.store_watch(
+                "demo", taken[number].snapshot_id, ends[number], [], [], [], before=before
+            )
+        [facts] = history.cluster_facts(["demo"])
+        assert facts.unwatched_since == expected
+
+
 def test_only_the_newest_verdict_counts(history: History) -> None:
     """A snapshot that was accepted after a rejected one ends the rejection; one not yet judged does not."""
     for number, failed in ((0, True), (1, False), (2, None)):
@@ -135,6 +239,27 @@ def test_only_the_newest_verdict_counts(history: History) -> None:
         assert (facts.rejected_at is None) == (number > 0)
 
 
+def test_partial_snapshots_are_counted_in_a_row(history: History) -> None:
+    """Since the last whole one, with what the newest could not read; and how many of the newest two are whole."""
+    found = []
+    for number, problems in enumerate((["old"], [], ["a"], ["b", "c"], [], [])):
+        history.store_snapshot(manifest(number, problems=problems))
+        (facts,) = history.cluster_facts(["demo"])
+        found.append(
+            (facts.partial_snapshots, facts.partial_problems, facts.whole_snapshots)
+            + ((facts.partial_since,) if facts.partial_since else ())
+        )
+    ends = [later(number) + timedelta(seconds=3) for number in range(6)]
+    assert found == [
+        (1, ("old",), 0, ends[0]),
+        (0, (), 1),
+        (1, ("a",), 1, ends[2]),
+        (2, ("b", "c"), 0, ends[2]),
+        (0, (), 1),
+        (0, (), 2),
+    ]
+
+
 MESSAGE = AlertMessage(
     kind=MessageKind.ADVICE, severity=Severity.INFO, at=FIRST, title="t", summary="s"
 )
@@ -143,12 +268,13 @@ MESSAGE = AlertMessage(
 def test_unsent_alerts_are_counted_but_for_those_about_unsent_alerts(history: History) -> None:
     """How many, for which channels, and the error of the oldest that failed."""
     for key, channel in (("a", "#team"), ("b", "#kafka"), ("c", "#team"), ("d", "#kafka")):
-        history.enqueue_alert(key, MESSAGE, cluster="demo", snapshot_id=None, channel=channel)
+        posting = Posting(key=key, channel=channel, message=MESSAGE)
+        history.enqueue_alert(posting, cluster="demo")
     for kind, channel in (("alerts unsent", "#x"), ("advice stuck", "#y")):
         incident = IncidentRow(
             cluster="demo", kind=kind, severity="warning", opened_at=FIRST, last_seen_at=FIRST
         )
-        history.open_incident(incident, channel=channel, message=MESSAGE)
+        history.open_incident(incident, channels=[channel], message=MESSAGE)
     waiting = {alert.key: alert for alert in history.pending_alerts()}
     for key in "cb":
         history.mark_alert_failed(waiting[key], f"no {key}")

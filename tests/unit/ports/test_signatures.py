@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from evenkeel.engine.adapters.channels import ChannelNotifier
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.log import LogNotifier
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.adapters.replay import Recording
-from evenkeel.engine.adapters.slack import SlackNotifier
+from evenkeel.engine.adapters.slack import SlackNotifier, SlackWebhook
+from evenkeel.engine.adapters.webhook import WebhookNotifier
 from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.ports import Cluster, History, Lake, Notifier
+from evenkeel.engine.steps.learning import LearningLake
 from tests.helpers.memory import MemoryCluster, MemoryHistory, MemoryNotifier
 
 
@@ -35,7 +38,11 @@ def methods(port: type) -> dict[str, list[tuple[str, Any, Any]]]:
         (Lake, FileLake),
         (Lake, Recording),
         (Lake, RackedLake),
+        (Lake, LearningLake),
         (Notifier, SlackNotifier),
+        (Notifier, SlackWebhook),
+        (Notifier, WebhookNotifier),
+        (Notifier, ChannelNotifier),
         (Notifier, LogNotifier),
         (Notifier, MemoryNotifier),
     ],

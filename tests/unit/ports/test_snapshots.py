@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity
-from evenkeel.engine.ports import History, WaitingSnapshot
+from evenkeel.engine.ports import History, Posting, WaitingSnapshot
 from evenkeel.engine.records import IncidentRow, Outcome, StepRun
 from tests.helpers.history_rows import FIRST, advice, checks, fill, manifest, validation
 
@@ -95,9 +95,8 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
     """Snapshots, their advice and alerts, runs of steps, incidents that are over; open incidents stay."""
     old, new = fill(history, 0), fill(history, 10)
     for key, snapshot_id in (("old", old), ("new", new), ("of none", None)):
-        assert history.enqueue_alert(
-            key, MESSAGE, cluster="demo", snapshot_id=snapshot_id, channel="#kafka"
-        )
+        posting = Posting(key=key, channel="#kafka", message=MESSAGE)
+        assert history.enqueue_alert(posting, cluster="demo", snapshot_id=snapshot_id)
     for kind in ("over", "open"):
         history.open_incident(
             IncidentRow(
@@ -109,11 +108,11 @@ def test_what_is_old_goes_with_all_that_belongs_to_it(history: History) -> None:
                 last_seen_at=FIRST,
                 facts={},
             ),
-            channel="#kafka",
-            message=None,
+            channels=[],
+            message=MESSAGE,
         )
     over, _ = history.open_incidents()
-    history.close_incident(over, now=FIRST, channel="#kafka", message=MESSAGE)
+    history.close_incident(over, now=FIRST, channels=["#kafka"], message=MESSAGE)
     history.record_step(
         StepRun(
             cluster="demo",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from evenkeel.engine.records import (
     AlertRow,
     CandidateRow,
     GroupMetrics,
+    IncidentCourse,
     ValidationRow,
     arrow_schema,
     blank,
@@ -25,6 +27,7 @@ from evenkeel.engine.records import (
     table_of,
     to_json,
 )
+from tests.helpers.incidents import course
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 KEYS = {"snapshot_id": "s", "cluster": "c", "group_id": "g", "config_version": "v"}
@@ -76,6 +79,18 @@ def test_a_row_is_flat_and_plain():
     assert (row["deployment"], type(row["deployment"])) == ("setting", str)
     assert row["moved"] == [{"topic": "t", "partition": 0, "from_member": "a", "to_member": None}]
     assert set(row) == set(arrow_schema(CandidateRow).names)
+
+
+def test_a_column_that_an_older_version_did_not_know_has_its_default():
+    """What is remembered of a group outlives an update; what is there and null is no default."""
+    stored = to_json(course())
+    del stored["well_looks"], stored["already_so"], stored["causes"][0]["facts"]
+    remembered = record_of(IncidentCourse, stored)
+    assert remembered == replace(course(), causes=(replace(course().causes[0], facts=()),))
+    with pytest.raises(ValueError, match="well_looks is missing"):
+        record_of(IncidentCourse, stored | {"well_looks": None})
+    with pytest.raises(ValueError, match="cause is missing"):
+        record_of(IncidentCourse, {name: stored[name] for name in stored if name != "cause"})
 
 
 def test_an_embedded_record_that_is_missing_is_null_in_every_column():

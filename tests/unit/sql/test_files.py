@@ -9,6 +9,7 @@ import pytest
 
 from evenkeel import sql
 from evenkeel.engine.model import REBALANCING
+from tests.helpers import cookbook
 
 ROOT = Path(__file__).resolve().parents[3]
 QUERIES = sorted(sql.queries())
@@ -100,14 +101,52 @@ def test_a_file_of_several_statements_is_split_at_their_ends() -> None:
     parts = sql.statements()["expire"].parts
     assert [part.split()[:3] for part in parts] == [
         ["DELETE", "FROM", "step_run"],
+        ["DELETE", "FROM", "silence"],
         ["DELETE", "FROM", "alert"],
         ["DELETE", "FROM", "incident"],
+        ["DELETE", "FROM", "backfill"],
+        ["DELETE", "FROM", "backfilled_candidate"],
+        ["DELETE", "FROM", "backfilled_group"],
+        ["SELECT", "cluster", "FROM"],
+        ["UPDATE", "advice", "SET"],
+        ["DELETE", "FROM", "consumer_group"],
+        ["DELETE", "FROM", "member_span"],
         ["DELETE", "FROM", "snapshot"],
     ]
 
 
-def test_churn_knows_the_states_in_which_members_are_not_compared() -> None:
-    """They are those in which metrics have no row of a member: a new one in the model must be one here."""
-    (code,) = sql.queries()["churn"].parts
-    listed = re.findall(r"state IN \(([^)]*)\)", code)
-    assert [set(re.findall(r"'(\w+)'", one)) for one in listed] == [REBALANCING]
+def test_sql_knows_the_states_in_which_members_are_not_compared() -> None:
+    """They are those in which metrics have no row of a member: a new one in the model must be one wherever one is."""
+    listed = [
+        (path.name, set(re.findall(r"'(\w+)'", states)))
+        for folder in ("queries", "statements", "views")
+        for path in sorted((ROOT / "sql" / folder).glob("*.sql"))
+        for states in re.findall(r"state (?:NOT )?IN \(([^)]*)\)", path.read_text())
+        if "Rebalance" in states
+    ]
+    assert {name for name, _ in listed} == {"churn.sql", "note_members.sql", "group_hour_open.sql"}
+    assert [states for _, states in listed] == [REBALANCING] * len(listed)
+
+
+def test_each_question_of_the_cookbook_is_answered_by_one_query() -> None:
+    """Those that people ask over time; nothing is answered twice under two names."""
+    asked = [example.query for example in cookbook.EXAMPLES]
+    assert asked[:5] == [
+        "worse_groups",
+        "advice_totals",
+        "advice_totals",
+        "strategy_wins",
+        "open_switches",
+    ]
+    assert {"members", "churn", "rack_cost_daily", "advice_scorecard"} <= set(asked)
+    questions = [query.summary.partition("? ")[0] for query in sql.queries().values()]
+    assert len(set(questions)) == len(questions)
+
+
+def test_a_query_of_a_period_says_when_the_period_ends_and_begins() -> None:
+    """Whoever can name the end of a period can say how long it is, or when it begins."""
+    for name, query in sql.queries().items():
+        parameters = {p.name: p for p in query.parameters}
+        if "until" in parameters:
+            assert {"hours", "days", "since"} & parameters.keys(), name
+            assert parameters["until"].type == "timestamptz"

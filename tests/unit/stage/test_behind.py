@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.stage import behind
+from tests.stage.process import wait_until
 
 
 def row(seconds: float, state: str = "advised", **more: Any) -> dict[str, Any]:
@@ -55,6 +56,12 @@ def test_a_line_counts_what_waits() -> None:
 def test_what_burns_ends_with_the_watching() -> None:
     """So many processes, each in a session of its own, and none of them afterwards."""
     with behind.burning(2):
-        found = [p for p in psutil.Process().children() if behind.BURN in p.cmdline()]
+        found = wait_until(two_that_burn, 30, "two that burn")
         assert len({os.getsid(process.pid) for process in found}) == 2
     assert not any(process.is_running() for process in found)
+
+
+def two_that_burn() -> list[psutil.Process]:
+    """Both of them, once both have their words: a process that was just started may have none."""
+    found = [p for p in psutil.Process().children() if behind.BURN in p.cmdline()]
+    return found if len(found) == 2 else []

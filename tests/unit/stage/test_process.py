@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.stage.process import LocalClusterError, find_java, spawn, stop, sweep, wait_until
+from tests.stage import process
+from tests.stage.process import (
+    LocalClusterError,
+    find_java,
+    free_ports,
+    spawn,
+    stop,
+    sweep,
+    wait_until,
+)
 
 
 def test_missing_java_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,12 +26,20 @@ def test_missing_java_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) 
         find_java()
 
 
+def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever was given one may not listen on it yet."""
+    monkeypatch.setattr(process, "PORT_RANGE", range(20_000, 20_040))
+    monkeypatch.setattr(process, "_given", set())
+    first, second = free_ports(8), free_ports(8)
+    assert len({*first, *second}) == 16
+
+
 def test_waiting_fails_with_the_reason_and_the_log(tmp_path: Path) -> None:
     """A wait ends at once when the awaited process has ended, and shows its last lines."""
     argv = [sys.executable, "-c", "print('no such key'); raise SystemExit(3)"]
-    process = spawn(argv, None, tmp_path / "child.log", "the child", home=tmp_path)
+    child = spawn(argv, None, tmp_path / "child.log", "the child", home=tmp_path)
     with pytest.raises(LocalClusterError, match=r"the child ended \(code 3\)(.|\n)*no such key"):
-        wait_until(lambda: False, 30, "its answer", process=process)
+        wait_until(lambda: False, 30, "its answer", process=child)
 
 
 def test_sweep_ends_what_ignores_sigterm_and_spares_other_homes(tmp_path: Path) -> None:
@@ -30,13 +47,13 @@ def test_sweep_ends_what_ignores_sigterm_and_spares_other_homes(tmp_path: Path) 
     deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True)"
     argv = [sys.executable, "-c", f"{deaf}; time.sleep(60)"]
     log = tmp_path / "deaf.log"
-    process = spawn(argv, None, log, "the deaf one", home=tmp_path / "one")
+    deaf_one = spawn(argv, None, log, "the deaf one", home=tmp_path / "one")
     other = spawn(argv, None, tmp_path / "other.log", "the other", home=tmp_path / "two")
     try:
-        wait_until(lambda: "deaf" in log.read_text(), 30, "it to be deaf", process=process)
+        wait_until(lambda: "deaf" in log.read_text(), 30, "it to be deaf", process=deaf_one)
         assert sweep(tmp_path / "one", grace=0.5) == 1
-        assert not process.running
+        assert not deaf_one.running
         assert other.running
     finally:
-        stop(process, 0)
+        stop(deaf_one, 0)
         stop(other, 0)

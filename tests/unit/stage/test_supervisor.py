@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.stage import supervisor
+from tests.stage.process import wait_until
 from tests.stage.supervisor import (
     Facts,
     Service,
@@ -114,17 +115,16 @@ def test_a_failure_is_told_and_ends_everything(stage: Stage, tmp_path: Path) -> 
 
 
 def test_a_service_that_ends_by_itself_is_a_failure(stage: Stage, tmp_path: Path) -> None:
-    """What reports not to be alive any more ends everything."""
+    """What reports not to be alive any more ends everything, while another still starts."""
+    path = tmp_path / "state"
     dead = stage.service("base", _alive=lambda: False)
 
     @contextmanager
     def never_ready(known: Mapping[str, Any]) -> Iterator[Facts]:
-        waiting.wait(20)
+        wait_until(lambda: (read_state(path) or {}).get("error"), 20, "the failure to be told")
         yield {}
 
-    waiting = threading.Event()
-    threading.Timer(0.5, waiting.set).start()
-    state = run(tmp_path / "state", dead, Service("slow", never_ready))
+    state = run(path, dead, Service("slow", never_ready))
     assert state["error"] == "base: it has ended by itself"
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -9,6 +12,7 @@ from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.datasets import METRICS, VALIDATION, rows_to_table
 from evenkeel.engine.metrics.observe import observe
+from evenkeel.engine.model import PartitionTable
 from evenkeel.engine.steps import (
     groups_with_past,
     lookback_of,
@@ -87,6 +91,31 @@ def test_candidates_of_a_group_are_the_same_alone_and_among_others(lake, newest,
     alone = [propose_chunk(lake, SETTINGS, newest, [name], {})["candidates"] for name in some]
     assert together == pa.concat_tables(alone).to_pylist()
     assert any(row["moved"] for row in together)
+
+
+def test_what_is_the_same_in_two_snapshots_is_taken_from_the_other(lake, names):
+    """Assembled after a snapshot in which nothing or something else was so, a batch is what it is by itself."""
+    ids = lake.snapshots("fleet", limit=9)[::2]
+    others = [None, *(read_batch(lake, SETTINGS, one, names, whole=False) for one in ids)]
+    taken = 0
+    for one in ids:
+        alone = read_batch(lake, SETTINGS, one, names, whole=False)
+        for like in others:
+            batch = read_batch(lake, SETTINGS, one, names, whole=False, like=like)
+            taken += like is not None and batch.members is like.members
+            assert [group.partitions.committed for group in batch.groups] == [
+                group.partitions.committed for group in alone.groups
+            ]
+            assert [asdict(each) for each in batch.headers] == [
+                asdict(each) for each in alone.headers
+            ]
+            for column in fields(PartitionTable):
+                ours = getattr(batch.partitions, column.name)
+                theirs = getattr(alone.partitions, column.name)
+                assert (
+                    np.array_equal(ours, theirs) if isinstance(ours, np.ndarray) else ours == theirs
+                )
+    assert 0 < taken < len(ids) ** 2
 
 
 def test_groups_made_one_by_one_are_those_of_the_batch(lake, newest, names):

@@ -6,7 +6,7 @@ import pytest
 
 from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.model import Assignment, Deployment
-from evenkeel.engine.steps import propose
+from evenkeel.engine.steps import replaying
 from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 
@@ -32,7 +32,7 @@ class Listens:
 def test_configured_data_reaches_strategies_member_by_member(monkeypatch):
     """Each member's client id and host, and what configuration says of it, on top and at its own place."""
     listens = Listens()
-    monkeypatch.setattr(propose, "every", lambda: {"listens": listens})
+    monkeypatch.setattr(replaying, "every", lambda: {"listens": listens})
     described = group("g", members=[member(m, ["t"], {"t": [n]}) for n, m in enumerate("ba")])
     found = groups(make_snapshot(topics=[topic("t", 2)], groups=[described]))[0]
     rule = Rule(members={"a": {"weight": 3}, "b": {"host": "rack 7"}})
@@ -62,7 +62,7 @@ class Weighs(Listens):
 
 
 def _row(monkeypatch, strategy, sent=(b"3", b"1"), rule=None, **header):
-    monkeypatch.setattr(propose, "every", lambda: {strategy.name: strategy})
+    monkeypatch.setattr(replaying, "every", lambda: {strategy.name: strategy})
     members = [
         member(m, ["t"], {"t": [n]}, user_data=data)
         for n, (m, data) in enumerate(zip("ab", sent, strict=True))

@@ -10,7 +10,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.facts import Fact, FactKind, finding
 from evenkeel.engine.model import Assignment, Deployment
-from evenkeel.engine.steps import propose
+from evenkeel.engine.steps import replaying
 from evenkeel.engine.steps.candidate_rows import candidate_of, candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
@@ -44,7 +44,7 @@ PROVEN = (Fact(kind=FactKind.EXACT, measure="moves", after=1, bound=1),)
 
 
 def _rows(monkeypatch, *strategies, settings=None, **header):
-    monkeypatch.setattr(propose, "every", lambda: {s.name: s for s in strategies})
+    monkeypatch.setattr(replaying, "every", lambda: {s.name: s for s in strategies})
     owned = {"a": [0, 1], "b": [2]}
     members = [member(m, ["orders"], {"orders": p}) for m, p in owned.items()]
     snapshot = make_snapshot(
@@ -64,7 +64,7 @@ def _rows(monkeypatch, *strategies, settings=None, **header):
 def test_strategies_are_told_rates_sizes_and_capacities(monkeypatch, rule, capacity):
     """What members merely kept up with is how the group is dealt out, not what they can do; a rule says that."""
     seen = Seen("range")
-    monkeypatch.setattr(propose, "every", lambda: {"range": seen})
+    monkeypatch.setattr(replaying, "every", lambda: {"range": seen})
     ends = steadily([10, 2], 3)
     taken = series(members_of([0], [1]), ends, ends, assignor="range")
     settings = Settings(rules=(Rule(bytes_per_record=200, commit_interval_seconds=10.0, **rule),))
@@ -133,6 +133,18 @@ def test_what_runs_is_told_by_our_names(monkeypatch, header, running, unknown):
     told = {name: row["is_running"] for name, row in rows.items()}
     assert {name for name, so in told.items() if so} == running
     assert {name for name, so in told.items() if so is None} >= unknown
+
+
+@pytest.mark.parametrize(("kind", "assignor"), [("consumer", "uniform"), ("classic", "range")])
+def test_ours_for_brokers_is_asked_where_they_assign(monkeypatch, kind, assignor):
+    """Where a leader assigns it stands on the scoreboard without an answer."""
+    ours = Seen("racks-server")
+
+    row = _rows(monkeypatch, ours, group_type=kind, assignor=assignor)["racks-server"]
+
+    assert bool(ours.asked) == (kind == "consumer")
+    assert (row["feasibility"] == "infeasible") == (kind == "classic")
+    assert row["reason"].startswith("classic group: its leader") == (kind == "classic")
 
 
 def test_who_must_give_up_gives_up_what_its_coordinator_walks_last():

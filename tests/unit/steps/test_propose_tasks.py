@@ -7,14 +7,16 @@ from random import Random
 
 import pytest
 
+from evenkeel.engine.advice import decide
 from evenkeel.engine.assignors import every
-from evenkeel.engine.config import Rule, Settings, StreamsSettings
+from evenkeel.engine.cli.task_cases import answer_tasks
+from evenkeel.engine.config import Policy, Rule, Settings, StreamsSettings
 from evenkeel.engine.datasets import CANDIDATES, rows_to_table
-from evenkeel.engine.model import NONE
+from evenkeel.engine.model import NONE, Verdict
 from evenkeel.engine.steps.candidate_rows import candidate_of
 from evenkeel.engine.streams.compare import outcome, present
 from evenkeel.engine.streams.live import running
-from evenkeel.engine.streams.settings import RackStrategy
+from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from tests.helpers.measuring import proposed
 from tests.helpers.snapshots import groups
 from tests.helpers.streams import Shape, sketch
@@ -32,6 +34,7 @@ FAR = on("source-0", "b b a a") | on("source-1", "a b")
 """What the tasks of sub-topology 0 read is with the other client, of 1 with their own."""
 
 TASKS = [strategy.value for strategy in RackStrategy]
+SERVER, CLIENT = StickyTasks.SERVER.value, StickyTasks.CLIENT.value
 UNKNOWN_BY_CLIENT = (
     "partition_spread",
     "balanced",
@@ -56,11 +59,11 @@ def _stored(rows):
 
 @pytest.mark.parametrize("kip_1071", [False, True])
 def test_the_rows_come_in_order(kip_1071):
-    """What it has, the three rack strategies, then those for partitions; each once, numbered."""
+    """What it has, the broker's own, the three rack strategies, then those for partitions; each once, numbered."""
     rows = _rows(kip_1071=kip_1071)
     others = [name for name in every() if name not in {"live", *TASKS}]
 
-    assert list(rows) == ["live", *TASKS, *others]
+    assert list(rows) == ["live", *([SERVER] if kip_1071 else []), *TASKS, *others]
     assert [row["position"] for row in rows.values()] == list(range(len(rows)))
 
 
@@ -90,7 +93,7 @@ def test_rack_strategies_are_settings_of_classic_groups_only(kip_1071, deploymen
 def test_strategies_for_partitions_are_infeasible(kip_1071, reason):
     """Each says why."""
     rows = _rows(kip_1071=kip_1071)
-    others = [row for name, row in rows.items() if name not in {"live", *TASKS}]
+    others = [row for name, row in rows.items() if name not in {"live", SERVER, *TASKS}]
 
     assert {row["feasibility"] for row in others} == {"infeasible"}
     assert all(reason in row["reason"] for row in others)
@@ -112,6 +115,52 @@ def test_what_hangs_on_threads_is_unknown():
     assert all(rows["live"][column] is not None for column in UNKNOWN_BY_CLIENT)
     assert rows["live"]["largest_member_lag"] == 20
     assert all(rows[name]["unowned"] == 0 for name in ["live", *TASKS])
+
+
+def test_what_the_broker_would_give_has_a_forecast():
+    """Its members are known, so are their loads; the other strategies give tasks to clients and have none."""
+    lopsided = [Thread(1, "0_0 0_1 0_2 1_0"), Thread(1, "", "1_1"), Thread(2, "0_3 1_1", "1_0")]
+    of = {"replicas": FAR, "kip_1071": True}
+    earlier, now = (
+        groups(live_snapshot(lopsided, SUBS, ends={"source-0": end}, number=number, **of))[0]
+        for number, end in enumerate([1000, 1600])
+    )
+    settings = Settings(rules=(Rule(capacity_per_second=100),))
+    rows = _stored(proposed(settings, now, [earlier]))
+
+    known = {column: rows[SERVER][column] for column in UNKNOWN_BY_CLIENT}
+    assert None not in known.values()
+    assert rows[SERVER]["forecast_lag_expected"] <= rows["live"]["forecast_lag_expected"]
+    assert all(rows[name]["forecast_lag_expected"] is None for name in TASKS)
+    # one of two instances restarts: 2 records/s of four partitions wait 2 x 5 s or not at all, and 5 s where a
+    # partition changes its thread, as two do
+    assert (rows[SERVER]["price_restarts"], rows[SERVER]["price_held_up_offsets"]) == (1, 60)
+    assert rows[SERVER]["price_offset_seconds"] > 0
+    assert all(rows[name]["price_restarts"] is None for name in ["live", *TASKS])
+
+
+@pytest.mark.parametrize(
+    ("threads", "told", "noted"),
+    [
+        ([Thread(1, "1_0 1_1"), Thread(2)], {"kip_1071": True}, True),
+        ([Thread(1, "1_0 1_1"), Thread(2, "", "1_0 1_1")], {"kip_1071": True}, False),
+        (
+            [Thread(1, "1_0 1_1"), Thread(2)],
+            {"told": StreamsSettings(task_assignor="sticky")},
+            True,
+        ),
+    ],
+)
+def test_stores_that_are_built_anew_are_in_no_price(threads, told, noted):
+    """The sticky assignors warm no copy up: who gets a task without one restores first, and that is said."""
+    rows = _rows(threads, {"1": Sub(2, [STORE])}, replicas={}, **told)
+    row = rows[SERVER if "kip_1071" in told else CLIENT]
+    assert row["moves"] == 1
+    restored = [
+        "1 task (1_1) moves to a client without a copy of its stores and stands still until these are restored; how"
+        " long that takes is not known, and in no price"
+    ]
+    assert row["notes"] == (restored if noted else [])
 
 
 def test_moves_are_between_processes_only():
@@ -272,16 +321,146 @@ def test_no_rack_strategy_runs_where_the_broker_assigns():
     assert {_rows(NEAR, kip_1071=True)[name]["is_running"] for name in TASKS} == {False}
 
 
-def test_a_task_assignor_that_is_not_emulated_gets_no_placement():
-    """Nothing is scored, proven or deployable for it; what it has is shown, and why there is no more."""
-    rows = _rows(told=StreamsSettings(task_assignor="sticky"))
-    replayed = [rows[name] for name in TASKS]
+def test_a_kip_1071_group_is_judged_by_what_its_broker_runs():
+    """Its next rebalance, by member: what hangs on threads is known, and nothing has to be set."""
+    lopsided = [Thread(1, "0_0 0_1 0_2 1_0"), Thread(1, "", "1_1"), Thread(2, "0_3 1_1", "1_0")]
+    rows = _rows(lopsided, kip_1071=True)
+    own = rows[SERVER]
 
-    assert {row["feasibility"] for row in replayed} == {"infeasible"}
-    assert {(row["unowned"], row["proof"], row["replay"]) for row in replayed} == {(None,) * 3}
-    assert all("sticky task assignor is not emulated" in row["reason"] for row in replayed)
-    assert rows["live"]["reason"].endswith("; the sticky task assignor is not emulated")
-    assert rows["live"]["cross_rack_share"] is not None
+    assert (own["deployment"], own["feasibility"], own["is_running"]) == (
+        "setting",
+        "can run",
+        True,
+    )
+    assert (own["reason"], own["replay"]) == ("the strategy it runs", "next rebalance")
+    assert rows["live"]["partition_spread"] == 4
+    assert own["partition_spread"] == 0
+    assert (own["largest_member_lag"], rows["live"]["largest_member_lag"]) == (20, 40)
+    assert (own["proof"], own["unowned"]) == (None, 0)
+    assert all(rows[name]["partition_spread"] is None for name in TASKS)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_broker_would_give_is_what_its_class_gives(seed):
+    """The row has the members that the emulated class names for the same members and tasks."""
+    chance = Random(f"broker {seed}")
+    one = sketch(chance, Shape(most_tasks=8, most_clients=4))
+    owner = [chance.randrange(len(one.app.clients)) for _ in one.app.tasks]
+    group, told = live_sketch(one, owner, [[] for _ in one.app.tasks], kip_1071=True)
+    rows = _stored(proposed(Settings(rules=(Rule(streams=told),)), group, []))
+    asked = answer_tasks(
+        {
+            "strategy": SERVER,
+            "clients": [],
+            "tasks": [
+                {"id": task.id, "partitions": [list(p) for p in task.sources]}
+                | {"stateful": task.stateful}
+                for task in one.tasks
+            ],
+            "members": [
+                {
+                    "id": member.id,
+                    "process_id": member.process_id,
+                    "previous_active": list(member.tasks.active),
+                    "previous_standby": list(member.tasks.standby),
+                }
+                for member in group.members
+            ],
+            "config": {"num_standby_replicas": told.num_standby_replicas},
+        }
+    )
+    process = {member.id: member.process_id for member in group.members}
+    now = {task: m.id for m in group.members for task in m.tasks.active}
+    then = {task: m for m, given in asked["members"].items() for task in given["active"]}
+    expected = {
+        (*map(str, p), now[task.id], then[task.id])
+        for task in one.tasks
+        for p in task.sources
+        if process[now[task.id]] != process[then[task.id]]
+    }
+    moved = {
+        (m["topic"], str(m["partition"]), m["from_member"], m["to_member"])
+        for m in rows[SERVER]["moved"]
+    }
+
+    assert moved == expected
+
+
+def test_an_application_with_the_sticky_assignor_is_judged_by_it():
+    """It runs that, as configured; those of the other assignor are a rolling restart away, with racks or without."""
+    lopsided = [
+        Thread(1, "0_0 0_1 0_2 0_3 1_0", "1_1", rack="a"),
+        Thread(2, "1_1", "1_0", rack="b"),
+    ]
+    rows = _rows(lopsided, told=StreamsSettings(task_assignor="sticky"))
+    own, replayed = rows[CLIENT], [rows[name] for name in TASKS]
+
+    assert list(rows)[:5] == ["live", CLIENT, *TASKS]
+    assert (own["feasibility"], own["is_running"]) == ("can run", True)
+    assert (own["reason"], own["replay"]) == (
+        "the strategy it runs, as configured",
+        "next rebalance",
+    )
+    assert (own["moves"], own["partition_spread"], own["proof"]) == (2, None, None)
+    assert own["notes"] == [
+        "Kafka's sticky task assignor deals standbys in an order of its own each time: which client keeps which copy"
+        " may differ, active tasks do not"
+    ]
+    assert {(row["feasibility"], row["is_running"]) for row in replayed} == {("could run", False)}
+    assert rows["min_traffic"]["reason"] == (
+        "after one rolling restart that takes task.assignor.class out and sets rack.aware.assignment.strategy="
+        "min_traffic"
+    )
+    assert rows["min_traffic"]["how"].startswith(
+        "Take task.assignor.class out, so that Kafka's high-availability"
+    )
+    assert rows["min_traffic"]["replay"].startswith("fresh assignment")
+    shares = [row["cross_rack_share"] for row in replayed]
+    assert shares[1] < rows["live"]["cross_rack_share"]
+    assert "strategy_taken" not in {f["measure"] for f in rows["live"]["facts"]}
+
+
+def test_what_leaves_the_sticky_assignor_is_placed_by_the_other_one():
+    """By its own costs: one that is configured counts for both, what is not is each assignor's own."""
+    threads, subs = [Thread(1, "1_0", rack="a"), Thread(2, "1_1", rack="b")], {"1": Sub(2, [STORE])}
+    far = {"threads": threads, "subs": subs, "replicas": on("source-1", "b a")}
+    told = {"num_standby_replicas": 0, "overlap": "previous"}
+    dear = told | {"rack_aware_assignment_non_overlap_cost": 50}
+
+    sticky = _rows(**far, told=StreamsSettings(task_assignor="sticky", **told))
+    assert (
+        sticky["min_traffic"]["moves"]
+        == _rows(**far, told=StreamsSettings(**told))["min_traffic"]["moves"]
+    )
+    assert sticky["min_traffic"]["moves"] == 2
+    sticky = _rows(**far, told=StreamsSettings(task_assignor="sticky", **dear))
+    assert sticky["min_traffic"]["moves"] == 0
+
+
+@pytest.mark.parametrize("assignor", ["sticky", "high-availability"])
+def test_an_application_is_advised_alike_whichever_assignor_it_has(assignor):
+    """What it would save across racks with a rack strategy pays, and says what is to be done."""
+    earlier, now = (
+        groups(live_snapshot(THREADS, SUBS, replicas=FAR, ends={"source-0": end}, number=number))[0]
+        for number, end in enumerate([1000, 1600])
+    )
+    told = StreamsSettings(task_assignor=assignor)
+    rows = _stored(proposed(Settings(rules=(Rule(streams=told),)), now, [earlier]))
+    advice = decide(
+        group="app",
+        candidates=[candidate_of(row) for row in rows.values()],
+        partitions=6,
+        policy=Policy(least_saving_records_per_day=1, moves_per_gain=1.0),
+        arrives_per_second=8.0,
+    )
+    assert (advice.verdict, advice.strategy) == (Verdict.SWITCH, "min_traffic")
+    leaves = rows["min_traffic"]["how"].startswith("Take task.assignor.class out")
+    assert leaves is (assignor == "sticky")
+
+
+def test_without_configuration_there_is_no_row_of_the_sticky_assignor():
+    """Kafka's default is another one."""
+    assert {SERVER, CLIENT}.isdisjoint(_rows())
 
 
 def test_settings_of_the_group_are_used():
@@ -314,7 +493,7 @@ def test_an_application_that_cannot_be_understood_says_why(kip_1071, threads, re
     rows = _rows(threads, {"0": Sub(1)}, kip_1071=kip_1071, replicas={})
 
     assert candidate_of(rows["live"]).score is not None
-    for name in TASKS:
+    for name in [*([SERVER] if kip_1071 else []), *TASKS]:
         assert rows[name]["feasibility"] == "infeasible"
         assert reason in rows[name]["reason"]
         assert candidate_of(rows[name]).score is None

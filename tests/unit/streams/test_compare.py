@@ -11,13 +11,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.engine.config import StreamsSettings
+from evenkeel.engine.errors import Infeasible
 from evenkeel.engine.model import NONE
-from evenkeel.engine.streams.compare import outcome, present
+from evenkeel.engine.streams.compare import outcome, outcomes, present
 from evenkeel.engine.streams.live import running
-from evenkeel.engine.streams.settings import STATELESS, RackStrategy
+from evenkeel.engine.streams.settings import STATELESS, RackStrategy, StickyTasks
 from evenkeel.engine.streams.simulate import converge
 from tests.helpers.facts import said, told
-from tests.helpers.streams import Shape, sketch, sketches
+from tests.helpers.streams import Shape, process, sketch, sketches
 from tests.helpers.streams_groups import (
     Sub,
     Thread,
@@ -257,14 +258,44 @@ def test_of_several_that_fit_the_default_is_presume():
     assert presume(live).runs is RackStrategy.NONE
 
 
-def test_nothing_is_presumed_where_the_broker_assigns():
+def test_where_the_broker_assigns_its_own_strategy_runs():
     """A KIP-1071 group has no such setting, and none is claimed."""
     live = _swapped(kip_1071=True)
     found = presume(live)
 
-    assert found is live
-    assert found.runs is None
+    assert found.runs is StickyTasks.SERVER
+    assert found.remarks == live.remarks
     assert not any("assignment.strategy" in line for line in said(found.remarks))
+
+
+def test_the_configured_sticky_assignor_runs():
+    """It alone is replayed; another's strategy is refused."""
+    live = running(
+        live_group([Thread(1, "0_0"), Thread(2, "0_1")], {"0": Sub(2)}),
+        StreamsSettings(task_assignor="sticky"),
+    )
+
+    assert presume(live).runs is StickyTasks.CLIENT
+    assert [one.strategy for one in outcomes(live)] == [StickyTasks.CLIENT]
+    for strategy in (RackStrategy.NONE, StickyTasks.SERVER):
+        with pytest.raises(Infeasible, match="runs the sticky task assignor"):
+            outcome(live, strategy)
+
+
+@pytest.mark.parametrize("keeper", [1, 2, 3])
+def test_what_lies_on_a_disk_counts_as_kept_for_the_sticky_assignor(keeper):
+    """Of three idle clients the one with an old copy takes the task that the first has too much."""
+    threads = [Thread(n + 1, "0_0 0_1 0_2" if n == 0 else "") for n in range(4)]
+    threads[keeper] = replace(threads[keeper], offsets={"0_1": 400})
+    live = running(
+        live_group(threads, {"0": Sub(3, ["app-counts-changelog"])}),
+        StreamsSettings(task_assignor="sticky", num_standby_replicas=0),
+    )
+    found = outcome(live, StickyTasks.CLIENT)
+
+    assert live.app.clients == tuple(map(process, range(1, 5)))
+    assert found.owner.tolist()[:2] == [0, keeper]
+    assert len(set(found.owner.tolist())) == 3
 
 
 def test_why_racks_play_no_part_is_told():

@@ -12,8 +12,8 @@ from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.model import NONE
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.streams.model import LAG_UNKNOWN, RUNNING
-from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, TaskConfig
-from tests.helpers.facts import said, told
+from evenkeel.engine.streams.settings import Costs, Overlap, RackStrategy, StickyTasks, TaskConfig
+from tests.helpers.facts import said
 from tests.helpers.streams import process
 from tests.helpers.streams_groups import Sub, Thread, live_group, live_snapshot, on
 
@@ -373,14 +373,31 @@ def test_configured_settings_beat_what_would_be_presumed(tags):
 
 
 def test_the_sticky_assignor_is_taken_at_its_costs_only():
-    """What runs is priced as that assignor would; its dealing is not ours, unless a broker deals instead."""
+    """What runs is priced as that assignor would; where a broker deals, that is what it runs."""
     sticky, threads = StreamsSettings(task_assignor="sticky"), [Thread(1, "0_0 0_1", rack="a")]
     live = _live(threads, told=sticky)
 
     assert live.config.costs == Costs(traffic=1, non_overlap=10)
-    assert told(live.not_emulated) == "the sticky task assignor is not emulated"
-    assert _live(threads).not_emulated is None
-    assert _live(threads, told=sticky, kip_1071=True).not_emulated is None
+    assert live.own is StickyTasks.CLIENT
+    assert _live(threads).own is None
+    assert _live(threads, told=sticky, kip_1071=True).own is StickyTasks.SERVER
+
+
+def test_both_costs_have_to_be_told():
+    """One alone is not enough for the sticky assignor of Kafka Streams to look at racks."""
+    threads = [Thread(1, "0_0 0_1", rack="a")]
+    traffic, both = (
+        StreamsSettings(rack_aware_assignment_traffic_cost=1),
+        StreamsSettings(
+            rack_aware_assignment_traffic_cost=1, rack_aware_assignment_non_overlap_cost=0
+        ),
+    )
+
+    assert [_live(threads, told=told).config.costs_told for told in (None, traffic, both)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_kip_1071_and_classic_see_the_same_application():

@@ -69,3 +69,34 @@ def test_with_racks_answers_cost_what_kafkas_cost(strategy):
             differing.append(row["case"]["id"])
 
     assert (len(recorded), differing) == (150, [])
+
+
+def _by_member(given):
+    return {
+        member: {role: sorted(has) for role, has in one.items()} for member, one in given.items()
+    }
+
+
+def test_the_public_sticky_assignor_answers_as_kafkas():
+    """Active tasks and standbys of every client, given the order in which Kafka dealt standbys."""
+    recorded = _recorded("streams-sticky-tasks")
+    differing = [
+        row["case"]["id"]
+        for row in recorded
+        if not _same(row["expected"], answer_tasks(row["case"]), ("active", "standby"))
+    ]
+
+    assert (len(recorded), differing) == (150, [])
+
+
+def test_the_brokers_sticky_assignor_answers_as_kafkas():
+    """Active tasks and standbys of every member, to the letter."""
+    recorded = _recorded("streams-sticky-tasks-server")
+    differing = [
+        row["case"]["id"]
+        for row in recorded
+        if _by_member(row["expected"]["members"])
+        != _by_member(answer_tasks(row["case"])["members"])
+    ]
+
+    assert (len(recorded), differing) == (150, [])

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.model import utc_now
-from evenkeel.engine.records import AdviceCheck, Course
+from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
+from evenkeel.engine.model import AdviceState, Diagnosis, utc_now
+from evenkeel.engine.ports import ReportedGroups
+from evenkeel.engine.records import AdviceCheck, AdviceEvent, Course
 from evenkeel.engine.records.course import Mute
 from tests.helpers.history_rows import FIRST, advice, manifest
 
@@ -80,6 +81,35 @@ def test_events_are_listed_with_their_cause(history: PostgresHistory) -> None:
     ] * 2
     assert [row["at"] for row in rows] == [FIRST + timedelta(minutes=1), FIRST]
     assert {row["diagnosis"] for row in rows} == {"skewed load"}
+
+
+def test_what_is_taken_up_and_verified_at_once_has_both_events(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Each is counted; the history of what was told shows the last."""
+    both = [
+        AdviceEvent(
+            at=FIRST,
+            strategy="range",
+            state=state,
+            facts=(),
+            diagnosis=Diagnosis.KEEPS_UP,
+            cause=f"why {state}",
+        )
+        for state in (AdviceState.TAKEN_UP, AdviceState.VERIFIED)
+    ]
+    store(history, 0, checks=[], events=both, state="verified")
+    listed = [(row["state"], row["cause"]) for row in history.query("advice_events")]
+    totals = history.query("advice_totals", hours=10**6)
+    (told,) = history.query("advice_history")
+    report = PostgresReports(database_url).report(
+        ReportedGroups(cluster=told["cluster"], snapshots=9)
+    )
+
+    assert listed == [("verified", "why verified"), ("taken up", "why taken up")]
+    assert [(row["taken_up"], row["verified"]) for row in totals] == [(1, 1)]
+    assert told["state"] == "verified"
+    assert [row["event"] for row in report.events] == ["taken up", "verified"]
 
 
 def test_advice_without_a_course_stays_readable(history: PostgresHistory) -> None:

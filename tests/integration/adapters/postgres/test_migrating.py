@@ -36,7 +36,7 @@ CATALOG = {
     "indices": """
         SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index
         JOIN pg_class ON pg_class.oid = indrelid WHERE relnamespace = 'public'::regnamespace ORDER BY 1""",
-    "routines": "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1",
+    "routines": "SELECT proname, prosrc, proconfig FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1",
 }
 
 
@@ -127,7 +127,7 @@ def test_views_follow_their_files(database_url: str) -> None:
     assert row == (1,)
     run(
         database_url,
-        "DROP VIEW latest_advice; CREATE VIEW latest_advice AS SELECT 1 AS other, 2 AS cluster",
+        "DROP VIEW latest_advice CASCADE; CREATE VIEW latest_advice AS SELECT 1 AS other, 2 AS cluster",
     )
     migrate(database_url)
     fill(PostgresHistory(database_url))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,8 +14,10 @@ from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.datasets import METRICS, rows_to_table
 from evenkeel.engine.errors import InputError
+from evenkeel.engine.model import AdviceState
 from evenkeel.engine.records import CandidateColumns, arrow_schema
-from tests.helpers.history_rows import FIRST, candidates, fill, manifest, metrics
+from tests.helpers.history_rows import FIRST, advice, candidates, fill, manifest, metrics
+from tests.helpers.silenced import silence
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
@@ -22,19 +25,46 @@ pytestmark = pytest.mark.postgres
 WIDE = {"hours": 10**7}
 """Looks back to the fixed moments of the test data."""
 
+YESTERDAY = {"days": 1, "until": FIRST - timedelta(days=1)}
+"""A period with one before it."""
+
 
 def ask(history: PostgresHistory, name: str, **given: object) -> list[dict[str, Any]]:
     """A query with its defaults, about the group of the test data where one is needed."""
     parameters = {p.name for p in sql.queries()[name].parameters}
-    given |= {k: v for k, v in WIDE.items() if k in parameters}
+    wide = YESTERDAY if name == "worse_groups" else WIDE | {"days": 10**5}
+    given |= {k: v for k, v in wide.items() if k in parameters}
     required = [p.name for p in sql.queries()[name].parameters if p.required]
     return history.query(name, **given, **dict.fromkeys(required, "orders-app"))
 
 
+CROSSING = {
+    "cross_rack_bytes_per_second": 1e6,
+    "cross_rack_cost_per_month": 720.0,
+    "currency": "EUR",
+}
+
+
+def measured(
+    history: PostgresHistory, number: int, cluster: str = "demo", lag: int = 5, **columns: Any
+) -> str:
+    """A snapshot in which the group of the test data has this lag, with its metrics alone; its id."""
+    taken = manifest(number, cluster)
+    history.store_snapshot(taken)
+    history.store_metrics(
+        taken.snapshot_id, metrics(taken.snapshot_id, {"orders-app": [lag]}, **columns)
+    )
+    return taken.snapshot_id
+
+
 @pytest.fixture(scope="module")
 def filled(module_database_url: str) -> PostgresHistory:
-    """A history that no test may change: two clusters, an incident and a failed step each."""
+    """A history that no test may change: two clusters, two days, an incident and a failed step each."""
     history = PostgresHistory(module_database_url)
+    for cluster in ("demo", "other"):
+        measured(history, -2890, cluster, diagnosis="keeps up")
+        measured(history, -2880, cluster, diagnosis="keeps up", **CROSSING)
+        measured(history, -1440, cluster, diagnosis="skewed load")
     fill(history, 0, "demo")
     fill(history, 1, "demo")
     fill(history, 0, "other")
@@ -45,6 +75,7 @@ def filled(module_database_url: str) -> PostgresHistory:
                 " VALUES (%s, 'late', 'warning', now(), now())",
                 [cluster],
             )
+            history.add_silence(silence(cluster=cluster))
             connection.execute(
                 "INSERT INTO step_run (cluster, step, started_at, finished_at, outcome, error)"
                 " VALUES (%s, 'advise', now(), now(), 'failed', 'no')",
@@ -358,3 +389,127 @@ def test_nothing_cheaper_or_nothing_known_is_nothing_said(
     (row,) = priced(history, "app", live=("can run", paid), range=("can run", 10.0))
     assert [row[name] for name in CHEAPEST] == [None, paid, None]
     assert row["saved_per_month"] is None
+
+
+def test_a_group_got_worse_that_kept_up_less_of_its_time(history: PostgresHistory) -> None:
+    """Held against as many days before; of one that is only looked at now, or got better, nothing is said."""
+    for number, lag, diagnosis in (
+        (-2890, 1, "keeps up"),
+        (-2880, 3, "keeps up"),
+        (-1440, 50, "skewed load"),
+        (-1430, 70, "keeps up"),
+    ):
+        measured(history, number, lag=lag, diagnosis=diagnosis, delay_seconds=lag)
+
+    (row,) = history.query("worse_groups", **YESTERDAY)
+    shares = (row["not_well_before_share"], row["not_well_now_share"])
+    assert shares == (0, pytest.approx(3600 / 4200))
+    assert row["diagnosis"] == "skewed load"
+    assert (row["mean_lag_before"], row["mean_lag_now"]) == (2, 60)
+    assert row["highest_delay_now_seconds"] == 70
+    assert history.query("worse_groups", days=1, until=FIRST) == []
+    assert history.query("worse_groups", days=1, until=FIRST - timedelta(days=2)) == []
+
+
+def test_what_crossed_racks_is_summed_by_day_or_cluster(history: PostgresHistory) -> None:
+    """The time of which it is not known is left out and told: it is not taken for 0."""
+    measured(history, 0)
+    measured(history, 10, **CROSSING)
+    measured(history, 20)
+
+    (row,) = history.query("rack_cost_daily", until=FIRST + timedelta(hours=1))
+    assert (row["cross_rack_gigabytes"], row["known_share"]) == (0.6, 0.5)
+    assert (row["cross_rack_cost"], row["currency"]) == (pytest.approx(720 / 4320), "EUR")
+    (total,) = history.query("rack_cost_daily", per="cluster", until=FIRST + timedelta(hours=1))
+    assert total == row | {"group_id": None}
+
+
+def test_advice_is_counted_by_group_and_owner(history: PostgresHistory) -> None:
+    """Each state that it reached in the period, once; whose group it was then."""
+    for number, state in enumerate(("confirmed", "withdrawn", "confirmed", "taken up")):
+        taken = manifest(number)
+        history.store_snapshot(taken)
+        row = advice(taken.snapshot_id, "orders-app", owner="web", checks=[])
+        event = replace(row.events[0], state=AdviceState(state))
+        history.store_advice(taken.snapshot_id, [replace(row, events=(event,))])
+
+    until = FIRST + timedelta(minutes=2)
+    (row,) = history.query("advice_totals", until=until)
+    names = ("group_id", "owner", "confirmed", "taken_up", "withdrawn", "last_event_at")
+    assert [row[name] for name in names] == ["orders-app", "web", 2, 0, 1, until]
+    (row,) = history.query("advice_totals", per="owner", hours=10**7)
+    assert [row[name] for name in names[:4]] == [None, "web", 2, 1]
+
+
+def test_open_switches_are_summed_without_what_is_unknown(history: PostgresHistory) -> None:
+    """What each saves, less the price of getting there; a group that is told to stay saves nothing."""
+    taken = manifest()
+    history.store_snapshot(taken)
+    numbers: dict[str, tuple[float | None, float | None]] = {"a": (100.0, 30.0), "b": (None, 5.0)}
+    tables = []
+    for group, (live, then) in numbers.items():
+        rows = candidates(taken.snapshot_id, group).to_pylist()
+        for row in rows:
+            is_live = row["strategy"] == "live"
+            row["forecast_lag_integral_expected"] = live if is_live else then
+            row["price_offset_seconds"] = None if is_live else 20.0
+            row["cross_rack_cost_per_month"], row["currency"] = (9.0 if is_live else 4.0), "EUR"
+        tables += rows
+    history.store_candidates(
+        taken.snapshot_id, rows_to_table(tables, arrow_schema(CandidateColumns))
+    )
+    told = [advice(taken.snapshot_id, group) for group in numbers]
+    told.append(advice(taken.snapshot_id, "c", verdict="stay", strategy=None))
+    history.store_advice(taken.snapshot_id, told)
+
+    rows = history.query("open_switches")
+    names = ("group_id", "strategy", "switches", "saved_offset_seconds", "saved_per_month")
+    assert [[row[name] for name in names] for row in rows] == [
+        ["a", "range", 1, 50, 5],
+        ["b", "range", 1, None, 5],
+        [None, None, 2, 50, 10],
+    ]
+    assert {row["currency"] for row in rows} == {"EUR"}
+
+
+def test_members_with_the_most_lag_of_all_groups(history: PostgresHistory) -> None:
+    """So many of them, with their share of what their group owns; without lag there is no share."""
+    taken = manifest()
+    history.store_snapshot(taken)
+    history.store_metrics(
+        taken.snapshot_id, metrics(taken.snapshot_id, {"a": [2], "b": [9], "c": [None], "d": [0]})
+    )
+
+    rows = history.query("members", most="2")
+    assert [(row["group_id"], row["lag"], row["lag_share"]) for row in rows] == [
+        ("b", 9, 1),
+        ("a", 2, 1),
+    ]
+    shares = {row["group_id"]: row["lag_share"] for row in history.query("members")}
+    assert shares == {"a": 1, "b": 1, "c": None, "d": None}
+
+
+def test_churn_says_what_rebalances_held_up(history: PostgresHistory) -> None:
+    """What arrived until the next snapshot; unknown where a rebalance fell between two, 0 where nobody came or went."""
+    rates = {"production_per_second": 2.0}
+    for number, (state, moved) in enumerate((("Stable", None), ("Assigning", None), ("Stable", 4))):
+        joined = None if moved is None else 0
+        told = {"state": state, "partitions_moved": moved, "members_joined": joined}
+        observed(history, number, {"a1": "a"}, "busy", **told, **rates)
+        observed(history, number, {f"b{number}": "b"}, "between", "other", **rates)
+        observed(history, number, {"c1": "c"}, "calm", "third", **rates)
+
+    rows = {row["group_id"]: row for row in history.query("churn", hours=10**7)}
+    assert (rows["busy"]["held_up_offsets"], rows["busy"]["moved"]) == (120, 4)
+    assert rows["between"]["held_up_offsets"] is None
+    assert rows["calm"]["held_up_offsets"] == 0
+
+
+def test_a_period_ends_when_it_is_told_to(history: PostgresHistory) -> None:
+    """What came later is not in it."""
+    for number in range(3):
+        measured(history, number, lag=number)
+
+    until = FIRST + timedelta(minutes=1)
+    asked = {"group": "orders-app", "hours": 1, "until": until}
+    assert [row["total_lag"] for row in history.query("lag_history", **asked)] == [0, 1]

@@ -20,7 +20,11 @@ from evenkeel.engine.records import ANSWERS, TABLES, VIEWS, columns_of_query
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
-OF_THE_DATABASE = {"partition_worst": {"place"}}
+OF_THE_DATABASE = {
+    "advice": {"since", "until", "repeats"},
+    "partition_worst": {"place"},
+    "silence": {"cluster_regex", "groups_regex"},
+}
 """Columns that the database adds to what a record says."""
 
 CATALOG = """

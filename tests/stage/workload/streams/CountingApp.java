@@ -1,3 +1,7 @@
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -15,7 +19,9 @@ import org.apache.kafka.streams.kstream.Materialized;
  * process id, and every KafkaStreams object has one of its own).
  *
  * Arguments: bootstrap servers, state directory, then one or two of
- * application id : topic : protocol (classic or streams).
+ * application id : topic : protocol (classic or streams), where only one of the instances is to run
+ * followed by : its number. A file of settings that the system property {@code settings} names stands
+ * in the place of those that are usual here with the classic protocol.
  */
 public class CountingApp {
     private static final String[] RACKS = {"rack-a", "rack-b"};
@@ -24,7 +30,9 @@ public class CountingApp {
         List<KafkaStreams> running = new ArrayList<>();
         for (int i = 2; i < args.length; i++) {
             String[] app = args[i].split(":");
-            for (int instance = 1; instance <= RACKS.length; instance++) {
+            int only = app.length > 3 ? Integer.parseInt(app[3]) : 0;
+            int last = only > 0 ? only : RACKS.length;
+            for (int instance = Math.max(1, only); instance <= last; instance++) {
                 String name = app[0] + "-" + instance;
                 KafkaStreams streams =
                     new KafkaStreams(topology(app[1]), settings(args[0], args[1], app, instance));
@@ -42,7 +50,7 @@ public class CountingApp {
     }
 
     private static void leave(KafkaStreams streams) {
-        streams.close(CloseOptions.timeout(java.time.Duration.ofSeconds(3))
+        streams.close(CloseOptions.timeout(java.time.Duration.ofSeconds(20))
             .withGroupMembershipOperation(CloseOptions.GroupMembershipOperation.LEAVE_GROUP));
     }
 
@@ -55,7 +63,8 @@ public class CountingApp {
         return builder.build();
     }
 
-    private static Properties settings(String bootstrap, String state, String[] app, int instance) {
+    private static Properties settings(String bootstrap, String state, String[] app, int instance)
+            throws IOException {
         Properties it = new Properties();
         it.put(StreamsConfig.APPLICATION_ID_CONFIG, app[0]);
         it.put(StreamsConfig.CLIENT_ID_CONFIG, app[0] + "-" + instance);
@@ -76,7 +85,12 @@ public class CountingApp {
         it.put("consumer.fetch.max.wait.ms", 2_000);
         it.put("consumer.client.rack", RACKS[instance - 1]);
         it.put("group.protocol", app[2]);
-        if (app[2].equals("classic")) {
+        String own = System.getProperty("settings");
+        if (own != null) {
+            try (Reader file = Files.newBufferedReader(Path.of(own))) {
+                it.load(file);
+            }
+        } else if (app[2].equals("classic")) {
             it.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, 1);
             it.put(StreamsConfig.CLIENT_TAG_PREFIX + "zone", RACKS[instance - 1]);
             it.put(StreamsConfig.RACK_AWARE_ASSIGNMENT_TAGS_CONFIG, "zone");

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evenkeel.engine.adapters.postgres import PostgresHistory
-from evenkeel.engine.adapters.postgres.connecting import CONNECT_TIMEOUT_SECONDS, engine_for
+from evenkeel.engine.adapters.postgres.connecting import engine_for
+from evenkeel.engine.adapters.postgres.patience import CONNECT_SECONDS
 from evenkeel.engine.errors import ConfigError
 
 
@@ -18,7 +19,9 @@ def test_any_postgres_url_goes_through_psycopg_3(scheme: str) -> None:
     assert (engine.dialect.name, engine.dialect.driver) == ("postgresql", "psycopg")
     _, options = engine.dialect.create_connect_args(engine.url)
     assert options["host"] == "db.example"
-    assert options["connect_timeout"] == str(CONNECT_TIMEOUT_SECONDS)
+    assert options["connect_timeout"] == str(CONNECT_SECONDS)
+    assert options["tcp_user_timeout"] == "60000"
+    assert options["keepalives_idle"] == "30"
 
 
 def test_a_url_may_name_a_socket_folder_and_its_own_timeout() -> None:

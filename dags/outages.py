@@ -1,0 +1,235 @@
+"""
+What tasks cannot note because the history is away or the configuration refused: kept aside, told once, made up for.
+
+It is kept in the Airflow variable `evenkeel_outages`; where Airflow does not take it, in a file of that name in
+AIRFLOW_HOME. Two tasks on one machine take turns; two on different machines may both tell within the same moment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import Variable
+
+from evenkeel.dags.connections import bare_settings
+from evenkeel.dags.connections import settings as configured
+from evenkeel.engine import wiring
+from evenkeel.engine.alerting.channels import receivers_of
+from evenkeel.engine.alerting.policy import EVERY_CLUSTER, SEVERITY, IncidentKind
+from evenkeel.engine.alerting.reporting import with_report
+from evenkeel.engine.errors import EvenkeelError, NotifierError
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.model import utc_now
+from evenkeel.engine.ports import Notifier, StepRuns
+from evenkeel.engine.records import StepRun
+from evenkeel.engine.steps.outage import (
+    Announced,
+    Outage,
+    may_tell,
+    noted,
+    opening,
+    settle,
+)
+
+log = logging.getLogger(__name__)
+
+VARIABLE = "evenkeel_outages"
+
+Outages = dict[IncidentKind, Outage]
+
+
+def keep(kind: IncidentKind, run: StepRun, error: str) -> None:
+    """Keep a run that cannot be noted, and why not; whatever hinders that is logged, never raised."""
+    try:
+        _change(lambda known: {**known, kind: noted(known.get(kind), kind, run, error)})
+    except Exception:
+        log.exception("%s is noted nowhere", run.step)
+
+
+def tell() -> None:
+    """
+    Tell people of what is kept, unless it is over or somebody did or does; needs a token or address of Slack only.
+
+    Who is paged is told, too, as far as the configuration can be read; a pager that does not answer is logged.
+
+    Raises:
+        NotifierError: It could not be told; the next failed task tries again.
+    """
+    with _alone("telling", wait=False) as alone:
+        for outage in _read().values() if alone else ():
+            if may_tell(outage, utc_now()) and not _is_over(outage):
+                _tell(outage)
+
+
+def _is_over(outage: Outage) -> bool:
+    """Whether what could not be noted can be by now, and is: what failed then has failed for another reason."""
+    try:
+        _settle(wiring.history(configured()), outage)
+    except Exception as problem:  # noqa: BLE001
+        log.warning("%s: %s", outage.kind, problem)
+        return False
+    return True
+
+
+def _tell(outage: Outage) -> None:
+    kind, now, settings = outage.kind, utc_now(), bare_settings()
+    _replace(kind, claimed_at=now)
+    message = with_report(opening(outage, now), EVERY_CLUSTER, settings)
+    channel = settings.slack_channel
+    try:
+        delivered = wiring.notifier(settings).send(
+            message, channel=channel, key=f"{outage.key} opened"
+        )
+    except Exception:
+        _replace(kind, claimed_at=None)
+        raise
+    announced = Announced(at=now, channel=channel, message=message.to_json(), delivered=delivered)
+    _replace(kind, announced=announced)
+    # only what people were told has an end that pagers hear of
+    if pagers := _page(message, outage):
+        _replace(kind, announced=replace(announced, pagers=pagers))
+
+
+def _page(message: AlertMessage, outage: Outage) -> tuple[str, ...]:
+    """The pagers that were told: by the key of the outage they know it, however often that is."""
+    try:
+        settings = configured()
+        _, *pagers = receivers_of(settings, EVERY_CLUSTER, None, SEVERITY[outage.kind])
+        notifier = wiring.notifier(settings)
+    except EvenkeelError as problem:
+        log.warning("nobody is paged: %s", problem)
+        return ()
+    return tuple(pager for pager in pagers if _is_told(notifier, message, pager, outage))
+
+
+def _is_told(notifier: Notifier, message: AlertMessage, pager: str, outage: Outage) -> bool:
+    try:
+        notifier.send(message, channel=pager, key=f"{outage.key} opened {pager}")
+    except NotifierError as problem:
+        log.warning("%s", problem)
+        return False
+    return True
+
+
+def make_up(history: StepRuns) -> None:
+    """
+    Note what could not be noted, now that the configuration is read and the history answers.
+
+    What somebody is telling at this moment waits for the next time: only what is known to be told has an end.
+
+    Raises:
+        HistoryUnreachable: It does not.
+    """
+    if not _read():
+        return
+    with _alone("telling", wait=False) as alone:
+        for outage in _read().values() if alone else ():
+            if outage.announced or may_tell(outage, utc_now()):
+                _settle(history, outage)
+
+
+def _settle(history: StepRuns, outage: Outage) -> None:
+    settle(history, outage, utc_now())
+    _change(lambda known: _without(known, outage))
+    log.info("over: %s since %s", outage.kind, outage.since)
+
+
+def _without(known: Outages, over: Outage) -> Outages:
+    """What is left: runs that were kept meanwhile are of the next one."""
+    left = {kind: outage for kind, outage in known.items() if kind is not over.kind}
+    for run in known[over.kind].runs[len(over.runs) :] if over.kind in known else ():
+        left[over.kind] = noted(left.get(over.kind), over.kind, run, run.error or over.error)
+    return left
+
+
+def _replace(kind: IncidentKind, **news: Any) -> None:
+    """Note something of one that is kept."""
+    _change(lambda known: {**known, kind: replace(known[kind], **news)} if kind in known else known)
+
+
+def _change(change: Callable[[Outages], Outages]) -> None:
+    with _alone("keeping"):
+        _write(change(_read()))
+
+
+@contextmanager
+def _alone(what: str, *, wait: bool = True) -> Iterator[bool]:
+    """Take turns with the other tasks of this machine; without waiting, whether it is our turn."""
+    with _place(f"{VARIABLE}.{what}").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _place(name: str) -> Path:
+    return Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser() / name
+
+
+def _file() -> Path:
+    return _place(f"{VARIABLE}.json")
+
+
+def _read() -> Outages:
+    """What is kept; a file is only there while Airflow took nothing, so it is the newer."""
+    return {**_understood(_of_airflow()), **_understood(_of_the_file())}
+
+
+def _of_airflow() -> str:
+    try:
+        return Variable.get(VARIABLE, default=None) or "{}"
+    # without Airflow's own database, or outside of a task, it says so in its own ways
+    except Exception as problem:  # noqa: BLE001
+        log.warning("the variable %s cannot be read: %s", VARIABLE, problem)
+        return "{}"
+
+
+def _of_the_file() -> str:
+    try:
+        return _file().read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return "{}"
+
+
+def _understood(text: str) -> Outages:
+    """What another version, or a person, may have written: what cannot be read hides nothing else."""
+    outages: Outages = {}
+    try:
+        stored = dict(json.loads(text))
+    except (ValueError, TypeError):
+        log.exception("what is kept of outages cannot be read")
+        return outages
+    for kind, content in stored.items():
+        try:
+            outages[IncidentKind(kind)] = Outage.from_json(kind, content)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log.exception("what is kept of %s cannot be read", kind)
+    return outages
+
+
+def _write(outages: Mapping[IncidentKind, Outage]) -> None:
+    text = json.dumps({kind.value: outage.to_json() for kind, outage in outages.items()})
+    try:
+        if outages:
+            Variable.set(
+                VARIABLE, text, description="What evenkeel could not note; it is told once."
+            )
+        else:
+            Variable.delete(VARIABLE)
+    except Exception as problem:  # noqa: BLE001
+        log.warning("the variable %s cannot be written: %s", VARIABLE, problem)
+        partly = _file().with_suffix(".part")
+        partly.write_text(text, encoding="utf-8")
+        partly.replace(_file())
+    else:
+        _file().unlink(missing_ok=True)

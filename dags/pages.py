@@ -1,0 +1,149 @@
+"""
+The pages of the report, as Airflow's API server serves them: behind its login, for those who may read the advice.
+
+Airflow asks nobody who calls an app of a plugin who they are, so every route here does, by Airflow's own means: the
+token of the session's cookie or of the header, and whether its user may read the DAG `advise_assignments`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from urllib.parse import quote
+
+from airflow.api_fastapi.core_api.security import requires_access_dag
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from evenkeel.dags import ADVISING
+from evenkeel.dags.kept import PATIENCE, Kept, Maker
+from evenkeel.dags.navigation import PREFIX, in_navigation
+from evenkeel.dags.page_of import page_of
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="{ink}" stroke-width="1.8" '
+    'stroke-linecap="round" stroke-linejoin="round"><path d="M12 15V3l7 9h-7"/><path d="M10 6 6 12h4"/>'
+    '<path d="M3 15h18l-3 4H6z"/><path d="M12 19v3"/></svg>'
+)
+"""A boat on an even keel."""
+
+AGAIN = "5"
+"""After so many seconds a browser asks again for a page that was not ready."""
+
+ON_LIGHT, ON_DARK = "#18181b", "#fafafa"
+
+
+@cache
+def app() -> FastAPI:
+    """The app that Airflow serves."""
+    return make_app(page_of)
+
+
+def make_app(make: Maker, *, patience: float = PATIENCE) -> FastAPI:
+    """
+    The app, whose every route wants a login and the right to read the advice.
+
+    Args:
+        make: What is shown; it is called in a thread.
+        patience: So many seconds it is waited for.
+    """
+    pages = FastAPI(
+        title="evenkeel",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        dependencies=[Depends(requires_access_dag("GET", param_dag_id=ADVISING))],
+        exception_handlers={HTTPException: _refused, RequestValidationError: _misasked},
+    )
+    kept = Kept(make=make, patience=patience)
+
+    async def page(cluster: str | None, group: str | None) -> Response:
+        made = await kept.get(cluster, group)
+        return _answer(*made) if made else await run_in_threadpool(_unready)
+
+    @pages.get("/")
+    async def fleet(cluster: str | None = None) -> Response:
+        return await page(cluster, None)
+
+    @pages.get("/groups")
+    async def group(cluster: str, group: str) -> Response:
+        return await page(cluster, group)
+
+    @pages.get("/icon.svg")
+    async def icon() -> Response:
+        return Response(ICON.format(ink=ON_LIGHT), media_type="image/svg+xml")
+
+    @pages.get("/icon-dark.svg")
+    async def icon_dark() -> Response:
+        return Response(ICON.format(ink=ON_DARK), media_type="image/svg+xml")
+
+    return pages
+
+
+def _answer(status: int, document: str) -> HTMLResponse:
+    """A page that may run its own script and be framed by Airflow, and nothing else, and that nobody else keeps."""
+    from evenkeel.engine.report import policy
+
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": f"{policy()}; frame-ancestors 'self'",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "SAMEORIGIN",
+    }
+    return HTMLResponse(document, status, headers)
+
+
+def _notice(status: int, title: str, *lines: str, ways: dict[str, str] | None = None) -> Response:
+    from evenkeel.engine.report import notice
+
+    return _answer(status, notice(title, lines, ways))
+
+
+def _unready() -> Response:
+    """What those see who have waited for long enough; their browsers ask again."""
+    response = _notice(
+        503,
+        "The history has not answered yet",
+        "It is still being read, which may take a while. This page asks again by itself.",
+    )
+    response.headers["Refresh"] = AGAIN
+    return response
+
+
+# Starlette calls what is no coroutine in a thread: the engine is imported there.
+
+
+def _refused(request: Request, problem: Exception) -> Response:
+    """What those see whom Airflow does not know, or does not let in; who opens a page by itself is led to the login."""
+    assert isinstance(problem, HTTPException)
+    root = request.scope["root_path"].removesuffix(PREFIX)
+    path = request.url.path.rpartition(PREFIX)[2]
+    query = f"?{request.url.query}" if request.url.query else ""
+    back = quote(in_navigation(root, path) + query, safe="")
+    login = f"{root}/api/v2/auth/login?next={back}"
+    ways = {"Log in": login}
+    if problem.status_code == 401:
+        if request.headers.get("sec-fetch-dest") == "document":
+            return RedirectResponse(login, 303, {"Cache-Control": "no-store"})
+        return _notice(
+            401, "You are not logged in", "This page wants a login to Airflow.", ways=ways
+        )
+    if problem.status_code == 403:
+        needed = f"It takes the right to read the DAG {ADVISING}, which an administrator of Airflow gives."
+        again = "Who has it logs in again: Airflow may have forgotten the session."
+        return _notice(403, "You may not see this", needed, again, ways=ways)
+    return _notice(
+        problem.status_code,
+        "There is no such page",
+        "All groups are on the first one.",
+        ways={"All groups": "./"},
+    )
+
+
+def _misasked(request: Request, problem: Exception) -> Response:
+    return _notice(
+        422, "Which group?", "The address names no cluster or no group.", ways={"All groups": "./"}
+    )

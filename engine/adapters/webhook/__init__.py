@@ -1,0 +1,9 @@
+"""
+Programs called over HTTP: those that page people (`notifier`, in the formats `alertmanager` and `pagerduty`), and the
+one that misses us when we are silent (`heartbeat`). `calling` is how, `check` what `evenkeel doctor` asks of them.
+"""
+
+from evenkeel.engine.adapters.webhook.heartbeat import Heartbeat
+from evenkeel.engine.adapters.webhook.notifier import WebhookNotifier
+
+__all__ = ["Heartbeat", "WebhookNotifier"]

@@ -1,0 +1,82 @@
+"""What can be asked of those who page without paging anybody, for `evenkeel doctor`."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
+from evenkeel.engine.adapters.webhook.calling import call
+from evenkeel.engine.adapters.webhook.heartbeat import FIX
+from evenkeel.engine.adapters.webhook.notifier import secret_fix
+from evenkeel.engine.config import Webhook
+from evenkeel.engine.errors import NotifierError
+from evenkeel.engine.text import host_of
+
+ROUTING_KEY = 32
+"""Characters of PagerDuty's integration keys."""
+
+
+def who_answers(name: str, webhook: Webhook) -> str:
+    """
+    Who is at the address of a webhook, and what could not be asked.
+
+    Raises:
+        NotifierError: Nobody, or somebody else, or its key cannot be one.
+    """
+    if webhook.format == "pagerduty":
+        return _pagerduty(name, webhook)
+    return _alertmanager(name, webhook)
+
+
+def lacking(webhook: Webhook) -> str | None:
+    """Which secret a webhook needs and does not have."""
+    needed = "key" if webhook.format == "pagerduty" else "url"
+    return needed if getattr(webhook, needed) is None else None
+
+
+def _alertmanager(name: str, webhook: Webhook) -> str:
+    what, fix = f"webhook {name!r}", secret_fix(name)
+    url = webhook.address or ""
+    answer = call(what, "GET", url + alertmanager.STATUS, fix=fix, token=webhook.token)
+    try:
+        status: dict[str, Any] = answer.json()
+        version = status["versionInfo"]["version"]
+    except (ValueError, KeyError, TypeError) as problem:
+        wrong = f"{what} at {host_of(url)} does not answer as an Alertmanager does."
+        raise NotifierError(wrong, fix=fix) from problem
+    return f"Alertmanager {version} at {host_of(url)}"
+
+
+def _pagerduty(name: str, webhook: Webhook) -> str:
+    what, fix = f"webhook {name!r}", secret_fix(name)
+    length = len(webhook.token or "")
+    if length != ROUTING_KEY:
+        has = (
+            f"a key of {length} characters, PagerDuty's have {ROUTING_KEY}" if length else "no key"
+        )
+        raise NotifierError(f"{what} has {has}.", fix=fix)
+    url = webhook.address or pagerduty.ADDRESS
+    call(what, "GET", _top(url), fix=fix, any_answer=True)
+    return (
+        f"{host_of(url)} answers; whether it takes the key was not asked, that would page somebody"
+    )
+
+
+def host_of_heartbeat(url: str) -> str:
+    """
+    Whether somebody is where the heartbeat is heard; the address itself is not called.
+
+    Raises:
+        NotifierError: Nobody is.
+    """
+    call("the heartbeat", "GET", _top(url), fix=FIX, any_answer=True)
+    return (
+        f"{host_of(url)} answers; the address itself was not called, that would count as a good run"
+    )
+
+
+def _top(url: str) -> str:
+    """The address of nothing but the host; one that is no address stays, for the error."""
+    host = host_of(url)
+    return f"{urlsplit(url).scheme}://{host}/" if host else url

@@ -1,0 +1,116 @@
+"""
+Tells a program that pages people of incidents, each known to it by one key from its opening to its end.
+
+What is told twice changes nothing: the program knows the incident already.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import httpx
+
+from evenkeel.engine.adapters.webhook import alertmanager, pagerduty
+from evenkeel.engine.adapters.webhook.calling import call
+from evenkeel.engine.config import Webhook
+from evenkeel.engine.errors import NotDelivered
+from evenkeel.engine.message import AlertMessage, Subject
+from evenkeel.engine.ports import Delivered
+
+log = logging.getLogger(__name__)
+
+
+class WebhookNotifier:
+    """A webhook of the configuration, as the port `Notifier`; it takes incidents only, and has no threads."""
+
+    def __init__(self, name: str, webhook: Webhook) -> None:
+        """
+        Args:
+            name: Its name in the configuration.
+            webhook: What is configured of it.
+        """
+        self.name = name
+        self._format = webhook.format
+        self._url, self._key = webhook.address, webhook.token
+
+    def __repr__(self) -> str:
+        return f"WebhookNotifier({self.name!r})"
+
+    def send(
+        self,
+        message: AlertMessage,
+        *,
+        channel: str,
+        key: str,
+        thread: str | None = None,
+        broadcast: bool = False,
+    ) -> Delivered:
+        """
+        Open, change or end the incident that a message is about.
+
+        Args:
+            message: What to tell; of a message that is about no incident nobody is paged.
+            channel: Its own channel.
+            key: Our own id of the message; the program knows the incident by that of its subject.
+            thread: Nothing is threaded.
+            broadcast: As little as that.
+
+        Raises:
+            NotifierError: Names the webhook, what went wrong and the fix; sending again is safe.
+        """
+        subject = message.subject
+        if subject is None:
+            log.info("%s is about no incident: %s is not told.", key, channel)
+            return Delivered(channel=channel, timestamp=key)
+        if self._format == "pagerduty":
+            self._page(message, subject)
+        else:
+            self._alert(message, subject)
+        return Delivered(channel=channel, timestamp=subject.key)
+
+    def update(
+        self, message: AlertMessage, *, channel: str, key: str, delivered: Delivered
+    ) -> Delivered:
+        """Tell how the incident is now: the program knows it by its own key."""
+        return self.send(message, channel=channel, key=key)
+
+    def _page(self, message: AlertMessage, subject: Subject) -> None:
+        routing_key = self._given(self._key, "key, the routing key")
+        address = f"{self._url or pagerduty.ADDRESS}{pagerduty.PATH}"
+        event = pagerduty.event(message, subject, routing_key)
+        self._call("POST", address, json=event, hidden=(routing_key,))
+
+    def _alert(self, message: AlertMessage, subject: Subject) -> None:
+        """The alert as it is now, and the end of all else that Alertmanager has of the incident."""
+        address = f"{self._given(self._url, 'url')}{alertmanager.PATH}"
+        alert = alertmanager.alert_of(message, subject)
+        others = [one for one in self._active(address, subject) if one["labels"] != alert["labels"]]
+        posted = [alert, *alertmanager.ended(others, message)]
+        self._call("POST", address, json=posted, token=self._key)
+
+    def _active(self, address: str, subject: Subject) -> list[alertmanager.Alert]:
+        answer = self._call("GET", address, params=alertmanager.query(subject), token=self._key)
+        try:
+            return list(answer.json())
+        except (ValueError, TypeError) as problem:
+            raise NotDelivered(
+                f"webhook {self.name!r} does not answer as an Alertmanager does.",
+                fix=secret_fix(self.name),
+            ) from problem
+
+    def _call(self, method: str, url: str, **rest: Any) -> httpx.Response:
+        return call(f"webhook {self.name!r}", method, url, fix=secret_fix(self.name), **rest)
+
+    def _given(self, secret: str | None, what: str) -> str:
+        if secret is None:
+            raise NotDelivered(f"webhook {self.name!r} has no {what}.", fix=secret_fix(self.name))
+        return secret
+
+
+def secret_fix(name: str) -> str:
+    """Where the secrets of a webhook are set."""
+    return (
+        f"Correct url and key of webhook {name!r}: the Airflow connection evenkeel_webhook_{name}, "
+        "or EVENKEEL_WEBHOOKS."
+    )

@@ -1,0 +1,76 @@
+"""
+An incident as an event of PagerDuty's Events API v2: a pure function.
+
+Format and limits: https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ and .../overview/
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from evenkeel.engine.message import AlertMessage, MessageKind, Subject
+from evenkeel.engine.text import shortened
+
+ADDRESS = "https://events.pagerduty.com"
+"""Of the service region US; the other one is https://events.eu.pagerduty.com."""
+
+PATH = "/v2/enqueue"
+
+KEY_LIMIT = 255
+SUMMARY_LIMIT = 1024
+DETAIL_LIMIT = 3_000
+DETAILS = 10
+"""Sections of a message that are sent: with the others' length that stays far below the limit of 512 KB."""
+
+LINKS = {"report": "Report", "run": "DAG run"}
+"""What the links of a message are called."""
+
+
+def event(message: AlertMessage, subject: Subject, routing_key: str) -> dict[str, Any]:
+    """
+    What opens an incident, tells that it got worse, or resolves it.
+
+    Args:
+        message: What is told.
+        subject: The incident; its key makes one alert of all that is told of it.
+        routing_key: The integration key of a service or an event orchestration.
+    """
+    known: dict[str, Any] = {"routing_key": routing_key, "dedup_key": dedup_key(subject.key)}
+    if message.kind is MessageKind.INCIDENT_CLOSED:
+        return known | {"event_action": "resolve"}
+    payload = {
+        "summary": shortened(f"{message.title}: {message.summary}", SUMMARY_LIMIT),
+        "source": subject.cluster,
+        "severity": subject.severity.value,
+        "timestamp": message.at.isoformat(timespec="milliseconds"),
+        "class": subject.cause,
+        "custom_details": _details(message, subject),
+    } | ({"component": subject.group_id} if subject.group_id else {})
+    links = [{"href": address, "text": LINKS[word]} for word, address in message.links.items()]
+    trigger = {"event_action": "trigger", "client": "evenkeel", "payload": payload}
+    return known | trigger | ({"links": links} if links else {})
+
+
+def dedup_key(key: str) -> str:
+    """
+    The key of an incident, within the limit and still its own.
+
+    >>> dedup_key("eu/pay/s1"), len(dedup_key("g" * 300))
+    ('eu/pay/s1', 255)
+    """
+    if len(key) <= KEY_LIMIT:
+        return key
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return f"{key[: KEY_LIMIT - len(digest) - 1]}#{digest}"
+
+
+def _details(message: AlertMessage, subject: Subject) -> dict[str, str]:
+    details = {"since": subject.began_at.isoformat(timespec="seconds")}
+    if subject.owner:
+        details["owner"] = subject.owner
+    parts: dict[str, list[str]] = {}
+    for section in message.sections[:DETAILS]:
+        parts.setdefault(section.heading, []).extend((*section.lines, *section.code))
+    texts = {heading: shortened("\n".join(lines), DETAIL_LIMIT) for heading, lines in parts.items()}
+    return {**details, **texts}

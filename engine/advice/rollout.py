@@ -1,0 +1,521 @@
+"""
+The way to a strategy to the letter: which settings each client gets, restart by restart, and the way back.
+
+`bounce` knows what members of a classic group list after each restart, and what is elected meanwhile. This says it in
+the settings of each client, for those that cannot go that way (librdkafka and kafka-python refuse eager and cooperative
+strategies in one list) as a stop and a start of all, for the way from the classic protocol to KIP-848 and back, and
+for plans.
+
+Source: KIP-429 (two rolling restarts from eager to cooperative), KIP-848 (migration of groups), the configuration of
+Kafka 4.3, librdkafka 2.12 and kafka-python 3.0.
+"""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evenkeel.engine.advice import bounce
+from evenkeel.engine.advice.bounce_facts import by_one_restart, step
+from evenkeel.engine.advice.rolling import Stage, rolling
+from evenkeel.engine.facts import Fact, note, reason
+from evenkeel.engine.followers.plan import NAME as PLAN
+from evenkeel.engine.kit.protocol_names import (
+    BY_RACKS,
+    CLIENT_SETTING,
+    CLIENT_SIDE,
+    SERVER_SETTING,
+    SERVER_SIDE,
+    ClientSide,
+    cooperative,
+    java_class,
+    mixed,
+    wire_name,
+)
+from evenkeel.engine.model import STREAMS_PROTOCOL
+from evenkeel.engine.streams.settings import StickyTasks
+
+Names = tuple[str, ...]
+
+Settings = Mapping[str, str | None]
+"""Key -> value as the client writes it; None: the key is taken out."""
+
+
+class Client(enum.StrEnum):
+    """A client library, by how its settings are written."""
+
+    JAVA = "java"
+    SPRING = "spring"
+    LIBRDKAFKA = "librdkafka"
+    KAFKA_PYTHON = "kafka-python"
+
+
+JVM = (Client.JAVA, Client.SPRING)
+
+PLAN_SETTING = "evenkeel.plan"
+
+PLAN_PLACE = "<path, https address or topic:evenkeel-plans>"
+
+GROUP_PLACE = 'group="..."'
+
+SPRING_PREFIX = "spring.kafka.consumer.properties."
+
+STREAMS_PREFIX = "spring.kafka.streams.properties."
+
+TASK_SETTING = "rack.aware.assignment.strategy"
+
+ASSIGNOR_SETTING = "task.assignor.class"
+
+STICKY_ASSIGNOR = "org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor"
+
+PYTHON_SETTING = "partition_assignment_strategy"
+
+CLASSIC_ONLY = (CLIENT_SETTING, "session.timeout.ms", "heartbeat.interval.ms")
+"""What a client of the KIP-848 protocol refuses to be given: its broker decides these."""
+
+PROTOCOL = "group.protocol"
+
+
+class Restart(enum.StrEnum):
+    """Who is restarted."""
+
+    ROLLING = "every member, one after the other"
+    ALL = "all stopped, then all started once the group is Empty"
+    ONE = "one member"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """
+    One change of settings, and the restart that brings it.
+
+    Attributes:
+        restart: Who is restarted; the next one once the group is stable again.
+        elected: What the group runs afterwards, by its name on the wire; None where none is there (KIP-1071).
+        why: What the round is for.
+        settings: What each client is given for it; nothing where settings stay.
+        lists: What members list then, by wire names; nothing where the broker decides.
+        stages: What is elected after how many restarts.
+        eager: Whether members give up everything at each rebalance; None unknown.
+    """
+
+    restart: Restart
+    elected: str | None
+    why: Fact
+    settings: Mapping[Client, Settings]
+    lists: Names = ()
+    stages: tuple[Stage, ...] = ()
+    eager: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A way that all members of some clients can go: the rounds to the strategy, and those back."""
+
+    clients: tuple[Client, ...]
+    rounds: tuple[Round, ...]
+    back: tuple[Round, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """
+    How a group gets a strategy.
+
+    Attributes:
+        target: The strategy's name on the wire.
+        present: What the group runs now.
+        ways: One for each kind of clients; members of several kinds go the last one together.
+        cannot: Clients that have no such strategy.
+        notes: What else has to be known.
+        on_brokers: What is done on brokers before, after why; nothing where they have it.
+        off_brokers: What is done there after all ways back.
+    """
+
+    target: str
+    present: str | None
+    ways: tuple[Way, ...]
+    cannot: tuple[Client, ...] = ()
+    notes: tuple[Fact, ...] = ()
+    on_brokers: tuple[Fact, ...] = ()
+    off_brokers: tuple[Fact, ...] = ()
+
+
+def client_settings(client: Client, lists: Names) -> Settings | None:
+    """
+    A list of strategies in a client's own words; None where it cannot have that list.
+
+    >>> client_settings(Client.LIBRDKAFKA, ("range", "roundrobin"))
+    {'partition.assignment.strategy': 'range,roundrobin'}
+    >>> client_settings(Client.LIBRDKAFKA, ("cooperative-sticky", "range")) is None
+    True
+    """
+    if client in JVM:
+        prefix = _prefix(client)
+        plan = {f"{prefix}{PLAN_SETTING}": PLAN_PLACE} if PLAN in lists else {}
+        return {f"{prefix}{CLIENT_SETTING}": ",".join(map(java_class, lists))} | plan
+    known = [CLIENT_SIDE.get(name) for name in lists]
+    if mixed(lists):
+        return None
+    if client is Client.LIBRDKAFKA:
+        everywhere = all(each is not None and each.librdkafka for each in known)
+        return {CLIENT_SETTING: ",".join(lists)} if everywhere else None
+    eager = len(lists) > 1 and cooperative(lists) is not True
+    classes = [_python(each, eager=eager) for each in known if each is not None and each.python]
+    return {PYTHON_SETTING: f"[{', '.join(classes)}]"} if len(classes) == len(lists) else None
+
+
+def _prefix(client: Client) -> str:
+    """What stands before the names of Java's settings."""
+    return SPRING_PREFIX if client is Client.SPRING else ""
+
+
+def _python(known: ClientSide, *, eager: bool) -> str:
+    """A strategy in a list of kafka-python's: a class, or what makes the follower of plans."""
+    if known.wire != PLAN:
+        return str(known.python)
+    beside = ", eager=True" if eager else ""
+    return f'{known.python}(plan="{PLAN_PLACE}", {GROUP_PLACE}{beside})'
+
+
+def to_client_side(
+    target: str,
+    present: str,
+    lists: Sequence[Names | None],
+    static: Sequence[bool] | None = None,
+    clients: Sequence[Client] = tuple(Client),
+) -> Rollout:
+    """
+    The way of a classic group to a strategy that its members list.
+
+    Args:
+        target: The strategy, by any of its names.
+        present: What the group has elected, by its wire name.
+        lists: Each member's list by wire names, None where nobody said, in the order of restarts.
+        static: Which members have an instance id; none without it.
+        clients: Those that its members may be.
+
+    Raises:
+        InputError: Members cannot list such a strategy.
+    """
+    plan = bounce.plan(target, present, lists, static)
+    before = [listed if listed is not None else (present,) for listed in lists]
+    if plan.assumed is not None:
+        before = [(present,)] * len(lists)
+    steps = [each for each in plan.steps if each.needed]
+    there = [(each.lists, each.why) for each in steps]
+    can = [c for c in clients if client_settings(c, (plan.target,)) is not None]
+    roll = [c for c in can if all(client_settings(c, names) is not None for names, _ in there)]
+    stop = [c for c in can if c not in roll]
+    ways = []
+    if roll and there:
+        rounds = _rolled(before, there, roll, static)
+        ways.append(
+            Way(clients=tuple(roll), rounds=rounds, back=_back(before, rounds, roll, present))
+        )
+    if stop and there:
+        ways.append(_stopped(plan.target, present, before, stop))
+    return Rollout(
+        target=plan.target,
+        present=present,
+        ways=tuple(ways),
+        cannot=tuple(c for c in clients if c not in can),
+        notes=(*([plan.assumed] if plan.assumed else ()), *plan.notes),
+    )
+
+
+def _rolled(
+    before: Sequence[Names],
+    there: Sequence[tuple[Names, Fact]],
+    clients: Sequence[Client],
+    static: Sequence[bool] | None,
+) -> tuple[Round, ...]:
+    rounds, held = [], list(before)
+    for lists, why in there:
+        stages = rolling(held, lists, static)
+        rounds.append(
+            Round(
+                restart=Restart.ROLLING,
+                elected=stages[-1].elected or lists[0],
+                why=why,
+                settings=_given(clients, lists),
+                lists=lists,
+                stages=stages,
+                eager=_eager(held, lists),
+            )
+        )
+        held = [lists] * len(held)
+    return tuple(rounds)
+
+
+def _listed_before(lists: Sequence[Names | None], present: str) -> Names:
+    """What all members listed; what the group ran, where they listed different things or nobody said."""
+    return (lists[0] if len(set(lists)) == 1 else None) or (present,)
+
+
+def _eager(held: Sequence[Names], lists: Names) -> bool | None:
+    """Whether somebody in the round gives up everything: those not restarted yet, or those that are."""
+    kinds = {cooperative(names) for names in (*set(held), lists)}
+    return True if False in kinds else None if None in kinds else False
+
+
+def _given(clients: Sequence[Client], lists: Names) -> dict[Client, Settings]:
+    return {c: given for c in clients if (given := client_settings(c, lists)) is not None}
+
+
+def _back(
+    before: Sequence[Names], rounds: Sequence[Round], clients: Sequence[Client], present: str
+) -> tuple[Round, ...]:
+    """From the last round to what was listed before."""
+    now = rounds[-1].lists
+    was = _listed_before(before, present)
+    steps: list[tuple[Names, Fact]] = []
+    if set(was).isdisjoint(now):
+        both = (*was, *now)
+        steps.append((both, reason("let_in_meanwhile", [was[0], now[0]])))
+    steps.append((was, reason("as_it_was")))
+    return _rolled([now] * len(before), steps, clients, None)
+
+
+def to_tasks(
+    strategy: str,
+    *,
+    sticky: bool = False,
+    racks: str | None = None,
+    needs: Sequence[Fact] = (),
+) -> Rollout:
+    """
+    The way of a Kafka Streams application of the classic protocol to the sticky assignor of tasks (KIP-924), or to a
+    rack strategy of the high-availability one (KIP-925).
+
+    What it has now is not on the wire: the way back is what configuration says of it, else Kafka's default.
+
+    Args:
+        strategy: `sticky-tasks`, `none`, `min_traffic` or `balance_subtopology`.
+        sticky: Whether it has the sticky assignor now.
+        racks: The rack strategy that it has now, as far as somebody said.
+        needs: What a rack strategy asks for besides, as `task_needs` says it.
+    """
+    to_sticky = strategy == StickyTasks.CLIENT
+    if to_sticky and sticky:
+        return Rollout(target=strategy, present=STREAMS_PROTOCOL, ways=())
+    given: dict[str, str | None] = {TASK_SETTING: strategy}
+    undone: dict[str, str | None] = {TASK_SETTING: racks}
+    why, notes = (
+        step("set_task_strategy", [strategy]),
+        [note("task_strategy_unseen", [strategy]), *needs],
+    )
+    if to_sticky:
+        given, undone = {ASSIGNOR_SETTING: STICKY_ASSIGNOR}, {ASSIGNOR_SETTING: None}
+        why = step("set_sticky_assignor")
+        notes = [note("sticky_assignor_from"), note("sticky_assignor_racks")]
+    elif sticky:
+        given, undone = (
+            {ASSIGNOR_SETTING: None, **given},
+            {ASSIGNOR_SETTING: STICKY_ASSIGNOR, **undone},
+        )
+        why = step("leave_sticky_assignor", [strategy])
+    if to_sticky or sticky:
+        notes.append(note("leader_places_tasks"))
+    there = Round(
+        restart=Restart.ROLLING,
+        elected=STREAMS_PROTOCOL,
+        why=why,
+        settings=_of_streams(given),
+        lists=(STREAMS_PROTOCOL,),
+        eager=False,
+    )
+    undo = replace(there, settings=_of_streams(undone), why=reason("as_it_was"))
+    return Rollout(
+        target=strategy,
+        present=STREAMS_PROTOCOL,
+        ways=(Way(clients=JVM, rounds=(there,), back=(undo,)),),
+        notes=tuple(notes),
+    )
+
+
+def _of_streams(given: Settings) -> dict[Client, Settings]:
+    """Settings of Kafka Streams, as Java and Spring write them."""
+    return {
+        client: {f"{prefix}{key}": value for key, value in given.items()}
+        for client, prefix in ((Client.JAVA, ""), (Client.SPRING, STREAMS_PREFIX))
+    }
+
+
+def to_broker_tasks() -> Rollout:
+    """What there is to do for a KIP-1071 group: its broker has one assignor of tasks, no setting chooses another."""
+    there = Round(
+        restart=Restart.ONE,
+        elected=None,
+        why=step("next_rebalance_brings_it"),
+        settings={},
+        eager=False,
+    )
+    notes = (note("broker_has_one_task_assignor"), note("streams_group_configs"))
+    return Rollout(
+        target=StickyTasks.SERVER,
+        present=None,
+        ways=(Way(clients=JVM, rounds=(there,), back=()),),
+        notes=notes,
+    )
+
+
+def _stopped(target: str, present: str, before: Sequence[Names], clients: Sequence[Client]) -> Way:
+    was = _listed_before(before, present)
+    return Way(
+        clients=tuple(clients),
+        rounds=(_all_at_once((target,), clients, reason("empty_lets_any_in", [target])),),
+        back=(_all_at_once(was, clients, reason("as_it_was")),),
+    )
+
+
+def _all_at_once(lists: Names, clients: Sequence[Client], why: Fact) -> Round:
+    return Round(
+        restart=Restart.ALL,
+        elected=lists[0],
+        why=why,
+        settings=_given(clients, lists),
+        lists=lists,
+        eager=True,
+    )
+
+
+def to_plan(
+    strategy: str,
+    rollout: Rollout | None,
+    present: str,
+    *,
+    group: str | None = None,
+    static: Sequence[bool] = (),
+) -> Rollout:
+    """
+    The way to a plan: that of the follower, where members do not list it yet, then the plan and one restart.
+
+    Args:
+        strategy: By which the plan is made.
+        rollout: The way to the follower; None where the group follows plans already.
+        present: What the group runs now.
+        group: Its id, to be told in commands and settings; a placeholder without it.
+        static: Which members have an instance id; none without it.
+    """
+    last = Round(
+        restart=Restart.ONE,
+        elected=PLAN,
+        why=by_one_restart(
+            "follow_plan", static, [strategy, *([] if group is None else [shlex.quote(group)])]
+        ),
+        settings={},
+        lists=(PLAN,),
+        eager=False,
+    )
+    undo = replace(last, why=by_one_restart("take_plan_away", static))
+    if rollout is None:
+        clients = tuple(c for c in Client if client_settings(c, (PLAN,)) is not None)
+        way = Way(clients=clients, rounds=(last,), back=(undo,))
+        return Rollout(target=PLAN, present=present, ways=(way,))
+    ways = tuple(
+        replace(
+            way,
+            rounds=(*(_naming(each, group) for each in way.rounds), last),
+            back=tuple(_naming(each, group) for each in way.back),
+        )
+        for way in rollout.ways
+    )
+    return replace(rollout, ways=ways)
+
+
+def _naming(this: Round, group: str | None) -> Round:
+    """With the group's id where kafka-python's follower is told it."""
+    given = this.settings.get(Client.KAFKA_PYTHON, {}).get(PYTHON_SETTING)
+    if group is None or given is None:
+        return this
+    named = {PYTHON_SETTING: given.replace(GROUP_PLACE, f"group={group!r}")}
+    return replace(this, settings={**this.settings, Client.KAFKA_PYTHON: named})
+
+
+def to_server_side(
+    target: str,
+    present: str | None,
+    lists: Sequence[Names | None],
+    *,
+    classic: bool,
+    clients: Sequence[Client] = tuple(Client),
+    lacking: Fact | None = None,
+) -> Rollout:
+    """
+    The way to a strategy of the broker (KIP-848): another one for a group that has that protocol, or that protocol for
+    a classic group, member by member while both kinds are in it.
+
+    Args:
+        target: Our name of it: `uniform`, `range-server` or `racks-server`.
+        present: What the group runs now, by its wire name.
+        lists: As for `to_client_side`; nothing is asked of a group that has the protocol.
+        classic: Whether the group has the classic protocol.
+        clients: Those that its members may be.
+        lacking: Why brokers cannot be asked for it yet, as `brokers_lack` says it.
+    """
+    name = SERVER_SIDE[target]
+    can = [c for c in clients if c is not Client.KAFKA_PYTHON]
+    given: dict[Client, Settings] = {c: _consumer(c, name, classic=classic) for c in can}
+    why = (
+        reason("protocol_changes")
+        if classic
+        else reason("broker_assigns_by", [present] if present else [])
+    )
+    before = _listed_before(lists, present or "range")
+    # members of the classic protocol go on rebalancing as they do
+    eager = classic and cooperative(before) is not True
+    there = Round(restart=Restart.ROLLING, elected=name, why=why, settings=given, eager=eager)
+    notes = [note("broker_must_list", [name])]
+    if classic:
+        notes = [note("migration_policy"), note("protocol_from"), *notes]
+        listed: dict[Client, Settings] = {c: _classic(c, before) for c in can}
+        undo = replace(
+            there,
+            elected=present or before[0],
+            settings=listed,
+            lists=before,
+            why=reason("as_it_was"),
+        )
+    else:
+        ours: dict[Client, Settings] = {
+            c: _consumer(c, present or "uniform", classic=False) for c in can
+        }
+        undo = replace(there, elected=present or "uniform", settings=ours, why=reason("as_it_was"))
+    rollout = Rollout(
+        target=name,
+        present=present,
+        ways=(Way(clients=tuple(can), rounds=(there,), back=(undo,)),) if can else (),
+        cannot=tuple(c for c in clients if c not in can),
+        notes=tuple(notes),
+    )
+    return _over_brokers(rollout, lacking) if lacking and name == BY_RACKS else rollout
+
+
+def _over_brokers(rollout: Rollout, lacking: Fact) -> Rollout:
+    """With what is done on brokers for our assignor, before all else and, on the way back, after it."""
+    listing, restart = step("list_on_brokers"), step("restart_brokers")
+    return replace(
+        rollout,
+        on_brokers=(lacking, step("jar_to_brokers"), listing, restart),
+        off_brokers=(step("unlist_on_brokers", [rollout.target]), restart),
+    )
+
+
+def _consumer(client: Client, name: str, *, classic: bool) -> Settings:
+    """What a client is given for the KIP-848 protocol."""
+    prefix = _prefix(client)
+    given: dict[str, str | None] = {f"{prefix}{SERVER_SETTING}": name}
+    if classic:
+        gone = dict.fromkeys(f"{prefix}{key}" for key in CLASSIC_ONLY)
+        given = {f"{prefix}{PROTOCOL}": "consumer", **given, **gone}
+    return given
+
+
+def _classic(client: Client, lists: Names) -> Settings:
+    """What brings it back to the classic protocol."""
+    prefix = _prefix(client)
+    listed = client_settings(client, tuple(map(wire_name, lists))) or {}
+    return {f"{prefix}{PROTOCOL}": "classic", f"{prefix}{SERVER_SETTING}": None, **listed}

@@ -1,0 +1,360 @@
+"""
+The messages about what is wrong with groups: opened, worse, resolved, and many at once.
+
+They are read at night on a phone: what, since when, how bad, what changed before it, what to do, whose it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose
+from evenkeel.engine.alerting.next_command import next_command
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.message import (
+    AlertMessage,
+    MessageKind,
+    Section,
+    Severity,
+    Subject,
+    severity_of,
+)
+from evenkeel.engine.model import CAPACITY, SECONDS_BEHIND, Cause
+from evenkeel.engine.records import CauseSpan, IncidentCourse
+from evenkeel.engine.text import printable
+from evenkeel.engine.wording import duration, moment, sentence, shortened, since, words
+from evenkeel.engine.wording import incidents as wording
+
+NAME = 60
+"""Characters of a group's name in a title."""
+
+HEADLINE = 70
+"""Characters of what follows it."""
+
+LINE = 240
+"""Characters of a line."""
+
+WHY_BEHIND = CAPACITY | {Cause.REBALANCING}
+"""Causes that say why a group is behind."""
+
+BESIDE = 2
+"""Other causes that get a line each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupIncident:
+    """
+    An incident of a group at a moment at which it is told.
+
+    Attributes:
+        cluster: Configured name of the cluster.
+        course: How it went so far; its `readers` know what they were told *before* this.
+        at: When the reading of the snapshot ended.
+        snapshot_id: The snapshot that shows it so.
+        changed: What changed of the group since the last snapshot in which it was well; None: not known.
+        owner: Who owns the group, as configured.
+        mention: Who is called, as `Rule.mention` has it; None: nobody.
+        link: Address of the run.
+        quiet: What is to be said of a silence or an acknowledgement, a clause; None: nothing.
+    """
+
+    cluster: str
+    course: IncidentCourse
+    at: datetime
+    snapshot_id: str
+    changed: tuple[Fact, ...] | None = None
+    owner: str | None = None
+    mention: str | None = None
+    link: str | None = None
+    quiet: str | None = None
+
+
+def opened_message(incident: GroupIncident) -> AlertMessage:
+    """
+    What is wrong with a group, since when, how bad, what changed before it, what to do, and whose it is.
+
+    Who read of it in a digest is told what got worse since.
+    """
+    kind, title = MessageKind.INCIDENT_OPENED, headline_of(incident.course)
+    sections = (*_got_worse(incident), *_again(incident.course), *_sections(incident))
+    return _message(incident, kind, title, _what(incident), sections)
+
+
+def worse_message(incident: GroupIncident) -> AlertMessage:
+    """What takes the place of the first message once it got worse: how it is now, and what got worse since when."""
+    sections = (*_got_worse(incident), *_sections(incident))
+    kind, title = MessageKind.INCIDENT_WORSE, headline_of(incident.course)
+    return _message(incident, kind, title, _what(incident), sections)
+
+
+def worse_line(incident: GroupIncident) -> AlertMessage:
+    """What the thread is told when it got worse; it calls somebody only if it is more severe than what they know."""
+    course, readers = incident.course, incident.course.readers
+    calls = readers is None or rose(course, readers)
+    caller = incident if calls else replace(incident, mention=None)
+    title = f"worse, {headline_of(course)}"
+    return _message(caller, MessageKind.INCIDENT_WORSE, title, _worse(incident))
+
+
+def eased_message(incident: GroupIncident) -> AlertMessage:
+    """
+    What takes the place of the message once its worst cause has ended while the group is not well yet.
+
+    Of the course only what is left is among its causes, one at least.
+    """
+    quietly = replace(incident, mention=None)
+    return _message(
+        quietly, MessageKind.INCIDENT_EASED, _eased(incident), _what(incident), _sections(incident)
+    )
+
+
+def eased_line(incident: GroupIncident) -> AlertMessage:
+    """What the thread is told then."""
+    quietly = replace(incident, mention=None)
+    return _message(quietly, MessageKind.INCIDENT_EASED, _eased(incident), _what(incident))
+
+
+def _eased(incident: GroupIncident) -> str:
+    """What has ended, and what is left."""
+    course, readers = incident.course, incident.course.readers
+    ended = wording.ended(readers.goes_by if readers else course.cause)
+    left = course.causes[0]
+    if left.cause in SECONDS_BEHIND and left.amount:
+        return f"{ended}, still {wording.amount(left.cause, left.amount)}"
+    return fitted(f"{ended}, now {wording.headline(left)}", HEADLINE)
+
+
+def resolved_message(incident: GroupIncident) -> AlertMessage:
+    """What takes the place of the first message once it is over: what it was, how bad when last told, and how long."""
+    course, readers = incident.course, incident.course.readers
+    bad = wording.amount(readers.goes_by, readers.amount) if readers and readers.amount else None
+    was = f"It was: {_was(course)}{f', {bad} when last told' if bad else ''}."
+    lasted = Section(heading="Lasted", lines=(_from_to(incident),))
+    title = f"{_outcome(course)} after {length_of(incident)}"
+    return _over(incident, title, was, (lasted, *_only_now(incident), *_owner(incident)))
+
+
+def resolved_line(incident: GroupIncident) -> AlertMessage:
+    """What the thread is told when it is over."""
+    was = f"In trouble for {length_of(incident)}, {_from_to(incident)}; at worst {_was(incident.course)}"
+    late = [line for section in _only_now(incident) for line in section.lines]
+    return _over(incident, _outcome(incident.course), " ".join([sentence(was), *late]))
+
+
+def _only_now(incident: GroupIncident) -> tuple[Section, ...]:
+    """Why its end is told no sooner, where it came back before, or was never quite well."""
+    course = incident.course
+    if course.well_since is None and course.unseen_since is not None:
+        within = duration((incident.at - course.unseen_since).total_seconds())
+        late = f"It has been within its objective for {within}, though close to it."
+        return (Section(heading="Told now", lines=(late,)),)
+    if not course.returns or course.comes_since is None or course.well_since is None:
+        return ()
+    stayed = duration((incident.at - course.well_since).total_seconds())
+    back = wording.came_back(course.returns, course.comes_since)
+    return (
+        Section(
+            heading="Again",
+            lines=(f"It {back}; told now because it has stayed well for {stayed}.",),
+        ),
+    )
+
+
+def _again(course: IncidentCourse) -> tuple[Section, ...]:
+    """That it was over not long ago."""
+    if not course.returns or course.comes_since is None:
+        return ()
+    back = wording.came_back(course.returns, course.comes_since)
+    late = "its end is told once it stays away for longer"
+    return (Section(heading="Again", lines=(f"It {back}; {late}.",)),)
+
+
+def _was(course: IncidentCourse) -> str:
+    """What an incident was called by, and what was lost beside that."""
+    known = course.readers.causes if course.readers else ()
+    beside = [cause for cause in known if cause in LOSSES and cause is not course.cause]
+    return " and ".join([course.cause, *beside])
+
+
+def _outcome(course: IncidentCourse) -> str:
+    """How it ended: one that was never seen well again is only not waited for any more."""
+    if course.well_since:
+        return "well again"
+    return "back within its objective" if course.unseen_since else "not waited for any more"
+
+
+def headline_of(course: IncidentCourse) -> str:
+    """What is wrong in a few words, with the number that matters."""
+    span = _worst(course)
+    return fitted(wording.headline(span) if span else course.cause.value, HEADLINE)
+
+
+def fitted(text: str, limit: int = LINE) -> str:
+    """A text whose every character can be shown, not longer than that: names may hold anything."""
+    return shortened(printable(text), limit)
+
+
+def _message(
+    incident: GroupIncident,
+    kind: MessageKind,
+    title: str,
+    summary: str,
+    sections: tuple[Section, ...] = (),
+) -> AlertMessage:
+    course = incident.course
+    over = kind is MessageKind.INCIDENT_CLOSED
+    eased = kind is MessageKind.INCIDENT_EASED
+    now = course.causes[0].cause if eased else course.cause
+    footer = [f"Snapshot {incident.snapshot_id}"]
+    if incident.quiet:
+        footer.append(sentence(fitted(incident.quiet)))
+    return AlertMessage(
+        kind=kind,
+        severity=Severity.RESOLVED if over else severity_of(now),
+        at=incident.at,
+        title=f"{fitted(course.group_id, NAME)} ({incident.cluster}): {title}",
+        summary=summary,
+        sections=sections,
+        footer=tuple(footer),
+        subject=Subject(
+            key=course.key,
+            cluster=incident.cluster,
+            group_id=course.group_id,
+            cause=course.cause.value,
+            severity=severity_of(course.cause),
+            owner=incident.owner,
+            began_at=course.began_at,
+        ),
+        mention=incident.mention,
+        link=incident.link,
+    )
+
+
+def _over(
+    incident: GroupIncident, title: str, summary: str, sections: tuple[Section, ...] = ()
+) -> AlertMessage:
+    """The end calls nobody."""
+    quietly = replace(incident, mention=None)
+    return _message(quietly, MessageKind.INCIDENT_CLOSED, title, summary, sections)
+
+
+def _worst(course: IncidentCourse) -> CauseSpan | None:
+    """The cause that the incident goes by, or where that is over the worst that is left."""
+    named = (span for span in course.causes if span.cause is course.cause)
+    return next(named, course.causes[0] if course.causes else None)
+
+
+def _what(incident: GroupIncident) -> str:
+    span = _worst(incident.course)
+    facts = span.facts if span else ()
+    return _sentence(wording.what(facts) or (span or incident.course).cause.value, facts)
+
+
+def _sentence(clause: str, facts: Sequence[Fact]) -> str:
+    """A clause about some facts as a sentence; where it begins with a name, that stays as it is."""
+    text = fitted(clause)
+    names = (fact.subjects[0] for fact in facts if fact.subjects)
+    return f"{text}." if any(clause.startswith(name) for name in names) else sentence(text)
+
+
+def _sections(incident: GroupIncident) -> tuple[Section, ...]:
+    course = incident.course
+    worst = _worst(course)
+    lines = _beside(course, worst)
+    if worst is not None:
+        traces = wording.traces(worst.facts)
+        lines += [(heading, _sentence(clause, worst.facts)) for heading, clause in traces.items()]
+    lines.append(("Since", _since(course.began_at, incident.at)))
+    facts = tuple(fact for span in course.causes for fact in span.facts)
+    if bad := wording.how_bad(facts):
+        lines.append(("How bad", sentence(fitted(bad))))
+    lines.append(("Changed", _changed(incident.changed)))
+    sections = [Section(heading=heading, lines=(line,)) for heading, line in lines]
+    return (*sections, *_to_do(incident, worst), *_owner(incident))
+
+
+def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, str]]:
+    """The other causes: what is there beside the worst, and what was worse before."""
+    over = worst is not None and worst.cause is not course.cause
+    earlier = [("Earlier", sentence(course.cause.value))] if over else []
+    others = [span for span in course.causes if span is not worst]
+    clauses = [fitted(wording.beside(span)) for span in others[:BESIDE]]
+    left = others[BESIDE:]
+    if left:
+        clauses.append(", ".join(span.cause.value for span in left))
+    return [*earlier, *(("Also", sentence(clause)) for clause in clauses)]
+
+
+def _changed(changed: tuple[Fact, ...] | None) -> str:
+    """What changed before it; unknown is not the same as nothing."""
+    if changed is None:
+        return "Not known: no snapshot is left in which it was well."
+    clauses = dict.fromkeys(words(fact) for fact in changed)
+    return _sentence("; ".join(clauses) or "nothing that a snapshot shows", changed)
+
+
+def _to_do(incident: GroupIncident, worst: CauseSpan | None) -> tuple[Section, ...]:
+    course, span = incident.course, _explaining(incident.course, worst)
+    cause = span.cause if span else course.cause
+    command = next_command(incident.cluster, course.group_id, cause, course.good_snapshot_id)
+    lines = (fitted(wording.what_to_do(span)),) if span else ()
+    return (Section(heading="What to do", lines=lines, code=(command,)),)
+
+
+def _explaining(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | None:
+    """The cause that something can be done about: why a group is behind, if that is known, else the worst."""
+    if worst is None or worst.cause is not Cause.BEHIND:
+        return worst
+    return next((span for span in course.causes if span.cause in WHY_BEHIND), worst)
+
+
+def _owner(incident: GroupIncident) -> tuple[Section, ...]:
+    return (
+        (Section(heading="Owner", lines=(fitted(incident.owner, NAME),)),) if incident.owner else ()
+    )
+
+
+def _got_worse(incident: GroupIncident) -> tuple[Section, ...]:
+    """Nothing where nobody has been told before."""
+    if incident.course.readers is None:
+        return ()
+    return (Section(heading="Worse", lines=(_worse(incident),)),)
+
+
+def _worse(incident: GroupIncident) -> str:
+    """What got worse since its readers were told, and since when."""
+    course, readers, span = incident.course, incident.course.readers, _worst(incident.course)
+    if readers is None or span is None:
+        return sentence(f"since {_since(course.began_at, incident.at)}")
+    if losses := new_losses(course):
+        return sentence(fitted(f"now {'; '.join(wording.beside(each) for each in losses)}"))
+    before = readers.amount and wording.amount(readers.goes_by, readers.amount)
+    if span.cause is not readers.goes_by:
+        was = f"it was {readers.goes_by}{f' ({before})' if before else ''}"
+        return sentence(f"{was}, now {span.cause} since {_since(span.since, incident.at)}")
+    now = span.amount and wording.amount(span.cause, span.amount)
+    if not before or not now:
+        return sentence(f"it is worse than at {moment(readers.at)}")
+    ago = duration((incident.at - readers.at).total_seconds())
+    return sentence(f"now {now}; {ago} ago {before}")
+
+
+def _since(start: datetime, now: datetime) -> str:
+    return since(start, now).removeprefix("since ")
+
+
+def _end(incident: GroupIncident) -> datetime:
+    """When it was well again, which is before that was believed."""
+    course = incident.course
+    return course.well_since or course.closed_at or incident.at
+
+
+def length_of(incident: GroupIncident) -> str:
+    """How long it has lasted, or did."""
+    return duration((_end(incident) - incident.course.began_at).total_seconds())
+
+
+def _from_to(incident: GroupIncident) -> str:
+    return f"from {moment(incident.course.began_at)} to {moment(_end(incident))}"

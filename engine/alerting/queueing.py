@@ -1,0 +1,246 @@
+"""What is to be told of advice and of the pipelines, into the outbox; of groups `steps.watch_groups` does that."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from evenkeel.engine.alerting.advice_news import News, new_advice
+from evenkeel.engine.alerting.channels import channel_of, receivers_of
+from evenkeel.engine.alerting.digest import MOVES, WORST, advice_message
+from evenkeel.engine.alerting.incident import closing_message, opening_message
+from evenkeel.engine.alerting.policy import (
+    OF_THE_CLUSTER,
+    SEVERITY,
+    PresentIncident,
+    can_be_told,
+    changes,
+)
+from evenkeel.engine.alerting.unwatched import end_unwatched
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import HistoryError
+from evenkeel.engine.incidents.quiet import is_cluster_quiet
+from evenkeel.engine.message import Announcement, Severity
+from evenkeel.engine.model import Move
+from evenkeel.engine.ports import (
+    AdviceHistory,
+    AdvisedSnapshot,
+    GroupIncidents,
+    Incidents,
+    Outbox,
+    PipelineHistory,
+    Posting,
+    ScoredAdvice,
+    Silences,
+)
+from evenkeel.engine.records import IncidentRow
+
+log = logging.getLogger(__name__)
+
+
+class AdviceToTell(AdviceHistory, Outbox, Protocol):
+    """The advice, and the outbox it goes to."""
+
+
+class PipelineToTell(PipelineHistory, Incidents, GroupIncidents, Silences, Protocol):
+    """How the pipelines fare, the incidents made of it, those of groups, and what is silenced."""
+
+
+def queue_advice(
+    history: AdviceToTell, settings: Settings, snapshot_id: str, link: str | None = None
+) -> int:
+    """
+    Queue what a snapshot's advice has that is new: one digest per channel, none without news.
+
+    Speaks only for the newest snapshot of its cluster that has advice, and not when a reading
+    `late_after_seconds` younger waits for its own: a backfill, a replay or a late retry queues
+    nothing and logs so. Run again, it queues nothing more.
+
+    Args:
+        history: The advice, and where what is told of it goes.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        link: Address of the run that tells it; None outside of Airflow.
+
+    Returns:
+        How many alerts were queued.
+
+    Raises:
+        HistoryError: The history does not know the snapshot.
+        HistoryUnreachable: The history does not answer.
+    """
+    snapshot = _snapshot(history, snapshot_id)
+    silence = _why_silent(snapshot, settings)
+    if silence is not None:
+        log.info("%s %s: nothing is told.", snapshot_id, silence)
+        return 0
+    given = history.advice_with_scores(snapshot_id)
+    known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
+    news = news_of(settings, snapshot.cluster, given, known, snapshot.finished_at)
+    queued = sum(
+        _queue_digest(history, settings, snapshot, channel, its, given, link)
+        for channel, its in _by_channel(settings, snapshot.cluster, news).items()
+    )
+    log.info("%s: %d groups with news, %d alerts queued.", snapshot_id, len(news), queued)
+    return queued
+
+
+def news_of(
+    settings: Settings,
+    cluster: str,
+    given: Iterable[ScoredAdvice],
+    announcements: Mapping[str, Announcement],
+    at: datetime,
+) -> list[News]:
+    """What is told of the advice of a snapshot: `new_advice`, by what the configuration says of each group."""
+
+    def pause(group: str) -> timedelta:
+        return timedelta(seconds=settings.policy(cluster, group).message_seconds)
+
+    return new_advice(given, announcements, at, pause)
+
+
+def owners_of(settings: Settings, cluster: str, news: Iterable[News]) -> dict[str, str]:
+    """Who owns the groups that there are news of, where that is configured."""
+    owners = {one.group_id: settings.rule(cluster, one.group_id).owner for one in news}
+    return {group: owner for group, owner in owners.items() if owner}
+
+
+def _snapshot(history: AdviceHistory, snapshot_id: str) -> AdvisedSnapshot:
+    snapshot = history.advised_snapshot(snapshot_id)
+    if snapshot is None:
+        raise HistoryError(
+            f"the history has no snapshot {snapshot_id}.",
+            fix="Run the steps before `alert` for it: they write what is missing from the lake.",
+        )
+    return snapshot
+
+
+def _why_silent(snapshot: AdvisedSnapshot, settings: Settings) -> str | None:
+    """Why nothing is told for a snapshot: its advice is no longer what a reader could act on."""
+    newest = snapshot.newest_advised_id
+    if newest not in (None, snapshot.snapshot_id):
+        return f"is not the newest snapshot with advice ({newest} is)"
+    behind = snapshot.newest_started_at - snapshot.started_at
+    if behind > timedelta(seconds=settings.late_after_seconds):
+        return f"is {behind.total_seconds():.0f} seconds older than the newest snapshot"
+    return None
+
+
+def _by_channel(settings: Settings, cluster: str, news: Sequence[News]) -> dict[str, list[News]]:
+    channels: dict[str, list[News]] = {}
+    for one in news:
+        channel = channel_of(settings, cluster, one.group_id)
+        channels.setdefault(channel, []).append(one)
+    return channels
+
+
+def _queue_digest(
+    history: AdviceToTell,
+    settings: Settings,
+    snapshot: AdvisedSnapshot,
+    channel: str,
+    news: Sequence[News],
+    given: Sequence[ScoredAdvice],
+    link: str | None,
+) -> bool:
+    cluster = snapshot.cluster
+    message = advice_message(
+        cluster,
+        snapshot,
+        news,
+        _moves(history, news[:WORST]),
+        verdicts=Counter(advice.verdict for advice in given),
+        owners=owners_of(settings, cluster, news),
+        link=link,
+    )
+    posting = Posting(
+        key=f"advice {snapshot.snapshot_id} {channel}", channel=channel, message=message
+    )
+    return history.enqueue_alert(posting, cluster=cluster, snapshot_id=snapshot.snapshot_id)
+
+
+def _moves(history: AdviceHistory, news: Sequence[News]) -> Mapping[str, Sequence[Move]]:
+    groups = {n.advice.advice_id: n.group_id for n in news}
+    moves = history.first_moves([number for number in groups if number is not None], MOVES)
+    return {groups[number]: some for number, some in moves.items()}
+
+
+def queue_incidents(history: PipelineToTell, settings: Settings, now: datetime) -> int:
+    """
+    Open, keep and close the incidents of the configured clusters, and queue what is to be told of
+    it.
+
+    An incident and its alert are written in one transaction. An opening that was never sent gives
+    way to its end, which tells the whole story. Those of groups are left alone, but for clusters
+    that are configured no more (`end_unwatched`): nobody else would end them.
+
+    Returns:
+        How many alerts were queued.
+
+    Raises:
+        HistoryUnreachable: The history does not answer.
+    """
+    clusters = sorted(settings.clusters)
+    ended = end_unwatched(history, settings, now)
+    facts = history.cluster_facts(clusters)
+    known = history.open_incidents()
+    late_after = timedelta(seconds=settings.late_after_seconds)
+    difference = changes(facts, known, late_after, now)
+    for incident, finding in difference.kept:
+        history.touch_incident(incident, now=now, facts=_lasting(incident, finding))
+    silences = history.silences(now)
+    # what outlasts the silence of a whole cluster is opened then
+    opened = (
+        finding
+        for finding in difference.opened
+        if finding.kind not in OF_THE_CLUSTER
+        or not is_cluster_quiet(silences, settings.maintenance, finding.cluster, now)
+    )
+    queued = ended + sum(_open(history, settings, finding, now) for finding in opened)
+    return queued + sum(_close(history, settings, incident, now) for incident in difference.closed)
+
+
+def _lasting(incident: IncidentRow, finding: PresentIncident) -> dict[str, Any]:
+    """The newest facts, with the beginning as it was first told."""
+    began = [f["since"] for f in (incident.facts, finding.facts) if f.get("since")]
+    return {**finding.facts, **({"since": min(began, key=datetime.fromisoformat)} if began else {})}
+
+
+def _began(facts: Mapping[str, Any]) -> datetime | None:
+    return datetime.fromisoformat(facts["since"]) if facts.get("since") else None
+
+
+def _open(history: Incidents, settings: Settings, finding: PresentIncident, now: datetime) -> int:
+    severity = SEVERITY[finding.kind]
+    incident = IncidentRow(
+        cluster=finding.cluster,
+        group_id=finding.group_id,
+        kind=finding.kind.value,
+        severity=severity.value,
+        began_at=_began(finding.facts),
+        opened_at=now,
+        last_seen_at=now,
+        facts=finding.facts,
+    )
+    receivers = receivers_of(settings, finding.cluster, None, severity)
+    hearing = [channel for channel in receivers if can_be_told(finding, channel)]
+    message = replace(
+        opening_message(incident), mention=settings.rule(incident.cluster, "*").mention
+    )
+    return history.open_incident(incident, channels=hearing, message=message)
+
+
+def _close(history: Incidents, settings: Settings, incident: IncidentRow, now: datetime) -> int:
+    if incident.cluster not in settings.clusters:
+        incident = replace(incident, facts={**incident.facts, "unwatched": True})
+    return history.close_incident(
+        incident,
+        now=now,
+        channels=receivers_of(settings, incident.cluster, None, Severity(incident.severity)),
+        message=closing_message(incident, now),
+    )

@@ -1,0 +1,427 @@
+"""
+What is told of groups after a snapshot: which incidents opened, got worse or are over, one by one or in a digest.
+
+A message stands for an incident in one channel; it is changed when that gets worse and when it is over, and what
+happened is said in its thread. What many groups are told at once, and what was so already on the first look at a
+cluster, is one digest; a group that it does not name has not been told, and comes with the next snapshot. An incident
+that was told in a digest has no message of its own: it gets one when it becomes worse. A digest is changed as its
+groups are well again (`digested`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from evenkeel.engine.alerting.digested import digested
+from evenkeel.engine.alerting.events import EventKind, GroupEvent
+from evenkeel.engine.alerting.group_digest import DigestKind, Now, changed_digest, digest_message
+from evenkeel.engine.alerting.group_incident import (
+    GroupIncident,
+    eased_line,
+    eased_message,
+    headline_of,
+    opened_message,
+    resolved_line,
+    resolved_message,
+    worse_line,
+    worse_message,
+)
+from evenkeel.engine.alerting.group_news import (
+    amount_of,
+    cause_now,
+    eased,
+    is_news,
+    left_of,
+    loses,
+    rose,
+)
+from evenkeel.engine.alerting.postings import Postings
+from evenkeel.engine.alerting.quiet import quiet_clause
+from evenkeel.engine.config import Settings
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.incidents.course import stepped
+from evenkeel.engine.incidents.judged import Judgement
+from evenkeel.engine.incidents.quiet import Quiet
+from evenkeel.engine.message import AlertMessage
+from evenkeel.engine.model import IncidentState
+from evenkeel.engine.ports import GroupWatch, Posting
+from evenkeel.engine.records import IncidentCourse, Readers
+
+Quieting = Callable[[str, datetime], Quiet | None]
+"""Why nobody is woken for a group at a moment; None: for no reason."""
+
+Changed = Callable[[IncidentCourse], tuple[Fact, ...] | None]
+"""What changed of a group since it was well last; asked of groups that are told only, it may take its time."""
+
+
+log = logging.getLogger(__name__)
+
+
+def _nothing(*_: object) -> None:
+    """Nothing is quiet, and nothing is known of what changed."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Round:
+    """
+    What comes of one snapshot.
+
+    Attributes:
+        courses: Of all groups with which something is wrong, and of those whose incident is over with it.
+        postings: What is to be told.
+        events: The same as people read it.
+    """
+
+    courses: tuple[IncidentCourse, ...]
+    postings: tuple[Posting, ...]
+    events: tuple[GroupEvent, ...]
+
+    def after(self, before: GroupWatch, judgement: Judgement) -> GroupWatch:
+        """What is remembered once the snapshot has been looked at."""
+        return replace(
+            before,
+            snapshot_id=judgement.snapshot_id,
+            at=judgement.at,
+            first_at=before.first_at or judgement.at,
+            courses=self.courses,
+        )
+
+
+def round_of(
+    before: GroupWatch,
+    judgement: Judgement,
+    settings: Settings,
+    *,
+    quiet: Quieting = _nothing,
+    changed: Changed = _nothing,
+    link: str | None = None,
+) -> Round:
+    """
+    What is remembered of the groups of a cluster after one snapshot more, and what is told.
+
+    Args:
+        before: What was remembered.
+        judgement: What the snapshot says.
+        settings: The configuration.
+        quiet: For which groups nobody is woken.
+        changed: What changed of a group since it was well last.
+        link: Address of the run.
+    """
+    telling = _Telling(
+        judgement=judgement,
+        settings=settings,
+        quiet=quiet,
+        changed=changed,
+        link=link,
+        courses=stepped(before, judgement, settings),
+        postings=Postings(cluster=judgement.cluster, settings=settings),
+    )
+    telling.tell()
+    telling.change_digests(before.courses)
+    return Round(
+        courses=tuple(telling.courses.values()),
+        postings=tuple(telling.postings),
+        events=tuple(telling.events),
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class _Telling:
+    """What of the courses is told; what is told of one goes into it."""
+
+    judgement: Judgement
+    settings: Settings
+    quiet: Quieting
+    changed: Changed
+    link: str | None
+    courses: dict[str, IncidentCourse]
+    postings: Postings
+    events: list[GroupEvent] = field(default_factory=list)
+
+    def tell(self) -> None:
+        """All that is to be told, channel by channel."""
+        opening: list[IncidentCourse] = []
+        resolved: list[IncidentCourse] = []
+        for course in list(self.courses.values()):
+            readers = course.readers
+            if course.state is IncidentState.RESOLVED:
+                resolved += [course] if readers else []
+            elif course.state is IncidentState.OPEN and self._is_news(course):
+                if readers is None or readers.in_digest:
+                    opening.append(course)
+                else:
+                    with _by_itself(course):
+                        self._worse(course, readers)
+            elif course.state is IncidentState.OPEN and (left := self._eased(course)):
+                with _by_itself(course):
+                    self._better(course, left)
+            self._keep_seen(course.group_id)
+        for channel, some in _by(self.postings.channel, opening).items():
+            self._opened(channel, some)
+        for channel, some in _by(_channel_told, resolved).items():
+            self._resolved(channel, some)
+
+    def change_digests(self, before: Iterable[IncidentCourse]) -> None:
+        """Digests of which more groups are well again than before; one that goes by it remembers those for it."""
+        judgement = self.judgement
+        now = Now(
+            cluster=judgement.cluster,
+            at=judgement.at,
+            snapshot_id=judgement.snapshot_id,
+            link=self.link,
+        )
+        for digest in digested(before, self.courses):
+            if digest.is_news:
+                left = [_worded(self._incident(each)) for each in digest.left]
+                message = changed_digest(digest, left, now)
+                self.postings.change_digest(
+                    digest.key, digest.channel, judgement.snapshot_id, message
+                )
+            for number, course in enumerate(digest.left):
+                self._remember_well(course, () if number else digest.well)
+
+    def _remember_well(self, course: IncidentCourse, names: tuple[str, ...]) -> None:
+        if course.readers is not None:
+            readers = replace(course.readers, well=names)
+            self.courses[course.group_id] = replace(course, readers=readers)
+
+    def _is_news(self, course: IncidentCourse) -> bool:
+        rules = self.settings.incidents(self.judgement.cluster, course.group_id)
+        return is_news(course, self._quiet(course), rules, self.judgement.at)
+
+    def _eased(self, course: IncidentCourse) -> IncidentCourse | None:
+        rules = self.settings.incidents(self.judgement.cluster, course.group_id)
+        return eased(course, self._quiet(course), rules, self.judgement.at)
+
+    def _keep_seen(self, group: str) -> None:
+        """When the cause was last seen that the readers of an incident go by."""
+        course = self.courses[group]
+        readers = course.readers
+        there = [span for span in course.causes if readers and span.cause is readers.goes_by]
+        if readers and there and not readers.in_digest:
+            kept = replace(readers, seen_at=there[0].last_seen_at)
+            self.courses[group] = replace(course, readers=kept)
+
+    def _opened(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
+        """What was so already is a digest, and what is too much for single messages."""
+        rest = [course for course in courses if course.readers or not course.already_so]
+        first = [course for course in courses if course.already_so and not course.readers]
+        if len(first) > 1:
+            self._digest(channel, DigestKind.FIRST, first)
+        else:
+            rest += first
+        if len(rest) > self.settings.flood:
+            for course in self._digest(channel, DigestKind.OPENED, rest):
+                # a digest may tell of one that others told of before
+                key = f"told in {self.judgement.snapshot_id}" if course.readers else "opened"
+                with _by_itself(course):
+                    message = _made(opened_message, self._incident(course))
+                    self.postings.page(course, key, message)
+            return
+        for course in rest:
+            with _by_itself(course):
+                self._single(course, channel)
+
+    def _single(self, course: IncidentCourse, channel: str) -> None:
+        key = f"incident {course.key} opened"
+        message = _made(opened_message, self._explained(course))
+        self.postings.post(key, channel, message)
+        self._event(EventKind.OPENED, [course], message)
+        self.postings.page(course, "told apart" if course.readers else "opened", message)
+        self._know(course, key, channel)
+
+    def _worse(self, course: IncidentCourse, readers: Readers) -> None:
+        incident, updates = self._explained(course), readers.updates + 1
+        key = f"worse {updates}"
+        message, line = _made(worse_message, incident), _made(worse_line, incident)
+        is_loud = rose(course, readers) or loses(course)
+        self.postings.change(course, readers, key, message)
+        self.postings.answer(course, readers, key, line, broadcast=is_loud)
+        self._event(EventKind.WORSE, [course], message)
+        self.postings.page(course, key, message)
+        self._know(course, readers.alert_key, readers.channel, updates=updates)
+
+    def _better(self, course: IncidentCourse, left: IncidentCourse) -> None:
+        """The worst has ended and something is left: said where it is read, and to nobody else."""
+        readers = course.readers
+        if readers is None:
+            return
+        incident, updates = self._explained(left), readers.updates + 1
+        message = eased_message(incident)
+        self.postings.change(course, readers, f"eased {updates}", message)
+        line = eased_line(incident)
+        self.postings.answer(course, readers, f"eased {updates}", line, broadcast=False)
+        self._event(EventKind.EASED, [course], message)
+        now = replace(
+            readers,
+            left=left_of(left),
+            amount=left.causes[0].amount,
+            at=self.judgement.at,
+            seen_at=self.judgement.at,
+            eased=(*readers.eased, readers.goes_by),
+            updates=updates,
+        )
+        self.courses[course.group_id] = replace(course, readers=now)
+
+    def _resolved(self, channel: str, courses: Sequence[IncidentCourse]) -> None:
+        """Those that a digest does not name stay open: they are over with the next snapshot."""
+        is_flood = len(courses) > self.settings.flood
+        named = self._digest(channel, DigestKind.RESOLVED, courses) if is_flood else courses
+        names = {course.group_id for course in named}
+        for course in courses:
+            self.courses[course.group_id] = replace(
+                course, state=IncidentState.OPEN, closed_at=None
+            )
+            if course.group_id in names:
+                with _by_itself(course):
+                    self._over(course, is_flood)
+                    self.courses[course.group_id] = course
+
+    def _over(self, course: IncidentCourse, in_digest: bool) -> None:
+        readers, incident = course.readers, self._incident(course)
+        if readers is None:
+            return
+        message, line = _made(resolved_message, incident), _made(resolved_line, incident)
+        if not readers.in_digest:
+            self.postings.change(course, readers, "resolved", message)
+        if not in_digest:
+            is_loud = not readers.in_digest and self._quiet(course) is None
+            self.postings.answer(course, readers, "resolved", line, broadcast=is_loud)
+            self._event(EventKind.RESOLVED, [course], message)
+        self.postings.page(course, "resolved", message)
+
+    def _digest(
+        self, channel: str, kind: DigestKind, courses: Sequence[IncidentCourse]
+    ) -> list[IncidentCourse]:
+        """Tell of many at once; those that it names, whose readers now know."""
+        incidents = [_worded(self._incident(course)) for course in courses]
+        message, names = digest_message(incidents, kind)
+        key = f"digest {self.judgement.snapshot_id} {channel} {kind}"
+        self.postings.post(key, channel, message)
+        named = [course for course in courses if course.group_id in set(names)]
+        self._event(EventKind.DIGEST, named, message)
+        if kind is not DigestKind.RESOLVED:
+            for course in named:
+                paged = kind is DigestKind.OPENED
+                self._know(course, key, channel, among=len(named), paged=paged)
+        return named
+
+    def _know(
+        self,
+        course: IncidentCourse,
+        alert_key: str,
+        channel: str,
+        *,
+        updates: int = 0,
+        among: int = 0,
+        paged: bool = True,
+    ) -> None:
+        """The readers of an incident know it as it is now."""
+        known, cause = course.readers, cause_now(course)
+        before = known.causes if known else ()
+        causes = dict.fromkeys((*before, course.cause, *(span.cause for span in course.causes)))
+        self.courses[course.group_id] = replace(
+            course,
+            readers=Readers(
+                alert_key=alert_key,
+                channel=channel,
+                cause=course.cause,
+                amount=amount_of(course),
+                at=self.judgement.at,
+                causes=tuple(causes),
+                updates=updates,
+                seen_at=self.judgement.at,
+                left=None if cause is course.cause else cause,
+                eased=known.eased if known else (),
+                in_digest=among > 0,
+                among=among,
+                pagers=self.postings.pagers(course) if paged else (),
+            ),
+        )
+
+    def _event(
+        self, kind: EventKind, courses: Sequence[IncidentCourse], message: AlertMessage
+    ) -> None:
+        self.events.append(
+            GroupEvent(
+                kind=kind,
+                at=self.judgement.at,
+                cluster=self.judgement.cluster,
+                groups=tuple(course.group_id for course in courses),
+                causes=tuple(course.cause for course in courses),
+                message=message,
+            )
+        )
+
+    def _incident(self, course: IncidentCourse) -> GroupIncident:
+        judgement, quiet = self.judgement, self._quiet(course)
+        rule = self.settings.rule(judgement.cluster, course.group_id)
+        return GroupIncident(
+            cluster=judgement.cluster,
+            course=course,
+            at=judgement.at,
+            snapshot_id=judgement.snapshot_id,
+            owner=rule.owner,
+            mention=rule.mention,
+            link=self.link,
+            quiet=quiet_clause(quiet.kind, quiet.who, quiet.until, quiet.reason) if quiet else None,
+        )
+
+    def _explained(self, course: IncidentCourse) -> GroupIncident:
+        """With what changed before it began."""
+        return replace(self._incident(course), changed=self.changed(course))
+
+    def _quiet(self, course: IncidentCourse) -> Quiet | None:
+        return self.quiet(course.group_id, self.judgement.at)
+
+
+@contextmanager
+def _by_itself(course: IncidentCourse) -> Iterator[None]:
+    """A message that cannot be made costs the other groups nothing; it is tried again with the next snapshot."""
+    try:
+        yield
+    except Exception:
+        log.exception("of group %s nothing can be said", course.group_id)
+
+
+def _made(make: Callable[[GroupIncident], AlertMessage], incident: GroupIncident) -> AlertMessage:
+    """A message; where its facts cannot be worded, one without them: that something is wrong is told all the same."""
+    try:
+        return make(incident)
+    except Exception:
+        log.exception("of group %s not all can be said", incident.course.group_id)
+        return make(_bare(incident))
+
+
+def _worded(incident: GroupIncident) -> GroupIncident:
+    """An incident that has its line in a message about many, if need be without its facts."""
+    try:
+        headline_of(incident.course)
+    except Exception:
+        log.exception("of group %s not all can be said", incident.course.group_id)
+        return _bare(incident)
+    return incident
+
+
+def _bare(incident: GroupIncident) -> GroupIncident:
+    """Only what it is called by, and since when."""
+    causes = tuple(replace(span, facts=()) for span in incident.course.causes)
+    return replace(incident, course=replace(incident.course, causes=causes), changed=None)
+
+
+def _channel_told(course: IncidentCourse) -> str:
+    return course.readers.channel if course.readers else ""
+
+
+def _by(
+    key: Callable[[IncidentCourse], str], courses: Iterable[IncidentCourse]
+) -> dict[str, list[IncidentCourse]]:
+    """Incidents by something, in their order."""
+    grouped: dict[str, list[IncidentCourse]] = {}
+    for course in courses:
+        grouped.setdefault(key(course), []).append(course)
+    return grouped

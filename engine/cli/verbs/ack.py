@@ -1,0 +1,101 @@
+"""`evenkeel ack`: somebody has taken up what is open about some groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenkeel.engine.cli.options import epilog
+from evenkeel.engine.cli.silencing import By, Clusters, For, Group, Pattern, Reason, Until
+
+if TYPE_CHECKING:
+    from evenkeel.engine.config import Settings
+    from evenkeel.engine.ports import History
+    from evenkeel.engine.records import IncidentCourse
+
+EPILOG = epilog(
+    [
+        "evenkeel ack orders-app --reason 'restarting the pods'",
+        "evenkeel ack 'orders-*' --cluster eu --for 4h --by ana --reason 'waiting for the broker team'",
+        "evenkeel query open_incidents                         # what is open, and who has taken it up",
+    ],
+    [0, 1, 2, 5],
+    "It means the incidents that are open now, until each is over, or to the end that is given. Their messages say so. "
+    "Until then nothing more is told of them but that one got more severe, and that it is over. What opens later is "
+    "told as ever: for that there is `evenkeel silence`.",
+)
+
+
+def ack(
+    reason: Reason,
+    pattern: Pattern = None,
+    group: Group = None,
+    until: Until = None,
+    lasts: For = None,
+    cluster: Clusters = "*",
+    by: By = None,
+) -> None:
+    """Say that somebody works on what is open about some groups."""
+    from evenkeel.engine.cli import silencing
+    from evenkeel.engine.model import utc_now
+    from evenkeel.engine.records import SilenceKind, SilenceRow
+    from evenkeel.engine.text import printable
+    from evenkeel.engine.wording import listed, moment, several
+
+    wanted = silencing.pattern_of(pattern, group)
+    why = silencing.given_reason(reason)
+    settings, history = silencing.history_at()
+    groups, incidents = _incidents(settings, history, cluster, wanted)
+    # the clock that opened them may be ahead of ours: what opens after an ack begins, it does not mean
+    now = max([utc_now(), *(course.opened_at for _, course in incidents if course.opened_at)])
+    ends_at = silencing.end_of(now, until, lasts)
+    number = history.add_silence(
+        SilenceRow(
+            kind=SilenceKind.ACK,
+            cluster=cluster,
+            groups=groups,
+            starts_at=now,
+            ends_at=ends_at,
+            reason=why,
+            who=silencing.person(by),
+        )
+    )
+    names = [f"{printable(course.group_id)} ({of}, {course.cause})" for of, course in incidents]
+    end = f"until {moment(ends_at)}" if ends_at else "until they are over"
+    print(f"ack {number}: {several(len(names), 'incident')} {end}: {listed(names, 10)}")
+    print(f"to take it back: evenkeel unsilence {number}")
+
+
+def _incidents(
+    settings: Settings, history: History, clusters: str, pattern: str
+) -> tuple[str, list[tuple[str, IncidentCourse]]]:
+    """
+    The pattern of groups that is meant, and the open incidents of such groups, each with its cluster.
+
+    Raises:
+        NothingFound: There is none.
+    """
+    from fnmatch import fnmatchcase
+
+    from evenkeel.engine.cli import silencing
+    from evenkeel.engine.cli.patterns import meant
+    from evenkeel.engine.cli.running import NothingFound
+    from evenkeel.engine.model import IncidentState
+
+    known = sorted({*settings.clusters, *history.newest_groups()})
+    opened = [
+        (cluster, course)
+        for cluster in known
+        if fnmatchcase(cluster, clusters)
+        for course in history.group_watch(cluster).courses
+        if course.state is IncidentState.OPEN
+    ]
+    names = {course.group_id for _, course in opened}
+    groups = silencing.exactly(pattern, {"": sorted(names)})
+    own = [each for each in opened if fnmatchcase(each[1].group_id, groups)]
+    if not own:
+        raise NothingFound(
+            f"nothing is open about a group that matches {groups}.",
+            fix=meant(groups, names)
+            or "See `evenkeel query open_incidents`; for what may come there is `evenkeel silence`.",
+        )
+    return groups, own

@@ -1,0 +1,154 @@
+"""`evenkeel alert --preview`: what would be sent and where, without sending it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from evenkeel.engine.cli.options import AsJson, ClusterName, GroupPattern, epilog
+
+if TYPE_CHECKING:
+    from evenkeel.engine.steps.preview import Preview
+
+EPILOG = epilog(
+    [
+        "evenkeel alert --preview                              # what waits, and what the newest snapshots would add",
+        "evenkeel alert --preview --from cluster.recording",
+        "evenkeel alert --preview --from lake --cluster eu --group 'orders-*' --json",
+    ],
+    [0, 1, 2, 4, 5],
+    "With --from: what would have been told of incidents of groups after each snapshot, by the configuration of now, "
+    "had nothing been known before the first. Without: what waits in the outbox of the history, and what the newest "
+    "snapshot of each cluster would add if it was not looked at yet. A digest is shown if it names a group of "
+    "--group. What is said of advice, `evenkeel backtest` tells. Nothing is sent and nothing is stored.",
+)
+
+
+def alert(
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Print what would be sent, and where; needed.")
+    ] = False,
+    stored: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FILE|DIR|lake",
+            help="Go through a recording, a lake folder, or with `lake` the configured lake.",
+        ),
+    ] = None,
+    cluster: ClusterName = None,
+    group: GroupPattern = "*",
+    as_json: AsJson = False,
+) -> None:
+    """Print what would be sent and where, and send nothing."""
+    from evenkeel.engine.cli.running import complain
+    from evenkeel.engine.cli.views.tables import emit, tell
+    from evenkeel.engine.errors import InputError
+    from evenkeel.engine.text import several
+
+    if not preview:
+        raise InputError(
+            "evenkeel alert sends nothing: the DAGs snapshot_offsets, advise_assignments and watch_pipeline do.",
+            fix="Add --preview to see what they would send.",
+        )
+    previews = _waiting(cluster) if stored is None else _walked(stored, cluster, group)
+    meant = (each for each in previews if each.is_about(group))
+    if as_json:
+        emit(map(to_json, meant))
+        return
+    number = 0
+    for number, each in enumerate(meant, 1):  # noqa: B007 counted
+        tell([*_lines(each), ""])
+    complain(
+        f"{several(number, 'message')}, none of them sent." if number else "nothing would be sent."
+    )
+
+
+def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
+    """
+    What would have been told over the snapshots of a recording or a lake.
+
+    Raises:
+        NothingFound: No snapshot has such a group.
+    """
+    from evenkeel.engine import wiring
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.steps import preview
+
+    settings = wiring.settings()
+    source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
+    sources.select_ever(source, group)
+    return preview.walked(source.lake, source.settings, source.cluster)
+
+
+def _waiting(cluster: str | None) -> Iterator[Preview]:
+    """What waits in the history, and what the newest snapshots add."""
+    from evenkeel.engine import wiring
+    from evenkeel.engine.cli.silencing import history_at
+    from evenkeel.engine.steps import preview
+
+    settings, history = history_at()
+    if cluster is not None:
+        settings.cluster(cluster)
+    alerts = history.pending_alerts()
+    yield from preview.pending(settings, [a for a in alerts if cluster in (None, a.cluster)])
+    lake = wiring.lake(settings)
+    for name in [cluster] if cluster else sorted(settings.clusters):
+        yield from preview.newest(lake, settings, history.group_watch(name), history.silences)
+
+
+def to_json(preview: Preview) -> dict[str, Any]:
+    """A message as one object."""
+    from evenkeel.engine.alerting.text import plain_text
+
+    posting = preview.posting
+    return {
+        "at": preview.at,
+        "cluster": preview.cluster,
+        "channel": posting.channel,
+        "kind": posting.message.kind,
+        "severity": posting.message.severity,
+        "groups": preview.groups,
+        "owners": preview.owners,
+        "mention": posting.message.mention,
+        "key": posting.key,
+        "answers": posting.answers,
+        "replaces": posting.replaces,
+        "broadcast": posting.broadcast,
+        "waits": preview.waits,
+        "title": posting.message.title,
+        "text": plain_text(posting.message),
+    }
+
+
+def _lines(preview: Preview) -> list[str]:
+    """Where it goes and how, then the message, indented."""
+    from evenkeel.engine.alerting.text import plain_text
+    from evenkeel.engine.text import printable
+    from evenkeel.engine.wording import moment
+
+    posting = preview.posting
+    owners = f"for {', '.join(preview.owners)}" if preview.owners else None
+    state = "waits in the outbox" if preview.waits else None
+    parts = [
+        moment(preview.at),
+        posting.channel,
+        posting.message.kind,
+        _place(preview),
+        owners,
+        state,
+    ]
+    text = plain_text(posting.message).splitlines()
+    return ["; ".join(part for part in parts if part), *(f"    {printable(line)}" for line in text)]
+
+
+def _place(preview: Preview) -> str:
+    posting = preview.posting
+    if posting.replaces is not None:
+        return f"in place of '{posting.replaces}'"
+    if posting.answers is not None:
+        shown = ", shown in the channel" if posting.broadcast else ""
+        return f"in the thread of '{posting.answers}'{shown}"
+    return "a new message"

@@ -1,0 +1,89 @@
+"""`evenkeel apply`: what exactly to do for a group to run a strategy, and how to go back; it changes nothing itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from evenkeel.engine.cli.running import complain
+from evenkeel.engine.errors import Infeasible
+
+if TYPE_CHECKING:
+    from evenkeel.engine.cli.sources import Source
+    from evenkeel.engine.steps.reading import GroupWithPast
+
+EPILOG = epilog(
+    [
+        "evenkeel apply orders-app --from cluster.recording                       # what is advised",
+        "evenkeel apply orders-app --cluster prod --strategy cooperative-sticky",
+        "evenkeel apply orders-app --bootstrap kafka-1:9092 --strategy uniform    # from classic to KIP-848",
+        "evenkeel apply orders-app --cluster prod --strategy balanced --json",
+    ],
+    [0, 1, 2, 3, 4],
+    "It prints, it changes nothing. Settings are those of Java, Spring, librdkafka (Python, Go, .NET, Node) and "
+    "kafka-python; which library the members use is not on the wire, so all are shown unless their client ids tell. "
+    "What members list now comes from assignors in evenkeel.toml; without it the careful way is shown, which is right "
+    "for any list.",
+)
+
+
+def apply(
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="Which one; without it, what `evenkeel advise` says of the group.",
+        ),
+    ] = None,
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what exactly to do for a group to run a strategy: settings, restarts, what to expect, and the way back."""
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.custom import name_of
+    from evenkeel.engine.cli.views.kit import kit_object, show_kit
+    from evenkeel.engine.cli.views.tables import emit
+    from evenkeel.engine.steps.rollout import kit_of
+
+    name = name_of(strategy)
+    source = sources.open_source(
+        bootstrap, cluster, stored, samples=1 if name else 3, every=0 if name else 5
+    )
+    only = sources.the_one(source, group, "an apply kit")
+    kit = kit_of(source.settings, only, name or _advised(source, only))
+    if as_json:
+        emit([kit_object(kit)])
+    else:
+        show_kit(kit)
+
+
+def _advised(source: Source, only: GroupWithPast) -> str:
+    """
+    The strategy that a group is advised.
+
+    Raises:
+        Infeasible: None is.
+    """
+    from evenkeel.engine.advice import blocked
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.judging import judge
+    from evenkeel.engine.model import GroupType
+    from evenkeel.engine.wording import because
+
+    (judged,) = judge(source, sources.select(source, only.group.group))
+    advice = judged.advice
+    if advice.strategy is None:
+        why = because(advice.facts)
+        takes_one = blocked(only.group) is None and only.group.type is not GroupType.STREAMS
+        raise Infeasible(
+            f"nothing is advised for group {advice.group}: {why}.",
+            fix="Name a strategy with --strategy." if takes_one else None,
+        )
+    complain(f"advised: {advice.strategy}")
+    return advice.strategy

@@ -1,0 +1,179 @@
+"""`evenkeel backfill`: past snapshots judged again by another configuration or version, beside what was said then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenkeel.engine.cli.options import GroupPattern, epilog
+
+if TYPE_CHECKING:
+    from evenkeel.engine.ports import BackfillOutcome
+    from evenkeel.engine.records import BackfillRow
+    from evenkeel.engine.steps.backfill import Progress
+    from evenkeel.engine.steps.backfill_plan import Plan
+
+EPILOG = epilog(
+    [
+        "evenkeel backfill --cluster eu --from 2026-11-01 --to 2026-11-15",
+        "evenkeel backfill --cluster eu --from 2026-11-15 --to 2026-11-15 --group 'orders-*' --candidates-every none",
+        "evenkeel backfill --cluster eu --from 2026-11-01 --to 2026-11-15 --dry-run",
+        "evenkeel query backfill_changes --param cluster=eu",
+    ],
+    [0, 2, 3, 4, 5],
+    "Metrics, candidates and diagnoses of these days are made again from the lake, by the configuration and the "
+    "version of now, with what was known by then. They are kept in tables of their own, by configuration and version; "
+    "asked again, it replaces what the same two made. Advice, incidents and messages stay as they are, and nothing is "
+    "posted.",
+    "It can be ended at any time: with the same options it goes on where it was. It works in this process; the DAG "
+    "backfill_history does the same on Spark.",
+)
+
+MOST_GROUPS = 6
+"""Groups that the summary names."""
+
+
+def backfill(
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="NAME", help="A cluster of evenkeel.toml.")
+    ],
+    first: Annotated[
+        str, typer.Option("--from", metavar="DAY", help="The first day in UTC, or a moment.")
+    ],
+    last: Annotated[
+        str,
+        typer.Option("--to", metavar="DAY", help="The last day in UTC, included, or a moment."),
+    ],
+    group: GroupPattern = "*",
+    candidates_every: Annotated[
+        str,
+        typer.Option(
+            "--candidates-every",
+            metavar="SPAN|none",
+            help="Of which snapshots all strategies are tried again, which takes most of the time: one in so long.",
+        ),
+    ] = "1h",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
+) -> None:
+    """Judge past snapshots again after a change of the configuration or of evenkeel, beside what was said then."""
+    from evenkeel.engine import wiring
+    from evenkeel.engine.cli.database import database
+    from evenkeel.engine.cli.running import complain
+    from evenkeel.engine.steps.backfill import backfill as step
+    from evenkeel.engine.steps.backfill import changes_of
+    from evenkeel.engine.steps.backfill_plan import planned, question
+
+    wanted = question(cluster, first, last, groups=group, candidates_every=candidates_every)
+    settings, where = database()
+    complain(f"database: {where}")
+    lake, history = wiring.lake(settings), wiring.history(settings)
+    plan = planned(lake, history, settings, wanted)
+    for line in _ahead(plan):
+        complain(line)
+    if dry_run:
+        print("nothing was done")
+        return
+    with _progress() as tell:
+        row = step(lake, history, settings, wanted, tell=tell)
+    print(_summary(row, history.backfill_outcome(row)))
+    if groups := _named(changes_of(history, row)):
+        print(groups)
+        known = {"cluster": row.cluster, "config_version": row.config_version}
+        known |= {"since": _iso(row.since), "until": _iso(row.until)}
+        given = " ".join(f"--param {name}={value}" for name, value in known.items())
+        print(f"all that differs: evenkeel query backfill_changes {given}")
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def _ahead(plan: Plan) -> Iterator[str]:
+    """What is to be done."""
+    from evenkeel.engine.steps.backfill_plan import told_given_up
+    from evenkeel.engine.text import listed, printable, several
+
+    row = plan.row
+    yield (
+        f"{row.cluster}: {several(len(plan.left), 'snapshot')} to judge by configuration {row.config_version}"
+        f" and evenkeel {row.evenkeel_version}, groups {printable(row.groups)}"
+    )
+    proposed = len(plan.proposed & {*plan.left})
+    yield f"candidates of {several(proposed, 'snapshot')} of these"
+    if plan.resumes:
+        yield f"{row.done_snapshots:,} of {row.snapshots:,} were done before: it goes on behind these"
+    if lost := told_given_up(plan):
+        yield lost
+    if plan.missing_days:
+        yield f"the lake has no snapshot of {listed(plan.missing_days)}"
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """Shows how far it is: a bar on a terminal, elsewhere a line after each stretch."""
+    import sys
+
+    from evenkeel.engine.cli.running import complain
+
+    if not sys.stderr.isatty():
+        yield lambda progress: complain(_line(progress))
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("judging", total=None)
+        yield lambda progress: bar.update(
+            task,
+            description=f"through {progress.at:%Y-%m-%d %H:%M}",
+            total=progress.of,
+            completed=progress.done,
+        )
+
+
+def _line(progress: Progress) -> str:
+    from evenkeel.engine.wording import duration, moment
+
+    left = progress.of - progress.done
+    rest = f", about {duration(progress.left_seconds)} left" if left else ""
+    return f"{progress.done:,} of {progress.of:,} snapshots, through {moment(progress.at)}{rest}"
+
+
+def _summary(row: BackfillRow, outcome: BackfillOutcome) -> str:
+    from evenkeel.engine.text import printable, several
+
+    judged = several(row.snapshots, "snapshot")
+    if not outcome.groups:
+        return f"{judged} judged: none has a group {printable(row.groups)} that could be judged"
+    if not outcome.differing:
+        return (
+            f"{judged} judged: of {several(outcome.groups, 'group')} the same would have been said"
+        )
+    return (
+        f"{judged} judged: {outcome.differing:,} of {several(outcome.groups, 'group')}"
+        " would have been told otherwise"
+    )
+
+
+def _named(changes: list[dict[str, object]]) -> str:
+    """A line for each of the groups of which most would have been said otherwise."""
+    from evenkeel.engine.text import and_more, printable
+    from evenkeel.engine.wording import duration
+
+    lines: dict[str, list[str]] = {}
+    for each in changes:
+        hours = each["hours"]
+        for_ = f" for {duration(float(str(hours)) * 3600)}" if hours else ""
+        times = f" in {each['snapshots']} snapshots" if not hours else ""
+        then, now = each["then_was"] or "nothing won", each["now_is"] or "nothing wins"
+        own = lines.setdefault(str(each["group_id"]), [])
+        own.append(f"{then} -> {now}{for_}{times}")
+    shown = [f"{printable(group)}: {'; '.join(own)}" for group, own in lines.items()]
+    rest = len(shown) - MOST_GROUPS
+    return "\n".join([*shown[:MOST_GROUPS], *([and_more(rest)] if rest > 0 else [])])

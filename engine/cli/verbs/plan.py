@@ -1,0 +1,175 @@
+"""`evenkeel plan`: a file that says which member of a group shall get which partitions, for followers to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenkeel.engine.cli.options import Bootstrap, ClusterName, Stored, epilog
+from evenkeel.engine.cli.running import complain
+from evenkeel.engine.errors import InputError
+from evenkeel.engine.text import does, several
+
+if TYPE_CHECKING:
+    from evenkeel.engine.followers.plan import Plan
+    from evenkeel.engine.steps.plan import Planned
+
+TRIGGERS = "a member joins, leaves for good or subscribes anew, or a topic gets partitions"
+"""When a broker works out anew what a KIP-848 group gets."""
+
+EPILOG = epilog(
+    [
+        "evenkeel plan orders-app --from cluster.recording --strategy balanced --out plan.json",
+        "evenkeel plan orders-app --bootstrap kafka-1:9092 --strategy min_traffic --valid 2d > plan.json",
+        "evenkeel plan orders-app --cluster prod --strategy balanced --record | kafka-console-producer.sh "
+        "--bootstrap-server kafka-1:9092 --topic evenkeel-plans --property parse.key=true",
+        "evenkeel plan orders-app --cluster prod --strategy live      # keep what each member has now",
+    ],
+    [0, 1, 2, 3, 4],
+    "Nothing is changed: the plan is printed or written. It is followed by members of a classic group that list the "
+    "assignor evenkeel-plan (kafka-python and Java; engine/followers/README.md), from the next rebalance on: restart "
+    "one member, or where all are static keep one away for longer than its session.timeout.ms. Members are "
+    "known by their group.instance.id, else by client id and host. Partitions that are added, those of members that "
+    "leave, and a share for members that are added are given by the fallback strategy, and all of them once the plan "
+    "is no longer valid. A KIP-848 group follows where its brokers run evenkeel-racks "
+    "(engine/followers/java/README.md): put the file into the folder of evenkeel.plans on every broker; it counts once "
+    f"{TRIGGERS}.",
+)
+
+
+def plan(
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id.")],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="Whose assignment: any of the scoreboard (balanced, min_traffic, ...); of your own: module:Class or "
+            "FILE.py:Class; live: what it has now.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where it goes; without it, standard output."),
+    ] = None,
+    valid: Annotated[
+        str, typer.Option("--valid", metavar="SPAN", help="How long it is followed: 12h, 7d.")
+    ] = "7d",
+    fallback: Annotated[
+        str | None,
+        typer.Option(
+            "--fallback",
+            metavar="NAME",
+            help="What decides of what does not fit: cooperative-sticky, sticky, range or roundrobin (default: what "
+            "the group runs, if it is one of these); in a KIP-848 group racks decide.",
+        ),
+    ] = None,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="On one line behind the group id and a tab: a record for the topic evenkeel-plans.",
+        ),
+    ] = False,
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+) -> None:
+    """Write a plan: which member of a group shall get which partitions, for members that follow one."""
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.custom import name_of
+    from evenkeel.engine.cli.files import replacing
+    from evenkeel.engine.cli.silencing import read
+    from evenkeel.engine.config.times import span
+    from evenkeel.engine.steps.plan import namesakes, plan_group
+
+    lasts = read("--valid", span, valid)
+    name = name_of(strategy) or strategy
+    source = sources.open_source(bootstrap, cluster, stored)
+    only = sources.the_one(source, group, "a plan")
+    planned = plan_group(source.settings, only, name, lasts=lasts, fallback=fallback)
+    if record and planned.by_broker:
+        raise InputError(
+            f"the broker of group {planned.plan.group} reads plans from files alone.",
+            fix="Leave out --record.",
+        )
+    text = _record(planned.plan) if record else planned.plan.to_json()
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        with replacing(out) as partial:  # a leader may be reading it
+            partial.write_text(text, "utf-8")
+    for line in _remarks(planned, out):
+        complain(line)
+    if planned.by_broker:
+        for other in namesakes(source.lake, source.newest, planned.plan):
+            complain(
+                f"group {other} has members of the same instance ids on the same topics: brokers cannot always tell "
+                "the two apart, and may follow this plan there; give them other instance ids"
+            )
+
+
+def _record(plan: Plan) -> str:
+    """
+    Key and value on one line, as Kafka's console producer reads them.
+
+    Raises:
+        InputError: The group's id holds what ends a key or a line there.
+    """
+    import json
+
+    if any(sign in plan.group for sign in "\t\n\r"):
+        raise InputError(
+            f"the id of group {plan.group!r} holds a tab or an end of line.",
+            fix="Write the plan to a file, and have the members read that.",
+        )
+    return f"{plan.group}\t{json.dumps(json.loads(plan.to_json()), ensure_ascii=False)}\n"
+
+
+def _remarks(planned: Planned, out: Path | None) -> list[str]:
+    """What has to be known of a plan, one line each."""
+    plan = planned.plan
+    count = sum(len(member.pairs) for member in plan.members)
+    fresh = f", {planned.newly_owned:,} had no owner" if planned.newly_owned else ""
+    lines = [
+        f"{out or 'the plan'}: {plan.group} by {plan.strategy}, {several(count, 'partition')} to "
+        f"{several(len(plan.members), 'member')}; "
+        f"{does(planned.moves, 'partition', 'changes', 'change')} hands{fresh}; "
+        f"followed until {plan.valid_until:%Y-%m-%d %H:%M:%S} UTC, then "
+        f"{'racks' if planned.by_broker else plan.fallback}"
+    ]
+    lines += _broker_remarks(planned) if planned.by_broker else _leader_remarks(planned)
+    if planned.shared:
+        names = ", ".join(planned.shared[:3]) + (" ..." if len(planned.shared) > 3 else "")
+        lines.append(f"several members are {names}: which of them gets which part is left open")
+    return lines
+
+
+def _leader_remarks(planned: Planned) -> list[str]:
+    counts = "it counts from the first rebalance on in which all list evenkeel-plan"
+    if not planned.dynamic:
+        return [
+            f"{counts}; all are static: one that is back within its session.timeout.ms brings no rebalance"
+        ]
+    members = len(planned.plan.members)
+    which = "" if planned.dynamic == members else " without group.instance.id"
+    return [
+        f"{counts}: restart a member{which}",
+        f"{several(planned.dynamic, 'member')} of {members:,} are known by client id and host only: "
+        "with another host or client id after a restart the plan does not know them; group.instance.id stays",
+    ]
+
+
+def _broker_remarks(planned: Planned) -> list[str]:
+    lines = [
+        "put it, as *.json, into the folder of evenkeel.plans on every broker; the group follows once "
+        f"{TRIGGERS}: neither the file nor the restart of a static member does it"
+    ]
+    if planned.dynamic:
+        lines.append(
+            f"{several(planned.dynamic, 'member')} of {len(planned.plan.members):,} are known by member id only: once "
+            "they restart the plan does not know them; group.instance.id stays"
+        )
+    return lines

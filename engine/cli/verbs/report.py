@@ -1,0 +1,85 @@
+"""`evenkeel report`: one HTML file that shows a cluster's groups, for a browser or a phone, without any service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evenkeel.engine.cli.options import ClusterName, GroupPattern, epilog
+from evenkeel.engine.cli.running import complain
+
+EPILOG = epilog(
+    [
+        "evenkeel report --from cluster.recording",
+        "evenkeel report --from cluster.recording --group 'orders-*' --out orders.html",
+        "evenkeel report --cluster prod --snapshots 48   # the configured lake",
+        "evenkeel report --database                      # the history in Postgres, at once",
+    ],
+    [0, 1, 2, 4, 5],
+    "The file is self-contained: it can be mailed, opened on a phone and read without a network; nothing in it "
+    "makes a request. It holds group, topic and member names, hosts and racks, and no message.",
+    "From a recording or a lake it is the plain form: every snapshot is judged with what was known by then, as "
+    "`evenkeel backtest` does, and every strategy is replayed on the newest. With --database it shows what the "
+    "pipeline stored, and judges nothing: 1,000 groups take seconds. It asks the database of EVENKEEL_DATABASE_URL; "
+    "without it, the one a demo in this folder keeps.",
+)
+
+FILE = "evenkeel-report.html"
+
+
+def report(
+    stored: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FILE|DIR|lake",
+            help="A recording, a lake folder, or with `lake` the configured lake; that is the default.",
+        ),
+    ] = None,
+    database: Annotated[
+        bool,
+        typer.Option("--database", help="What the history in Postgres has, in place of a lake."),
+    ] = False,
+    cluster: ClusterName = None,
+    group: GroupPattern = "*",
+    snapshots: Annotated[
+        int | None,
+        typer.Option(
+            "--snapshots",
+            min=1,
+            help="Look at so many snapshots at most, the newest; without it at 288 (a day at five minutes), and of a "
+            "lake with many groups at fewer, for a minute or two.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The HTML file; replaced.")
+    ] = Path(FILE),
+) -> None:
+    """Write one HTML file that shows groups over time: diagnoses, lag, forecasts, members, racks and advice."""
+    from evenkeel.engine.cli import reporting
+    from evenkeel.engine.errors import InputError
+    from evenkeel.engine.report import render
+    from evenkeel.engine.wording import several
+
+    if database and stored is not None:
+        raise InputError("--from and --database exclude each other.", fix="Give one of them.")
+    fleet = (
+        reporting.from_database(cluster, group, snapshots)
+        if database
+        else reporting.from_lake(stored, cluster, group, snapshots)
+    )
+    page = render(fleet)
+    try:
+        out.write_text(page, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(
+            f"the report {out} cannot be written: {problem.strerror or problem}.",
+            fix="Name another place with --out.",
+        ) from problem
+    size = len(page.encode()) / 1e6
+    complain(
+        f"written: {out}, {several(len(fleet.groups), 'group')} over "
+        f"{several(len(fleet.taken_at), 'snapshot')}, {size:.1f} MB"
+    )

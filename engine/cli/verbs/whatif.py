@@ -1,0 +1,138 @@
+"""`evenkeel whatif`: what would become of a group with other members, partitions, racks or capacities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evenkeel.engine.cli.options import AsJson, Bootstrap, ClusterName, Stored, epilog
+from evenkeel.engine.cli.running import complain
+
+if TYPE_CHECKING:
+    from evenkeel.engine.cli.sources import Source
+    from evenkeel.engine.cli.supposing import Options
+    from evenkeel.engine.followers.plan import Plan
+    from evenkeel.engine.steps.whatif import Seen
+
+EPILOG = epilog(
+    [
+        "evenkeel whatif orders-app --from cluster.recording --without app-3",
+        "evenkeel whatif orders-app --bootstrap kafka-1:9092 --members +2 --rack new=a,b --strategy sticky",
+        "evenkeel whatif orders-app --from lake --cluster prod --partitions orders=24 --capacity '*=300'",
+        "evenkeel whatif orders-app --from cluster.recording --members -1 --json | jq .assignment",
+    ],
+    [0, 1, 2, 3, 4],
+    "Options add up and can be given again. MEMBER is a member id, an instance id or a client id; --rack and "
+    "--capacity also take shell patterns, `new-1` and so on for members that join, and `new` for all of those (--rack "
+    "new=a,b puts them there in turn). What was assumed is said below the tables. The first line is the group as it "
+    "is; the strategy that it runs is asked for its next rebalance, others for a fresh assignment.",
+    "Without --strategy those are shown that the group could run, and plans. Which lag is to come takes two snapshots "
+    "(a live cluster is looked at --samples times), and that it is known what members can do: seen while they "
+    "were busy, configured as capacity_per_second, or said with --capacity. A group that follows a plan gets "
+    "what its followers (evenkeel-plan) would give it; --plan FILE says which plan that is.",
+)
+
+
+def whatif(
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group id or pattern.")],
+    bootstrap: Bootstrap = None,
+    cluster: ClusterName = None,
+    stored: Stored = None,
+    members: Annotated[
+        list[str] | None,
+        typer.Option("--members", metavar="+N|-N", help="So many members join, or leave."),
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="MEMBER", help="This member leaves.")
+    ] = None,
+    partitions: Annotated[
+        list[str] | None,
+        typer.Option("--partitions", metavar="TOPIC=N", help="A topic has so many partitions."),
+    ] = None,
+    rack: Annotated[
+        list[str] | None, typer.Option("--rack", metavar="MEMBER=RACK", help="A member's rack.")
+    ] = None,
+    capacity: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--capacity", metavar="MEMBER=N", help="A member can consume so many offsets a second."
+        ),
+    ] = None,
+    strategies: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME|PLACE",
+            help="Only this strategy; of your own: module:Class, FILE.py:Class or FILE.py; repeatable.",
+        ),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="The plan that the group follows (default: that its members keep what they own now).",
+        ),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option("--samples", min=1, max=500, help="Snapshots to take of a live cluster.")
+    ] = 3,
+    every: Annotated[
+        float,
+        typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
+    ] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Say what would become of a group with other members, partitions, racks or capacities, under each strategy."""
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.judging import look
+    from evenkeel.engine.cli.supposing import Options, named_of, plan_in
+
+    named = named_of(strategies)
+    stored_plan = None if plan is None else plan_in(plan)
+    options = Options(
+        members=members or (),
+        without=without or (),
+        partitions=partitions or (),
+        racks=rack or (),
+        capacities=capacity or (),
+    )
+    source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
+    found = look(source, sources.select(source, group))
+    sources.each_of(
+        found,
+        lambda seen: _print(source, seen, options, named, stored_plan, as_json=as_json),
+        apart=not as_json,
+    )
+
+
+def _print(
+    source: Source,
+    seen: Seen,
+    options: Options,
+    named: list[str],
+    plan: Plan | None,
+    *,
+    as_json: bool,
+) -> None:
+    """
+    Raises:
+        Infeasible: Nobody can say what would become of this group.
+        InputError: An option names what the group does not have.
+    """
+    from evenkeel.engine.cli.judging import PLAIN_FORM
+    from evenkeel.engine.cli.supposing import changes_of, possible, suits
+    from evenkeel.engine.cli.views import whatif as view
+    from evenkeel.engine.cli.views.tables import emit
+    from evenkeel.engine.steps.whatif import answer
+
+    possible(seen)
+    suits(seen.group, named, plan)
+    reply = answer(source.settings, seen, changes_of(seen.group, options), named, plan)
+    complain(f"{PLAIN_FORM}; cluster {source.cluster}, snapshot {source.newest}")
+    if as_json:
+        emit(view.objects(reply))
+    else:
+        view.print_answer(reply)

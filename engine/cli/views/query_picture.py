@@ -1,0 +1,212 @@
+"""The picture of `evenkeel query --plot`: columns of the answer over time, a line per group or cluster."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenkeel.engine.cli.views.columns import named
+from evenkeel.engine.cli.views.pictures import save
+from evenkeel.engine.columns import ColumnSpec, Unit
+from evenkeel.engine.records import columns_of_query
+from evenkeel.engine.text import printable
+from evenkeel.engine.wording.numbers import moment
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from evenkeel.sql import Plot
+
+MOST_LINES = 12
+"""So many lines are drawn, the highest first; nobody tells more of them apart."""
+
+MISSING = 2.5
+"""Two rows that are so many times further apart than usual are not joined by a line."""
+
+ROOM = 0.05
+"""What is left free above the highest value, as a share of all."""
+
+_SPANS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0))
+_STYLES = ("-", "--", ":")
+_COLOURS = 10
+
+Row = Mapping[str, Any]
+
+
+def lines_of(plot: Plot, rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
+    """The rows of each line in the order of time, those lines that come highest first."""
+    known = [name for name in plot.lines if name in rows[0]]
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row[plot.over]):
+        found.setdefault(tuple(str(row[name]) for name in known), []).append(row)
+    tops = {key: max(heights(own, plot.values[0]), default=0.0) for key, own in found.items()}
+    return dict(sorted(found.items(), key=lambda one: (-tops[one[0]], one[0])))
+
+
+def heights(rows: Sequence[Row], column: str) -> list[float]:
+    """The values of a column that can be drawn: what is unknown or infinite has no place."""
+    values = (row[column] for row in rows)
+    return [float(v) for v in values if v is not None and math.isfinite(v)]
+
+
+def draw(query: str, question: str, plot: Plot, rows: Sequence[Row], file: Path) -> Path:
+    """
+    Write the picture, and say where.
+
+    Args:
+        query: The query's name.
+        question: What it answers.
+        plot: Which of its columns are drawn.
+        rows: Its rows, at least one.
+        file: Where it goes; its suffix is one of `pictures.KINDS`.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    return save(figure_of(query, question, plot, rows), file, "--plot")
+
+
+def figure_of(query: str, question: str, plot: Plot, rows: Sequence[Row]) -> Figure:
+    """The picture: a panel per value, one above the other, over the same time."""
+    from matplotlib.figure import Figure
+
+    lines = lines_of(plot, rows)
+    specs = [columns_of_query(query)[name] for name in plot.values]
+    figure = Figure(figsize=(10, 1.6 + 2.6 * len(specs)), layout="constrained")
+    every = figure.subplots(len(specs), sharex=True, squeeze=False)[:, 0]
+    for axes, spec in zip(every, specs, strict=True):
+        _panel(axes, spec, plot.over, dict(itertools.islice(lines.items(), MOST_LINES)), rows)
+    _dates(every[-1].xaxis)
+    every[-1].set_xlabel("time (UTC)")
+    if len(lines) > 1:
+        every[0].legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    figure.suptitle(_title(question, plot, lines), parse_math=False, fontsize="medium")
+    return figure
+
+
+def _dates(axis: Any) -> None:
+    """Days and hours along an axis, as they are in UTC."""
+    from matplotlib import dates
+
+    known: Any = dates
+    locator = known.AutoDateLocator(tz="UTC")
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(known.ConciseDateFormatter(locator, tz="UTC"))
+
+
+def _panel(
+    axes: Any,
+    spec: ColumnSpec,
+    over: str,
+    lines: Mapping[tuple[str, ...], Sequence[Row]],
+    rows: Sequence[Row],
+) -> None:
+    """One column: a gap where it is unknown, a dot at each value so that one between two gaps is seen."""
+    drawn = heights([row for own in lines.values() for row in own], spec.name)
+    label, size = _scale(spec, drawn, rows)
+    for number, (key, own) in enumerate(lines.items()):
+        moments, values = course(own, over, spec.name)
+        axes.plot(
+            moments,
+            [value / size for value in values],
+            marker=".",
+            markersize=3,
+            linewidth=1.2,
+            color=f"C{number % _COLOURS}",
+            linestyle=_STYLES[number // _COLOURS % len(_STYLES)],
+            label=_plain(_apart(key, lines)),
+        )
+    axes.set_ylabel(label, parse_math=False)
+    low, high = min([0.0, *drawn]) / size, max([0.0, *drawn]) / size
+    room = ROOM * ((high - low) or 1.0)
+    axes.set_ylim(low - room if low < 0 else 0, high + room)
+    axes.yaxis.set_major_formatter(_tick)
+    axes.grid(visible=True, alpha=0.3)
+
+
+def course(rows: Sequence[Row], over: str, column: str) -> tuple[list[datetime], list[float]]:
+    """
+    Where a line goes, with a gap where a value is unknown, and where rows are missing.
+
+    They are missing where two in a row are further apart than `MISSING` times what is usual.
+
+    Args:
+        rows: In the order of time.
+        over: The column of the moment.
+        column: That of the value.
+    """
+    steps = [after[over] - before[over] for before, after in itertools.pairwise(rows)]
+    usual = statistics.median(steps) if steps else timedelta()
+    moments, values = [row[over] for row in rows], [_height(row[column]) for row in rows]
+    for place in range(len(steps), 0, -1):
+        if steps[place - 1] > MISSING * usual:
+            moments.insert(place, moments[place - 1] + usual)
+            values.insert(place, math.nan)
+    return moments, values
+
+
+def _scale(spec: ColumnSpec, drawn: Sequence[float], rows: Sequence[Row]) -> tuple[str, float]:
+    """What stands at the axis, with the unit, and by what values are divided for it."""
+    unit: str | None = spec.meaning.unit
+    if unit == Unit.SECONDS:
+        top = max(drawn, default=0.0)
+        unit, size = next(((name, size) for name, size in _SPANS if top >= 2 * size), _SPANS[-1])
+        return f"{named(spec)} ({unit})", size
+    if unit in (Unit.MONEY_PER_MONTH, Unit.COST):
+        several = sorted({row["currency"] for row in rows if row.get("currency")})
+        unit = f"{', '.join(several)} {unit}".replace(f" {Unit.COST}", "").strip()
+    return f"{named(spec)} ({unit})" if unit else named(spec), 1.0
+
+
+def _height(value: float | None) -> float:
+    return math.nan if value is None or not math.isfinite(value) else float(value)
+
+
+def _tick(height: float, _: int) -> str:
+    """
+    A number at the axis: thousands and more in short, below that as it is.
+
+    >>> _tick(2_500_000, 0), _tick(0.5, 0), _tick(40, 0)
+    ('2.5M', '0.5', '40')
+    """
+    for sign, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(height) >= size:
+            return f"{height / size:g}{sign}"
+    return f"{height:g}"
+
+
+def _apart(key: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
+    """What of a line's names the others do not share; what they do stands in the title."""
+    names = [set(each) for each in zip(*lines, strict=True)]
+    own = [name for name, known in zip(key, names, strict=True) if len(known) > 1]
+    return " · ".join(own)
+
+
+def _shared(lines: Iterable[tuple[str, ...]]) -> str:
+    """What the names of all lines have in common."""
+    names = [set(each) for each in zip(*lines, strict=True)]
+    return " · ".join(name for known in names if len(known) == 1 for name in known)
+
+
+def _plain(name: str) -> str:
+    """A name as a legend shows it: not as mathematics, and a leading underscore does not hide it."""
+    shown = printable(name).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def _title(question: str, plot: Plot, lines: Mapping[tuple[str, ...], Sequence[Row]]) -> str:
+    """The question, of what and from when to when, and what is not there to be seen."""
+    moments: list[datetime] = [row[plot.over] for own in lines.values() for row in own]
+    span = f"{moment(min(moments))} to {moment(max(moments))}"
+    parts = [printable(_shared(lines)), span]
+    courses = [course(own, plot.over, name) for own in lines.values() for name in plot.values]
+    if any(math.isnan(value) for _, values in courses for value in values):
+        parts.append("gap: unknown")
+    if len(lines) > MOST_LINES:
+        parts.append(f"the highest {MOST_LINES} of {len(lines):,} lines")
+    return "\n".join([question, "; ".join(one for one in parts if one)])

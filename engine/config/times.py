@@ -1,0 +1,79 @@
+"""Moments and spans of time as people write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_PART = re.compile(r"(\d+)\s*(min|[smhdw])(?![a-z])\s*")
+
+
+def span(text: str) -> timedelta:
+    """
+    A span of time of one or more units.
+
+    >>> span("2h"), span("1d 12h"), span("90 min")
+    (datetime.timedelta(seconds=7200), datetime.timedelta(days=1, seconds=43200), datetime.timedelta(seconds=5400))
+
+    Raises:
+        ValueError: It is none, or it is nothing.
+    """
+    parts, rest = _PART.findall(text), _PART.sub("", text).strip()
+    seconds = sum(int(number) * _SECONDS[unit] for number, unit in parts)
+    # whoever needs more than a century has mistaken the unit
+    if rest or not 0 < seconds < 100 * 365 * _SECONDS["d"]:
+        raise ValueError(f"{text!r} is no span of time: write 90m, 2h or 1d 12h (s, m, h, d, w)")
+    return timedelta(seconds=seconds)
+
+
+def moment(text: str) -> datetime:
+    """
+    A moment with its time zone, in ISO 8601.
+
+    >>> moment("2026-11-23T06:00Z").isoformat(), moment("2026-11-23 06:00+01:00").isoformat()
+    ('2026-11-23T06:00:00+00:00', '2026-11-23T06:00:00+01:00')
+
+    Raises:
+        ValueError: It is none, or nobody knows of which time zone.
+    """
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is no moment: write it like 2026-11-23T06:00Z") from None
+    return aware(at)
+
+
+def aware(at: datetime) -> datetime:
+    """
+    Raises:
+        ValueError: The moment has no time zone.
+    """
+    if at.tzinfo is None:
+        short = at.isoformat(timespec="minutes")
+        raise ValueError(
+            f"{short} has no time zone: write {short}Z for UTC, or {short}+01:00 for an hour ahead"
+        )
+    return at
+
+
+def _moment(given: Any) -> datetime:
+    if isinstance(given, datetime):
+        return aware(given)
+    return moment(given) if isinstance(given, str) else moment(str(given))
+
+
+def _span(given: Any) -> timedelta:
+    if isinstance(given, timedelta):
+        return given
+    return span(given) if isinstance(given, str) else span(str(given))
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+"""A moment in a file: TOML's own or text, never without a time zone."""
+
+Span = Annotated[timedelta, BeforeValidator(_span)]
+"""A span of time in a file, as text."""

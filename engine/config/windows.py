@@ -1,0 +1,105 @@
+"""Planned work: when nobody is to be woken for what goes wrong with some groups."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, field_validator, model_validator
+
+from evenkeel.engine.config.base import Strict
+from evenkeel.engine.config.times import Moment, Span
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WEEK = timedelta(days=7)
+_WEEKLY = re.compile(rf"({'|'.join(DAYS)}) ([01]\d|2[0-3]):([0-5]\d)")
+
+
+class MaintenanceWindow(Strict):
+    """
+    Planned work on some groups: what goes wrong with them meanwhile is kept, and told when it outlasts the window.
+
+    Attributes:
+        groups: Shell pattern of group ids.
+        clusters: Shell pattern of cluster names.
+        reason: What is done then, for those who read of it.
+        from: When it begins, once: a moment with its time zone, like `2026-11-23T06:00Z`.
+        until: When it ends, once.
+        weekly: When it begins every week: day and time, like `Sun 02:00`.
+        for: How long it then lasts, like `2h` or `1d 12h`; less than a week.
+        timezone: Of `weekly`, by its name in the time zone database, like `Europe/Berlin`.
+    """
+
+    groups: str = Field(default="*", min_length=1)
+    clusters: str = Field(default="*", min_length=1)
+    reason: str = Field(min_length=1)
+    begins: Moment | None = Field(default=None, alias="from")
+    until: Moment | None = None
+    weekly: str | None = None
+    lasts: Span | None = Field(default=None, alias="for")
+    timezone: str = "UTC"
+
+    @field_validator("weekly")
+    @classmethod
+    def _day_and_time(cls, value: str | None) -> str | None:
+        if value is None or _WEEKLY.fullmatch(value):
+            return value
+        raise ValueError(f'write a day ({", ".join(DAYS)}) and a time, like "Sun 02:00"')
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (KeyError, OSError, ValueError):
+            raise ValueError(
+                f'{value!r} is no time zone; write its name, like "Europe/Berlin"'
+            ) from None
+        return value
+
+    @model_validator(mode="after")
+    def _one_time_or_weekly(self) -> MaintenanceWindow:
+        once = (self.begins is not None, self.until is not None)
+        weekly = (self.weekly is not None, self.lasts is not None)
+        if not (all(once) and not any(weekly)) and not (all(weekly) and not any(once)):
+            raise ValueError("give either from and until, or weekly and for")
+        if self.begins and self.until and self.until <= self.begins:
+            raise ValueError("until is not after from")
+        if self.lasts and self.lasts >= WEEK:
+            raise ValueError("for must be less than a week; for longer give from and until")
+        if any(once) and "timezone" in self.model_fields_set:
+            raise ValueError("timezone belongs to weekly; from and until have their own")
+        return self
+
+    def span_at(self, at: datetime) -> tuple[datetime, datetime] | None:
+        """
+        From when to when the window lasts that a moment lies in; None where it lies in none.
+
+        >>> sunday = MaintenanceWindow(weekly="Sun 23:30", **{"for": "1h"}, reason="patches")
+        >>> [end.isoformat() for end in sunday.span_at(datetime(2026, 11, 23, 0, 15, tzinfo=UTC))]
+        ['2026-11-22T23:30:00+00:00', '2026-11-23T00:30:00+00:00']
+        >>> sunday.span_at(datetime(2026, 11, 23, 0, 30, tzinfo=UTC))
+        """
+        if self.begins is not None and self.until is not None:
+            begin, end = self.begins, self.until
+        else:
+            begin = self._last_begin(at)
+            end = begin + (self.lasts or timedelta())
+        return (begin, end) if begin <= at < end else None
+
+    def is_over(self, at: datetime) -> bool:
+        """Whether it will not come again."""
+        return self.until is not None and self.until <= at
+
+    def _last_begin(self, at: datetime) -> datetime:
+        """The newest weekly beginning up to a moment: by the clock on the wall, whatever the season."""
+        zone = ZoneInfo(self.timezone)
+        day, hour, minute = _WEEKLY.fullmatch(self.weekly or "").groups()  # type: ignore[union-attr]
+        today = at.astimezone(zone).date()
+        last = today - timedelta(days=(today.weekday() - DAYS.index(day)) % 7)
+        for each in (last, last - WEEK):
+            begin = datetime.combine(each, time(int(hour), int(minute)), zone).astimezone(UTC)
+            if begin <= at:
+                break
+        return begin

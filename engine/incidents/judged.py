@@ -1,0 +1,75 @@
+"""What one snapshot says of groups: what is wrong with them, or that nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.model import Cause, Diagnosis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """
+    One thing that is wrong with a group in a snapshot.
+
+    Attributes:
+        cause: What.
+        facts: With names and numbers.
+        amount: How bad it is, comparable from snapshot to snapshot, more is worse: seconds behind, records lost; None
+            unknown, or as bad as it is long.
+        since: When it began, as far as this snapshot tells: when the oldest commit that stands still was made, say;
+            None: no earlier than this snapshot.
+    """
+
+    cause: Cause
+    facts: tuple[Fact, ...] = ()
+    amount: float | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """
+    What a snapshot says of one group.
+
+    Attributes:
+        group_id: The group.
+        diagnosis: What is the matter with it.
+        conditions: What of that somebody may be woken for, the most severe first.
+        known: Whether it could be judged; where it could not, what is among the conditions holds, that it is unreadable
+            too, and what is not among them means nothing.
+        recovering: Whether it has nothing of all that and is not back within its objective either, less the dead band:
+            it neither gets worse nor is it over.
+    """
+
+    group_id: str
+    diagnosis: Diagnosis
+    conditions: tuple[Condition, ...] = ()
+    known: bool = True
+    recovering: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Judgement:
+    """
+    What a snapshot says of the groups of a cluster.
+
+    Attributes:
+        cluster: Configured name of the cluster.
+        snapshot_id: The snapshot.
+        at: When its reading ended.
+        earlier: The newest snapshot before it that can be trusted; None where there is none.
+        listed: The groups that it has.
+        odd: Those that are not plainly well, and those that are gone and missed; all other groups are well, or gone and
+            nobody misses them.
+    """
+
+    cluster: str
+    snapshot_id: str
+    at: datetime
+    earlier: str | None
+    listed: Collection[str]
+    odd: Mapping[str, Judged]

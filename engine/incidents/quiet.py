@@ -1,0 +1,125 @@
+"""For which groups nobody is woken at a moment, and why: silences, acknowledgements, maintenance windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+
+from evenkeel.engine.config import MaintenanceWindow
+from evenkeel.engine.records import IncidentCourse, SilenceKind, SilenceRow
+
+PLANNER = "the configuration"
+"""Who wants a maintenance window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet:
+    """
+    Why nobody is woken for a group.
+
+    Attributes:
+        kind: Of a *silence* or *maintenance* nothing is told of the group: neither what opens nor what gets worse; what
+            is open when it ends is told then, and the end of what was told before puts that right without a sound. Of
+            an *ack* only what is over, and what gets more severe.
+        reason: Why, in somebody's words.
+        until: When that ends; None: with the incident.
+        who: Who wanted it so.
+    """
+
+    kind: SilenceKind
+    reason: str
+    until: datetime | None
+    who: str
+
+
+def is_cluster_quiet(
+    silences: Iterable[SilenceRow],
+    windows: Iterable[MaintenanceWindow],
+    cluster: str,
+    at: datetime,
+) -> bool:
+    """
+    Whether all groups of a cluster are silenced or in maintenance (their pattern is `*`).
+
+    Then nobody is woken because the cluster itself cannot be read either.
+    """
+    return any(
+        each.groups == "*" and each.kind is not SilenceKind.ACK and each.covers(cluster, "")
+        for each in _holding(silences, windows, at)
+    )
+
+
+def _holding(
+    silences: Iterable[SilenceRow], windows: Iterable[MaintenanceWindow], at: datetime
+) -> list[SilenceRow]:
+    own = [each for each in silences if each.kind is not SilenceKind.MAINTENANCE]
+    return [each for each in (*own, *planned(windows, at)) if each.holds(at)]
+
+
+def _strongest(
+    holding: Sequence[SilenceRow], cluster: str, group: str, opened_at: datetime | None
+) -> Quiet | None:
+    own = [each for each in holding if each.covers(cluster, group) and _means(each, opened_at)]
+    if not own:
+        return None
+    first = max(own, key=_strength)
+    return Quiet(kind=first.kind, reason=first.reason, until=first.ends_at, who=first.who)
+
+
+def _means(silence: SilenceRow, opened_at: datetime | None) -> bool:
+    """An ack means what was open when it was made, and nothing that comes later."""
+    if silence.kind is not SilenceKind.ACK:
+        return True
+    return opened_at is not None and opened_at <= silence.starts_at
+
+
+def _strength(silence: SilenceRow) -> tuple[bool, datetime]:
+    forever = datetime.max.replace(tzinfo=UTC)
+    return (silence.kind is not SilenceKind.ACK, silence.ends_at or forever)
+
+
+def planned(windows: Iterable[MaintenanceWindow], at: datetime) -> list[SilenceRow]:
+    """The maintenance windows that a moment lies in, as silences that nobody has stored yet."""
+    return [
+        SilenceRow(
+            kind=SilenceKind.MAINTENANCE,
+            cluster=window.clusters,
+            groups=window.groups,
+            starts_at=span[0],
+            ends_at=span[1],
+            reason=window.reason,
+            who=PLANNER,
+        )
+        for window in windows
+        if (span := window.span_at(at)) is not None
+    ]
+
+
+def quieting(
+    silences: Sequence[SilenceRow],
+    windows: Sequence[MaintenanceWindow],
+    cluster: str,
+    courses: Iterable[IncidentCourse],
+) -> Callable[[str, datetime], Quiet | None]:
+    """
+    Why nobody is woken for a group of a cluster, by its id and the moment: what holds longest, an ack where there is
+    nothing else; None: for no reason.
+
+    Args:
+        silences: What people said; planned rows among them count only as the windows say.
+        windows: What is planned.
+        cluster: Configured name of the cluster.
+        courses: What was remembered of its groups before the snapshot that is looked at: acks mean what was open then.
+    """
+    opened = {course.group_id: course.opened_at for course in courses if course.closed_at is None}
+
+    @cache  # all groups are asked about at one moment
+    def holding(at: datetime) -> list[SilenceRow]:
+        return _holding(silences, windows, at)
+
+    def quiet(group: str, at: datetime) -> Quiet | None:
+        return _strongest(holding(at), cluster, group, opened.get(group))
+
+    return quiet

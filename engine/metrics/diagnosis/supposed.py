@@ -1,0 +1,275 @@
+"""
+What would be the matter with a group whose members, partitions or owners were others, by the same rules.
+
+Nothing of such a group was seen. What stands behind today stays behind, and a partition that nobody gets on with stays
+stuck. Who gets more than he is known to do will be behind, so his partitions count as behind. Who gets more than he was
+ever seen to do, while what he can do is not known, leaves the diagnosis unknown where nothing worse is.
+
+Who is new can do what his peers do: the median, the lower of two in the middle.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evenkeel.engine.facts import Fact, FactKind, fact
+from evenkeel.engine.metrics.diagnosis import Diagnosed, first_of
+from evenkeel.engine.metrics.diagnosis.evidence import Evidence, OneGroup
+from evenkeel.engine.metrics.samples import any_of_owner, sums_by_owner
+from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, GroupHeader, Indices, Ints
+
+ROOM = 0.05
+"""By which share more than it was seen to do a member is taken to do: what arrives varies."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Change:
+    """
+    How a group would differ from the one that was seen.
+
+    Attributes:
+        header: The group as it would be.
+        names: (M) what its members are called.
+        was: (M) which of the members seen each is, NONE for who is new.
+        stated: (M) offsets/s that somebody says a member can do; nan where nobody does.
+        rows: (n) which of the partitions seen each is, NONE for one that is new.
+        topics, numbers: (n) topic name and number of each.
+        counted: (n) whether it counts.
+        arrivals: (n) offsets/s; nan unknown.
+    """
+
+    header: GroupHeader
+    names: Sequence[str]
+    was: Ints
+    stated: Floats
+    rows: Ints
+    topics: Sequence[str]
+    numbers: Sequence[int]
+    counted: Flags
+    arrivals: Floats
+
+
+class Supposed:
+    """A group as it would be, whoever owns what in it."""
+
+    def __init__(self, evidence: Evidence, number: int, change: Change) -> None:
+        """
+        Args:
+            evidence: What was seen.
+            number: The number of the group in it.
+            change: What would be different.
+        """
+        self.seen, self.change = evidence.of_group(number), change
+        self._unknown = change.counted & np.isnan(change.arrivals)
+
+    @cached_property
+    def firm(self) -> Floats:
+        """(M) offsets/s that each member is known to do at most; nan unknown."""
+        one = self.seen
+        # who keeps up with more than was thought does so
+        does = np.where(one.firm, np.fmax(one.capacity, self._kept_up), np.nan)
+        return self._of_all(does, self.peers_firm)
+
+    @cached_property
+    def at_least(self) -> Floats:
+        """(M) offsets/s that each was seen to do at least; nan where nothing was seen."""
+        seen = np.fmax(self.seen.seen_speed, self._kept_up)
+        return self._of_all(seen, self._median(seen))
+
+    @cached_property
+    def silent(self) -> Flags:
+        """(M) who does nothing any more."""
+        silent: Flags = _taken(self.seen.silent, self.change.was, False)
+        return silent
+
+    @property
+    def _kept_up(self) -> Floats:
+        """(members seen) the load of those that are known to have no backlog; nan of the others."""
+        one = self.seen
+        waits = one.any_of(one.counted & ~((one.delay == 0) | (one.lag == 0)))
+        return np.where(waits | (one.load <= 0), np.nan, one.load)
+
+    @cached_property
+    def peers_firm(self) -> float:
+        """Offsets/s that one who joins is taken to do at most; nan unknown."""
+        one = self.seen
+        known = np.where(one.firm, one.capacity, np.nan)
+        return newcomer(self._median(known), self._median(one.seen_speed))
+
+    def _median(self, per_second: Floats) -> float:
+        return median_peer(per_second, self.change.was, self.change.stated)
+
+    def _of_all(self, per_second: Floats, of_new: float) -> Floats:
+        """(M) offsets/s: as somebody says, as of the members seen, of who joins *of_new*."""
+        taken = _taken(per_second, self.change.was, of_new)
+        return np.where(np.isnan(self.change.stated), taken, self.change.stated)
+
+    def load(self, owner: Indices) -> Floats:
+        """(M) offsets/s that would arrive at each; nan where that is unknown of a partition of its."""
+        change = self.change
+        return sums_by_owner(change.arrivals, owner, change.counted, len(change.was))
+
+    def overtaxed(self, owner: Indices) -> Flags:
+        """(M) who would get more than he is known to do."""
+        load = self.load(owner)
+        known: Flags = (load > self.firm) | (self.silent & (load > 0))
+        return known
+
+    def doubtful(self, owner: Indices) -> Flags:
+        """(M) of whom it is not known whether he could do what he would get."""
+        load = self.load(owner)
+        sure = (load == 0) | self.silent | ~np.isnan(self.firm)
+        seen = load <= self.at_least * (1 + ROOM)
+        doubtful: Flags = np.isnan(load) | ~(sure | seen)
+        return doubtful
+
+    def keeps_up(self, owner: Indices) -> bool | None:
+        """
+        Whether nobody would get more than he can do; None unknown.
+
+        Args:
+            owner: (n) a member, or NONE.
+        """
+        if self.overtaxed(owner).any():
+            return False
+        return None if self.doubtful(owner).any() else True
+
+    def diagnosed(self, owner: Indices) -> Diagnosed:
+        """
+        What would be the matter with it.
+
+        Args:
+            owner: (n) a member, or NONE.
+        """
+        found = first_of(self._under(owner))
+        doubtful = self.doubtful(owner)
+        well = found.diagnosis in (Diagnosis.KEEPS_UP, Diagnosis.CATCHING_UP)
+        if not (well and doubtful.any()):
+            return found
+        return Diagnosed(diagnosis=Diagnosis.UNKNOWN, facts=(self._doubt(owner, doubtful),))
+
+    def why_not(self, owner: Indices) -> Iterator[Fact]:
+        """
+        Why it would not keep up, or why that is not known; nothing where it would.
+
+        Args:
+            owner: (n) a member, or NONE.
+        """
+        over, doubtful, load = self.overtaxed(owner), self.doubtful(owner), self.load(owner)
+        if not over.any():
+            if doubtful.any():
+                yield self._doubt(owner, doubtful)
+            return
+        does = np.where(self.silent, 0.0, self.firm)
+        worst = int(np.where(over, load - np.nan_to_num(does), -np.inf).argmax())
+        best, change = float(np.nanmax(does)), self.change
+        mine = np.where((owner == worst) & change.counted, change.arrivals, -np.inf)
+        hottest = int(mine.argmax())
+        if mine[hottest] > best:
+            name = f"{change.topics[hottest]}-{change.numbers[hottest]}"
+            yield _stated(Diagnosis.HOT_PARTITION, name, float(mine[hottest]), best)
+        else:
+            name = change.names[worst]
+            yield _stated(Diagnosis.SKEWED_LOAD, name, float(load[worst]), float(does[worst]))
+
+    def _doubt(self, owner: Indices, doubtful: Flags) -> Fact:
+        if self._unknown.any():
+            return fact(FactKind.DIAGNOSIS, "arrivals_unknown", partitions=int(self._unknown.sum()))
+        load = np.where(doubtful, self.load(owner), -1.0)
+        busiest = int(load.argmax())
+        seen = float(self.at_least[busiest])
+        others = [n for n in np.flatnonzero(doubtful).tolist() if n != busiest]
+        return fact(
+            FactKind.DIAGNOSIS,
+            "ability_unknown",
+            [self.change.names[member] for member in (busiest, *others)],
+            before=None if np.isnan(seen) else seen,
+            after=float(load[busiest]),
+        )
+
+    def _under(self, owner: Indices) -> OneGroup:
+        """The group as the rules look at it."""
+        group, change, members = copy.copy(self.seen), self.change, len(self.change.was)
+        for derived in ("silent", "stuck", "over"):
+            vars(group).pop(derived, None)
+        group.header, group.names = change.header, list(change.names)
+        group.hosts = ["" if was == NONE else self.seen.hosts[was] for was in change.was.tolist()]
+        group.topics, group.numbers = list(change.topics), list(change.numbers)
+        group.owner, group.counted = owner, change.counted
+        group.arrivals = np.nan_to_num(change.arrivals)
+        for name in ("lag", "lost", "age", "delay"):
+            setattr(group, name, _taken(getattr(self.seen, name), change.rows, 0.0))
+        for name in ("in_doubt", "jumped", "over_lost", "goes_on"):
+            setattr(group, name, _taken(getattr(self.seen, name), change.rows, False))
+        group.consumed = _columns(self.seen.consumed, change.rows)
+        group.seconds = _columns(self.seen.seconds, change.rows)
+        group.capacity = np.where(np.isnan(self.firm), self.at_least, self.firm)
+        group.firm = ~np.isnan(self.firm)
+        saturated = _taken(self.seen.saturated, change.was, np.nan)
+        group.saturated = np.where(np.isnan(change.stated), saturated, change.stated)
+        group.seen_speed = np.where(np.isnan(group.saturated), self.at_least, group.saturated)
+        group.load = sums_by_owner(group.arrivals, owner, change.counted, members)
+        of_silent = np.append(self.silent, False)[owner]
+        stuck = _taken(self.seen.stuck, change.rows, False)
+        over = np.append(group.firm & (group.load > np.nan_to_num(group.capacity)), False)[owner]
+        arrive = change.counted & (group.arrivals > 0)
+        behind = _taken(self.seen.behind, change.rows, False) & change.counted
+        group.behind = behind | (arrive & (over | of_silent))
+        group.still = (stuck & change.counted) | (of_silent & group.behind)
+        vars(group)["silent"] = self.silent & any_of_owner(group.still, owner, members)
+        vars(group)["stuck"] = stuck & ~of_silent & group.behind
+        return group
+
+
+def _stated(diagnosis: Diagnosis, name: str, after: float, bound: float) -> Fact:
+    return fact(FactKind.DIAGNOSIS, diagnosis.measure, [name], after=after, bound=bound)
+
+
+def median_peer(per_second: Floats, was: Ints, stated: Floats) -> float:
+    """
+    What somebody new is taken to do: the median of all members seen, by what is said of them where something is.
+
+    Args:
+        per_second: (members seen) offsets/s; nan, or 0 of those who are silent, says nothing of a peer.
+        was, stated: As in `Change`.
+    """
+    peers = per_second.copy()
+    told = np.flatnonzero(~np.isnan(stated) & (was != NONE))
+    peers[was[told]] = stated[told]
+    known = np.sort(peers[peers > 0])
+    return float(known[(len(known) - 1) // 2]) if len(known) else float("nan")
+
+
+def newcomer(at_most: float, at_least: float) -> float:
+    """
+    What somebody new is taken to do at most; nan unknown.
+
+    Where his median peer was seen to do more than those of whom it is known, these are the slow ones.
+
+    >>> newcomer(6.0, 6.1), newcomer(0.6, 2.0), newcomer(float("nan"), 2.0)
+    (6.0, nan, nan)
+
+    Args:
+        at_most: Offsets/s, the median of the peers of whom it is known what they can do; nan where of none.
+        at_least: Offsets/s, the median of what the peers were seen to do; nan where nothing was.
+    """
+    return float("nan") if at_least > at_most * (1 + ROOM) else at_most
+
+
+def _taken(values: npt.NDArray[Any], places: Ints, new: float | bool) -> Any:
+    """(k) the values at some places; *new* where the place is NONE."""
+    return np.append(values, np.array([new], values.dtype))[places]
+
+
+def _columns(values: Floats, places: Ints) -> Floats:
+    """(I, k) the same of columns, nan where the place is NONE."""
+    unknown = np.full((len(values), 1), np.nan)
+    taken: Floats = np.concatenate([values, unknown], axis=1)[:, places]
+    return taken

@@ -1,0 +1,288 @@
+"""Hours and days of a group: what is left of its snapshots when these are gone, and since when it has its diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.records.metrics import StrategyMoves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyReplay(StrategyMoves):
+    """How many partitions a strategy would have moved, over several changes of the members."""
+
+    changes: Int32 = field(
+        metadata=column("Number of changes that could be replayed under it.", unit=Unit.SNAPSHOTS)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyWins:
+    """How often a strategy won."""
+
+    strategy: str | None = field(
+        metadata=column(
+            "Our name of the strategy; null: none was better than what it has.", none=True
+        )
+    )
+    won: Int32 = field(
+        metadata=column(
+            "Number of snapshots after which it was the best that the group could get.",
+            unit=Unit.SNAPSHOTS,
+        )
+    )
+    advised: Int32 = field(
+        metadata=column(
+            "Number of those after which the group was told to switch to it.", unit=Unit.SNAPSHOTS
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollup:
+    """What the snapshots of a span of time say of a group."""
+
+    cluster: str = field(metadata=column("Configured name of the cluster."))
+    group_id: str = field(metadata=column("The consumer group.", head="Group"))
+    snapshots: Int32 = field(
+        metadata=column("Number of snapshots that show it.", unit=Unit.SNAPSHOTS, at_least=1)
+    )
+    unreadable_snapshots: Int32 = field(
+        metadata=column(
+            "Number of those that could not read it, or withheld it.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        )
+    )
+    covered_seconds: float = field(
+        metadata=column(
+            "Seconds that they stand for: each for those since the snapshot before it, an hour at most.",
+            unit=Unit.SECONDS,
+            at_least=0,
+        )
+    )
+    known_lag_snapshots: Int32 = field(
+        metadata=column(
+            "Number of snapshots in which its lag is known.", unit=Unit.SNAPSHOTS, at_least=0
+        )
+    )
+    lowest_lag: int | None = field(
+        metadata=column(
+            "Lowest of these lags; null when none is known.", unit=Unit.OFFSETS, at_least=0
+        )
+    )
+    mean_lag: float | None = field(
+        metadata=column("Mean of these lags.", unit=Unit.OFFSETS, at_least=0)
+    )
+    highest_lag: int | None = field(
+        metadata=column("Highest of these lags.", unit=Unit.OFFSETS, at_least=0)
+    )
+    last_lag: int | None = field(
+        metadata=column("The last of these lags.", unit=Unit.OFFSETS, at_least=0)
+    )
+    highest_delay_seconds: float | None = field(
+        metadata=column(
+            "How far it was behind at worst, beyond its commit interval, as far as known.",
+            unit=Unit.SECONDS,
+            at_least=0,
+        )
+    )
+    highest_time_lag_seconds: float | None = field(
+        metadata=column(
+            "Highest age of its oldest record not yet consumed, as far as known.",
+            unit=Unit.SECONDS,
+            at_least=0,
+        )
+    )
+    fewest_members: Int32 | None = field(
+        metadata=column("Number of members when they were fewest.", unit=Unit.MEMBERS, at_least=0)
+    )
+    most_members: Int32 | None = field(
+        metadata=column("Number of members when they were most.", unit=Unit.MEMBERS, at_least=0)
+    )
+    known_production_snapshots: Int32 = field(
+        metadata=column(
+            "Number of snapshots in which its production is known.", unit=Unit.SNAPSHOTS, at_least=0
+        )
+    )
+    production_per_second: float | None = field(
+        metadata=column(
+            "Mean of the offsets per second produced to its partitions.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            at_least=0,
+        )
+    )
+    known_consumption_snapshots: Int32 = field(
+        metadata=column(
+            "Number of snapshots in which its consumption is known.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        )
+    )
+    consumption_per_second: float | None = field(
+        metadata=column(
+            "Mean of the offsets per second that it commits.",
+            unit=Unit.OFFSETS_PER_SECOND,
+            at_least=0,
+        )
+    )
+    diagnosis_seconds: Mapping[str, Any] = field(
+        metadata=column(
+            "Of the seconds covered, how many each diagnosis held: {diagnosis: seconds}.",
+            unit=Unit.SECONDS,
+        )
+    )
+    cross_rack_seconds: float = field(
+        metadata=column(
+            "Of the seconds covered, those of which it is known what crossed racks.",
+            unit=Unit.SECONDS,
+            at_least=0,
+        )
+    )
+    cross_rack_bytes: float | None = field(
+        metadata=column(
+            "Bytes that crossed racks in these; null when that is never known.",
+            unit=Unit.BYTES,
+            at_least=0,
+        )
+    )
+    cross_rack_cost: float | None = field(
+        metadata=column(
+            "What those cost at the price then configured; null without a price or when it changed its currency.",
+            unit=Unit.COST,
+            at_least=0,
+        )
+    )
+    currency: str | None = field(
+        metadata=column("Currency of the cost, ISO 4217; null without one.", none=True)
+    )
+    rebalancing_snapshots: Int32 = field(
+        metadata=column(
+            "Number of snapshots in which it was rebalancing.", unit=Unit.SNAPSHOTS, at_least=0
+        )
+    )
+    compared_snapshots: Int32 = field(
+        metadata=column(
+            "Number of snapshots whose members are compared with those before.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        )
+    )
+    changed_snapshots: Int32 = field(
+        metadata=column(
+            "Number of those in which members had joined, left or restarted: so many rebalances, or more.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        )
+    )
+    members_joined: Int32 | None = field(
+        metadata=column(
+            "Number of members that joined; null when none could be compared.",
+            unit=Unit.MEMBERS,
+            at_least=0,
+        )
+    )
+    members_left: Int32 | None = field(
+        metadata=column("Number of members that left.", unit=Unit.MEMBERS, at_least=0)
+    )
+    members_restarted: Int32 | None = field(
+        metadata=column("Number of members that restarted.", unit=Unit.MEMBERS, at_least=0)
+    )
+    partitions_moved: Int32 | None = field(
+        metadata=column(
+            "Number of partitions that went from one member to another by that.",
+            unit=Unit.PARTITIONS,
+            at_least=0,
+        )
+    )
+    would_have_moved: tuple[StrategyReplay, ...] = field(
+        metadata=column(
+            "What strategies in force before would have moved instead: a list of {strategy, moves, changes}."
+        )
+    )
+    advised_snapshots: Int32 = field(
+        metadata=column(
+            "Number of snapshots after which it was told to switch or to stay.",
+            unit=Unit.SNAPSHOTS,
+            at_least=0,
+        )
+    )
+    wins: tuple[StrategyWins, ...] = field(
+        metadata=column(
+            "Which strategy won then, null where none did: a list of {strategy, won, advised}."
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupHour(Rollup):
+    """An hour of a group, in UTC."""
+
+    since: datetime = field(metadata=column("When the hour began."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDay(Rollup):
+    """A day of a group, in UTC."""
+
+    since: datetime = field(metadata=column("When the day began."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosisSpan:
+    """From when to when a group had a diagnosis, as its newest snapshots told."""
+
+    cluster: str = field(metadata=column("Configured name of the cluster."))
+    group_id: str = field(metadata=column("The consumer group.", head="Group"))
+    diagnosis: str = field(
+        metadata=column("What was the matter with it; unknown where that could not be told.")
+    )
+    since: datetime = field(metadata=column("When the first snapshot was taken that shows it so."))
+    until: datetime | None = field(
+        metadata=column(
+            "When the first snapshot was taken that shows it otherwise; null: none does."
+        )
+    )
+    already_so: bool = field(
+        metadata=column(
+            "Whether it was so already when it was first looked at: then it may be so for longer."
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerGroup:
+    """A group that has a sample, and the number that stands for it."""
+
+    group_number: Int32 | None = field(
+        default=None,
+        metadata=column(
+            "Number of the group; short, as its history has it in every row.", generated=True
+        ),
+    )
+    cluster: str = field(metadata=column("Configured name of the cluster."))
+    group_id: str = field(metadata=column("The consumer group.", head="Group"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberSpan:
+    """From when to when a group had a member, as its newest snapshots told in which it was at rest."""
+
+    cluster: str = field(metadata=column("Configured name of the cluster."))
+    group_id: str = field(metadata=column("The consumer group.", head="Group"))
+    member_id: str = field(
+        metadata=column("Id the coordinator gave it; it changes when the member restarts.")
+    )
+    identity: str = field(
+        metadata=column(
+            "What stays the same over restarts: the instance id, else client id and host."
+        )
+    )
+    since: datetime = field(metadata=column("When the first snapshot was taken that shows it."))
+    until: datetime | None = field(
+        metadata=column("When the first snapshot was taken that does not show it; null: none does.")
+    )

@@ -1,0 +1,46 @@
+"""
+The report: what is known of a fleet of groups as values, and the one HTML file that shows them.
+
+`values` is all that a page shows; whoever has these values from somewhere, the lake or a database, gets the same page.
+`page` makes the file: a template that escapes everything, our own style and script, and uPlot, which draws the charts.
+Nothing here reads anything, and nothing in the file asks for anything.
+"""
+
+from evenkeel.engine.report.formats import group_name
+from evenkeel.engine.report.page import Served, notice, policy, render
+from evenkeel.engine.report.values import (
+    AdviceGiven,
+    FailedStep,
+    FleetReport,
+    ForecastBand,
+    GroupReport,
+    Happening,
+    MemberLoad,
+    PromiseKept,
+    RackCounts,
+    SnapshotHealth,
+    Standing,
+    StrategyScore,
+    Withheld,
+)
+
+__all__ = [
+    "AdviceGiven",
+    "FailedStep",
+    "FleetReport",
+    "ForecastBand",
+    "GroupReport",
+    "Happening",
+    "MemberLoad",
+    "PromiseKept",
+    "RackCounts",
+    "Served",
+    "SnapshotHealth",
+    "Standing",
+    "StrategyScore",
+    "Withheld",
+    "group_name",
+    "notice",
+    "policy",
+    "render",
+]

@@ -1,0 +1,259 @@
+"""
+The HTML file of a report: everything is in it, and nothing in it asks for anything.
+
+Names of groups, topics and members are whatever somebody called them, so the template escapes all of it; what is drawn
+goes in as data, never as a script, and the file's own policy (CSP) lets no other script run and no request be made.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from evenkeel.engine.model import Diagnosis, Verdict
+from evenkeel.engine.report.formats import (
+    MEASURES,
+    UNKNOWN,
+    clock,
+    difference,
+    group_name,
+    level,
+    name,
+    number,
+    utilisation,
+)
+from evenkeel.engine.report.series import chart_data
+from evenkeel.engine.report.values import WORST_FIRST, FleetReport, GroupReport, PromiseKept
+from evenkeel.engine.text import printable, report_place, several
+from evenkeel.engine.wording.numbers import duration, moment, percent, sentence
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = ("report.html", "group.html", "notice.html")
+
+MEMBERS_SHOWN = 12
+MOVES_SHOWN = 12
+HAPPENINGS_SHOWN = 30
+SNAPSHOTS_SHOWN = 48
+"""As many of a kind stand on the page; what is left out is counted there."""
+
+PROMISES_SHOWN = 60
+WITHHELD_SHOWN = 30
+ERROR_LENGTH = 300
+"""Characters of why a step failed."""
+
+REASON_LENGTH = 600
+"""As many characters of why a strategy cannot be replayed."""
+
+MOST_BYTES = 4_800_000
+"""Of the file, so that it can be mailed: once that is spent, the best groups are shown in brief."""
+
+BRIEF_BYTES = 1_800
+"""What a group takes in brief, or a little more."""
+
+FULL = 200
+"""A report of more groups shows less of each: a third of the above."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """
+    What a page that is one of several says of the others: where it is served, they are at `text.report_place`.
+
+    Attributes:
+        clusters: Those that have pages, by name.
+        alone: Whether it is the page of one group.
+        most: So many groups are on it, the worst; the others are counted, and have pages of their own.
+    """
+
+    clusters: Sequence[str] = ()
+    alone: bool = False
+    most: int = 1_000
+
+
+def render(fleet: FleetReport, served: Served | None = None) -> str:
+    """
+    The whole file.
+
+    Args:
+        fleet: What it shows.
+        served: The other pages, where it is not a file by itself.
+    """
+    diagnoses, verdicts, everyone = _diagnoses(fleet), _verdicts(fleet), len(fleet.groups)
+    if served is not None:
+        fleet = replace(fleet, groups=fleet.groups[: served.most])
+    style, scripts = _style(), _scripts()
+    data = chart_data(fleet)
+    room = MOST_BYTES - len(json.dumps(data)) - sum(map(len, (style, *scripts)))
+    age = (fleet.made_at - fleet.taken_at[-1]).total_seconds() if fleet.taken_at else None
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            fleet=fleet,
+            groups=list(_groups(fleet, room, served)),
+            served=served,
+            style=style,
+            scripts=scripts,
+            policy=policy(),
+            data=data,
+            diagnoses=diagnoses,
+            everyone=everyone,
+            age=age,
+            verdicts=verdicts,
+            kept=_kept(fleet.scorecard),
+            snapshots_shown=SNAPSHOTS_SHOWN,
+            promises_shown=PROMISES_SHOWN,
+            withheld_shown=WITHHELD_SHOWN,
+            happenings_shown=HAPPENINGS_SHOWN,
+            error_length=ERROR_LENGTH,
+        )
+    )
+
+
+def notice(title: str, lines: Sequence[str], ways: Mapping[str, str] | None = None) -> str:
+    """
+    A page that has no report to show, and says why.
+
+    Args:
+        title: What is the matter.
+        lines: More about it.
+        ways: Where to go from here: what that is called, and its address.
+    """
+    return (
+        _environment()
+        .get_template("notice.html")
+        .render(title=title, lines=lines, ways=ways or {}, style=_style(), policy=policy())
+    )
+
+
+def _groups(fleet: FleetReport, room: int, served: Served | None) -> Iterator[str]:
+    """Each group, in full as long as there is room for all others in brief."""
+    template = _environment().get_template("group.html")
+    few = 1 if len(fleet.groups) <= FULL else 3
+    limits = {
+        "members_shown": MEMBERS_SHOWN // few,
+        "moves_shown": MOVES_SHOWN // few,
+        "happenings_shown": HAPPENINGS_SHOWN // few,
+        "reason_length": REASON_LENGTH // few,
+    }
+    brief = False
+    for at, group in enumerate(fleet.groups):
+        place = report_place(fleet.cluster, group.group_id) if served and not served.alone else None
+        context: dict[str, Any] = {
+            **limits,
+            "group": group,
+            "number": at,
+            "own_page": place,
+            "alone": served is not None and served.alone,
+        }
+        page = template.render(brief=brief, **context)
+        others = BRIEF_BYTES * (len(fleet.groups) - at - 1)
+        if not brief and len(page.encode()) + others > room:
+            brief = True
+            page = template.render(brief=brief, **context)
+        room -= len(page.encode())
+        yield page
+
+
+@cache
+def policy() -> str:
+    """What a browser may do for a page: run our scripts, use our style, and nothing else."""
+    allowed = " ".join(_digest(each) for each in _scripts())
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(_style())}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(content: str) -> str:
+    value = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+    return f"'sha256-{value}'"
+
+
+def _style() -> str:
+    return _part("uplot.css") + _part("report.css")
+
+
+def _scripts() -> tuple[str, str]:
+    """The library with its licence, which asks to be carried along, and our own script."""
+    return f"/*\n{_part('uplot.LICENSE')}*/\n{_part('uplot.js')}", _part("report.js")
+
+
+@cache
+def _part(name: str) -> str:
+    return (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    environment = Environment(
+        loader=DictLoader({name: _part(name) for name in TEMPLATES}),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {
+        "number": number,
+        "seconds": lambda value: UNKNOWN if value is None else duration(value),
+        "share": lambda value: UNKNOWN if value is None else percent(value),
+        "utilisation": utilisation,
+        "sentence": lambda text: sentence(printable(text)),
+        "moment": lambda value: UNKNOWN if value is None else moment(value),
+        "clock": clock,
+        "name": name,
+        "group_name": group_name,
+        "several": several,
+        "level": level,
+        "difference": difference,
+        "measure": lambda value: MEASURES.get(value, value),
+        "group_class": group_class,
+    }
+    environment.globals["report_place"] = report_place
+    return environment
+
+
+_CALM = {Diagnosis.KEEPS_UP: "well", Diagnosis.CATCHING_UP: "mending", Diagnosis.UNKNOWN: "unknown"}
+_WORST = WORST_FIRST[: WORST_FIRST.index(Diagnosis.TOO_FEW_MEMBERS)]
+
+
+def group_class(diagnosis: Diagnosis) -> str:
+    """
+    The colour of a diagnosis.
+
+    >>> group_class(Diagnosis.KEEPS_UP), group_class(Diagnosis.NO_MEMBERS), group_class(Diagnosis.SLOW_MEMBER)
+    ('well', 'bad', 'poor')
+    """
+    return _CALM.get(diagnosis, "bad" if diagnosis in _WORST else "poor")
+
+
+def _diagnoses(fleet: FleetReport) -> list[tuple[Diagnosis, int]]:
+    """How many groups have each diagnosis, worst first; those that are gone count for none."""
+    present: list[GroupReport] = [one for one in fleet.groups if one.gone_since is None]
+    counts = Counter(each.diagnosis for each in present)
+    return [(diagnosis, counts[diagnosis]) for diagnosis in WORST_FIRST if counts[diagnosis]]
+
+
+def _verdicts(fleet: FleetReport) -> list[tuple[Verdict, int]]:
+    """How many groups are told what."""
+    given = Counter(one.advice.verdict for one in fleet.groups if one.advice is not None)
+    return [(verdict, given[verdict]) for verdict in Verdict if given[verdict]]
+
+
+def _kept(scorecard: Sequence[PromiseKept]) -> tuple[int, float, float]:
+    """Of how many promises it is known what came, and the shares of those that held and that were no worse."""
+    known = sum(one.known for one in scorecard)
+    inside = sum((one.inside_share or 0) * one.known for one in scorecard)
+    no_worse = sum((one.no_worse_share or 0) * one.known for one in scorecard)
+    return known, inside / (known or 1), no_worse / (known or 1)

@@ -1,0 +1,84 @@
+"""What the charts of a report draw, as plain lists: moments in seconds, numbers with as many digits as can be seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evenkeel.engine.report.values import FleetReport, GroupReport, Standing
+
+POINTS = 400
+"""As many points a chart shows at most: more than a phone has columns."""
+
+MOST_POINTS = 30_000
+"""Points of all groups together: what keeps a file of a thousand groups below 5 MB."""
+
+
+def chart_data(fleet: FleetReport) -> dict[str, Any]:
+    """All that is drawn: the moments that groups share, and the numbers of each group in the order of the report."""
+    moments = [int(at.timestamp()) for at in fleet.taken_at]
+    width = bucket(len(moments), len(fleet.groups))
+    cuts = [range(a, min(a + width, len(moments))) for a in range(0, len(moments), width)]
+    return {
+        "width": width,
+        "times": [moments[cut[-1]] for cut in cuts],
+        "start": moments[0] if moments else 0,
+        "groups": [
+            _of_group(group, cuts, width, moments[0] if moments else 0) for group in fleet.groups
+        ],
+    }
+
+
+def bucket(snapshots: int, groups: int) -> int:
+    """
+    How many snapshots one point of a chart stands for.
+
+    >>> bucket(288, 14), bucket(8640, 14), bucket(288, 1000)
+    (1, 22, 10)
+    """
+    most = max(20, min(POINTS, MOST_POINTS // max(groups, 1)))
+    return max(1, math.ceil(snapshots / most))
+
+
+def _of_group(
+    group: GroupReport, cuts: Sequence[range], width: int, start: int
+) -> Mapping[str, Any]:
+    own = group.standings
+
+    def drawn(name: str) -> list[float | None]:
+        return [_worst((own[at] for at in cut), name) for cut in cuts] if own else []
+
+    bands = group.forecasts
+    bands = bands[-1::-width][::-1] if width > 1 else bands
+    return {
+        "lag": drawn("lag"),
+        "delay": drawn("delay_seconds"),
+        "age": drawn("time_lag_seconds"),
+        "due": [int(each.due.timestamp()) - start for each in bands],
+        "low": [shortened(each.low) for each in bands],
+        "expected": [shortened(each.expected) for each in bands],
+        "high": [shortened(each.high) for each in bands],
+        "marks": [
+            [int(each.at.timestamp()), each.kind, each.severity] for each in group.happenings
+        ],
+    }
+
+
+def _worst(standings: Iterable[Standing | None], name: str) -> float | None:
+    values = [getattr(each, name) for each in standings if each is not None]
+    known = [value for value in values if value is not None]
+    return shortened(max(known)) if known else None
+
+
+def shortened(number: float) -> float:
+    """
+    A number with four digits that count, whole from a hundred on.
+
+    >>> shortened(123456), shortened(99.876), shortened(0.123456), shortened(0.0)
+    (123500, 99.88, 0.1235, 0)
+    """
+    if number == 0 or not math.isfinite(number):
+        return 0 if number == 0 else number
+    short = round(number, 3 - math.floor(math.log10(abs(number))))
+    return int(short) if short == int(short) else short

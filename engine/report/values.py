@@ -1,0 +1,316 @@
+"""What a report shows, as frozen values; None is unknown everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from evenkeel.engine.model import Diagnosis, Move, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """
+    How a group stood in one snapshot.
+
+    Attributes:
+        lag: Offsets, over all its partitions.
+        delay_seconds: How far it is behind beyond its commit interval.
+        time_lag_seconds: Age of its oldest record not yet consumed.
+    """
+
+    lag: int | None = None
+    delay_seconds: float | None = None
+    time_lag_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastBand:
+    """
+    A forecast of a group's lag (offsets) under the assignment it had, and what came.
+
+    *came* is None where the assignment changed, the lag was unknown, or no snapshot was taken about then.
+    """
+
+    made_at: datetime
+    due: datetime
+    low: float
+    expected: float
+    high: float
+    came: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """What was told of a group, or would have been: an incident that opened or ended, an advice that was given."""
+
+    at: datetime
+    kind: str
+    title: str
+    severity: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberLoad:
+    """
+    A member and its share of the work, now and after the advised switch.
+
+    The three figures *after* are None where nothing is advised.
+
+    Attributes:
+        utilisation: What arrives at it over what it can consume: above 1 it falls behind.
+        at_most: Whether only the least that it can consume is known, so that it may be less busy than that.
+        silent: Whether it commits nothing any more though it is behind.
+    """
+
+    name: str
+    rack: str | None
+    utilisation: float | None
+    at_most: bool
+    silent: bool | None
+    lag: int | None
+    partitions: int
+    partitions_after: int | None = None
+    lag_after: int | None = None
+    gets: int | None = None
+    gives: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyScore:
+    """
+    What a strategy would give a group; *lag* is that in an hour.
+
+    Attributes:
+        feasible: Whether it can be replayed on the group; else *reason* says why not, and nothing else is known.
+    """
+
+    name: str
+    got_by: str
+    feasible: bool
+    running: bool | None
+    reason: str
+    lag_low: float | None = None
+    lag_expected: float | None = None
+    lag_high: float | None = None
+    largest_member_lag: int | None = None
+    partition_spread: int | None = None
+    cross_rack_share: float | None = None
+    moves: int | None = None
+    restarts: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackCounts:
+    """
+    How many partitions the members of each rack own, by the rack of their leader.
+
+    A rack that is None is unknown.
+
+    Attributes:
+        members: The racks of members, one a row.
+        leaders: The racks of leaders, one a column.
+        counts: Partitions, row by row.
+        local: (row) how many of them have a replica in the members' rack; None where either is unknown.
+    """
+
+    members: tuple[str | None, ...]
+    leaders: tuple[str | None, ...]
+    counts: tuple[tuple[int, ...], ...]
+    local: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceGiven:
+    """
+    What a group is told, and how to follow it; *moves* are by the short names of members.
+
+    *yardstick* names the best strategy that cannot be deployed, with what it would gain.
+    """
+
+    verdict: Verdict
+    strategy: str | None
+    reason: str
+    how: str | None
+    state: str | None
+    state_since: datetime | None
+    yardstick: str | None = None
+    yardstick_reason: str | None = None
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReport:
+    """
+    All about a group.
+
+    Attributes:
+        group_id: What it is called; it may be anything.
+        gone_since: When it was there last, where the newest snapshot does not have it.
+        diagnosed_at: Since when its diagnosis holds; *at_least* where that was so at the first look.
+        standings: By snapshot, aligned with `FleetReport.taken_at`; None where it was not there.
+        open_incident: What is wrong with it and told, if something is.
+    """
+
+    group_id: str
+    owner: str | None
+    kind: str
+    state: str | None
+    strategy: str | None
+    diagnosis: Diagnosis
+    reason: str | None
+    diagnosed_at: datetime | None
+    at_least: bool
+    now: Standing
+    members: int | None
+    partitions: int | None
+    gone_since: datetime | None = None
+    error: str | None = None
+    findings: tuple[str, ...] = ()
+    open_incident: str | None = None
+    standings: tuple[Standing | None, ...] = ()
+    forecasts: tuple[ForecastBand, ...] = ()
+    happenings: tuple[Happening, ...] = ()
+    loads: tuple[MemberLoad, ...] = ()
+    racks: RackCounts | None = None
+    strategies: tuple[StrategyScore, ...] = ()
+    advice: AdviceGiven | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotHealth:
+    """
+    How a snapshot was taken: what of it could not be read, and whether validation let it pass.
+
+    Attributes:
+        state: How far the steps after it came, in the words of the view `snapshot_health`.
+        failed_steps: How many runs of these failed.
+        seconds_to_advice: From its beginning to its advice.
+    """
+
+    taken_at: datetime
+    seconds: float | None
+    groups: int | None
+    problems: int
+    withheld: int
+    rejected: str | None
+    state: str | None = None
+    failed_steps: int | None = None
+    seconds_to_advice: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromiseKept:
+    """
+    What a group was promised of a strategy, held against what came after it had taken it up.
+
+    Attributes:
+        measure: lag, delay_seconds, utilisation (of the busiest member) or cross_rack_share.
+        unit: What its values count: offsets, s, ratio or share.
+        checks: How often it came due.
+        known: Of how many of those it is known what came; the figures below are of these.
+        error: Median of what came less what was expected, in that unit.
+        inside_share: Share of those that came to lie between low and high.
+        no_worse_share: Share of those that were no worse than high.
+        muted_until: Until when the strategy is not advised to the group; None: it is not muted.
+    """
+
+    group_id: str
+    strategy: str
+    measure: str
+    after_seconds: int
+    unit: str
+    checks: int
+    known: int
+    error: float | None
+    inside_share: float | None
+    no_worse_share: float | None
+    taken_up_at: datetime
+    muted_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedStep:
+    """A step of the pipeline that failed: how often, when last, and what it said then."""
+
+    step: str
+    failures: int
+    last_failed_at: datetime
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withheld:
+    """A group that validation withheld at a stage, for a reason: from how many snapshots, and when last."""
+
+    group_id: str
+    stage: str
+    reason: str | None
+    snapshots: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetReport:
+    """
+    A cluster's groups over some time.
+
+    Attributes:
+        made_at: When the report was made, so that a reader sees how old the data is.
+        origin: What it was made from.
+        taken_at: When each snapshot was taken that is looked at, oldest first.
+        groups: Worst first.
+        held: Of the forecasts so far ahead (seconds) that came due: (how many held what came, how many came due).
+        not_known: What cannot be known from there, in sentences.
+        scorecard: How advice kept what it promised.
+        failures: Which steps failed; None: not known.
+        withheld: What validation withheld, the newest first.
+        pipeline: What was wrong with the pipeline; None: not known.
+    """
+
+    cluster: str
+    made_at: datetime
+    origin: str
+    taken_at: tuple[datetime, ...]
+    groups: tuple[GroupReport, ...]
+    snapshots: tuple[SnapshotHealth, ...]
+    held: Mapping[float, tuple[int, int]]
+    not_known: tuple[str, ...] = ()
+    scorecard: tuple[PromiseKept, ...] = ()
+    failures: tuple[FailedStep, ...] | None = None
+    withheld: tuple[Withheld, ...] = ()
+    pipeline: tuple[Happening, ...] | None = None
+
+
+WORST_FIRST = (
+    Diagnosis.NO_MEMBERS,
+    Diagnosis.LOSING_RECORDS,
+    Diagnosis.SKIPPED_RECORDS,
+    Diagnosis.SILENT_MEMBER,
+    Diagnosis.STUCK_PARTITION,
+    Diagnosis.TOO_FEW_MEMBERS,
+    Diagnosis.SLOW_MEMBER,
+    Diagnosis.HOT_PARTITION,
+    Diagnosis.SKEWED_LOAD,
+    Diagnosis.REBALANCING,
+    Diagnosis.CATCHING_UP,
+    Diagnosis.UNKNOWN,
+    Diagnosis.KEEPS_UP,
+)
+"""Diagnoses in the order in which somebody has to look; all that is told of them is what it costs to wait."""
+
+
+def worst_first(group: GroupReport) -> tuple[object, ...]:
+    """
+    A key to sort groups by: those with an open incident, then by diagnosis, delay and lag; names decide the rest.
+    """
+    delay, lag = group.now.delay_seconds, group.now.lag
+    return (
+        group.gone_since is not None,
+        group.open_incident is None,
+        WORST_FIRST.index(group.diagnosis),
+        -(delay if delay is not None else -1),
+        -(lag if lag is not None else -1),
+        group.group_id,
+    )

@@ -1,0 +1,179 @@
+"""
+What changed of a group since a snapshot in which it was well, as facts.
+
+It is asked of the few groups that somebody is told of; what two snapshots have of one of them is all that is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.engine.facts import Fact, note
+from evenkeel.engine.model import Member
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.compare import compare, group_of
+from evenkeel.engine.steps.difference import ChangedFact, Difference
+from evenkeel.engine.wording import member_names
+
+SECOND = 1000
+"""Milliseconds."""
+
+NONE_AT_ALL = "none"
+"""What there was, or is, nothing of."""
+
+
+def changed_since(
+    lake: Lake, settings: Settings, good_snapshot_id: str | None, snapshot_id: str, group: str
+) -> tuple[Fact, ...] | None:
+    """
+    What changed of a group, what may have led to trouble first; only what these two snapshots have of it is read.
+
+    Args:
+        lake: Where both snapshots are.
+        settings: The configuration.
+        good_snapshot_id: The last snapshot in which the group was well; None where none is known.
+        snapshot_id: The snapshot that shows it as it is.
+        group: The group.
+
+    Returns:
+        Nothing where no change is seen; None where that cannot be known: one of the snapshots is not there any more.
+    """
+    if good_snapshot_id is None:
+        return None
+    try:
+        difference = compare(lake, settings, good_snapshot_id, snapshot_id, group)
+        left = _last_members(lake, settings, good_snapshot_id, group, difference)
+    except LakeError:
+        return None
+    version = _version(lake, good_snapshot_id, group)
+    return (*_facts(difference, left), *_rules(version, settings.version))
+
+
+def _last_members(
+    lake: Lake, settings: Settings, snapshot_id: str, group: str, difference: Difference
+) -> tuple[Member, ...]:
+    """Those who left, all of them where the whole group did."""
+    if difference.present != (True, False):
+        return difference.left
+    last = group_of(lake, settings, snapshot_id, group)
+    return last.members if last else ()
+
+
+def _version(lake: Lake, snapshot_id: str, group: str) -> str | None:
+    """The configuration by which a group was judged in a snapshot; None where it was not, or not yet."""
+    try:
+        rows = lake.read("group_metrics", [snapshot_id], groups=[group], columns=["config_version"])
+    except SnapshotNotFound:
+        return None
+    return next(iter(rows["config_version"].to_pylist()), None)
+
+
+def _rules(before: str | None, after: str) -> Iterator[Fact]:
+    if before is not None and before != after:
+        yield note("rules_changed", (before[:8], after[:8]))
+
+
+def _facts(difference: Difference, left: tuple[Member, ...]) -> Iterator[Fact]:
+    names = _names(difference, left)
+    restarted = [new for _, new in difference.restarted]
+    if difference.present == (False, True):
+        yield note("group_is_new")
+    if left:
+        yield note("members_left", _sorted(names, left))
+    if difference.joined:
+        yield note("members_joined", _sorted(names, difference.joined))
+    if restarted:
+        yield note("members_restarted", _sorted(names, restarted))
+    for fact in difference.facts:
+        yield from _of_group(fact)
+    for topic in difference.topics:
+        measure = OF_TOPIC[topic.happened]
+        yield note(measure, (topic.topic,), before=topic.before, after=topic.after)
+    yield from _of_members(difference.facts, names)
+    if difference.relocated:
+        yield note("replica_racks_changed", partitions=len(difference.relocated))
+    if given := [moved for moved in difference.moved if moved.after is not None]:
+        yield note("owners_changed", partitions=len(given))
+    for why in difference.unknown:
+        yield note("not_compared", quote=why)
+
+
+def _names(difference: Difference, left: Iterable[Member]) -> dict[str, str]:
+    changed = (fact.member for fact in difference.facts if fact.member is not None)
+    again = (new for _, new in difference.restarted)
+    return member_names([*left, *difference.joined, *again, *changed])
+
+
+def _sorted(names: Mapping[str, str], members: Iterable[Member]) -> list[str]:
+    return sorted(names[member.id] for member in members)
+
+
+OF_GROUP: Mapping[str, str] = {
+    "strategy": "strategy_changed",
+    "type": "type_changed",
+    "kafka_cluster_id": "kafka_cluster_changed",
+    "configured_assignors": "listed_strategies_changed",
+    "topology_epoch": "topology_changed",
+    "follower_fetching": "follower_fetching_changed",
+}
+"""What may differ of the group as a whole -> how that is called as a fact; epochs and states change all the time."""
+
+
+def _of_group(fact: ChangedFact) -> Iterator[Fact]:
+    """What differs of the group as a whole, or of the configuration of a topic."""
+    both = tuple(_text(value) for value in (fact.before, fact.after))
+    if fact.name == "strategy" and None in (fact.before, fact.after):
+        return  # nobody was there, or is
+    if fact.name in OF_GROUP:
+        yield note(OF_GROUP[fact.name], both)
+    elif fact.name == "cleanup_policy":
+        yield note("cleanup_policy_changed", (str(fact.topic), *both))
+    elif fact.name == "retention_ms":
+        before, after = (_seconds(value) for value in (fact.before, fact.after))
+        yield note("retention_changed", (str(fact.topic),), before=before, after=after)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_text(each)}" for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return NONE_AT_ALL if value is None else str(value)
+
+
+def _seconds(milliseconds: int) -> float | None:
+    """None: for ever."""
+    return None if milliseconds < 0 else milliseconds / SECOND
+
+
+OF_TOPIC: Mapping[str, str] = {
+    "created": "topic_created",
+    "gone": "topic_gone",
+    "recreated": "topic_recreated",
+    "partitions added": "partitions_added",
+    "subscribed": "topic_subscribed",
+    "unsubscribed": "topic_unsubscribed",
+}
+"""What may happen to a topic -> how that is called as a fact."""
+
+
+OF_MEMBERS: Mapping[str, str] = {
+    "subscription": "subscriptions_changed",
+    "subscription_regex": "subscriptions_changed",
+    "rack": "member_racks_changed",
+    "kind": "member_protocols_changed",
+}
+"""What may differ of a member that stayed -> how that is called as a fact; what it warms up changes all the time."""
+
+
+def _of_members(facts: Iterable[ChangedFact], names: Mapping[str, str]) -> Iterator[Fact]:
+    whose: dict[str, set[str]] = {}
+    for fact in facts:
+        if fact.member is not None and fact.name in OF_MEMBERS:
+            whose.setdefault(OF_MEMBERS[fact.name], set()).add(names[fact.member.id])
+    yield from (note(measure, sorted(found)) for measure, found in whose.items())

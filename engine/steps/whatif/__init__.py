@@ -1,0 +1,50 @@
+"""
+What would become of a group whose members, partitions, racks or capacities were others.
+
+`changes` (what changes, as values, and what the group then has), `supposing` (the group after them, measured as far as
+what is known now goes), `following` (the plan that a group follows, asked like a strategy), `outcome` (what strategies
+would make of it, by the judge, forecast and diagnosis of today), `sizes` (how many members it needs, and how many have
+something to do), `assumed` (what was assumed for all of that), `answering` (all of it side by side).
+"""
+
+from evenkeel.engine.steps.whatif.answering import Answer, answer
+from evenkeel.engine.steps.whatif.assumed import assumptions
+from evenkeel.engine.steps.whatif.changes import (
+    Can,
+    Change,
+    Grows,
+    Joins,
+    Leaves,
+    Stands,
+    last_by_name,
+    new_names,
+)
+from evenkeel.engine.steps.whatif.following import Following, following_of
+from evenkeel.engine.steps.whatif.outcome import Outcome, outcomes, today
+from evenkeel.engine.steps.whatif.sizes import Sizes, sizes_of
+from evenkeel.engine.steps.whatif.supposing import Seen, Supposed, seen_of, suppose
+
+__all__ = [
+    "Answer",
+    "Can",
+    "Change",
+    "Following",
+    "Grows",
+    "Joins",
+    "Leaves",
+    "Outcome",
+    "Seen",
+    "Sizes",
+    "Stands",
+    "Supposed",
+    "answer",
+    "assumptions",
+    "following_of",
+    "last_by_name",
+    "new_names",
+    "outcomes",
+    "seen_of",
+    "sizes_of",
+    "suppose",
+    "today",
+]

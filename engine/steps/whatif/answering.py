@@ -1,0 +1,93 @@
+"""All that there is to say of a group after changes, side by side with the group as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from evenkeel.engine.assignors import every
+from evenkeel.engine.config import Settings
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.followers.plan import Plan
+from evenkeel.engine.model import Deployment, Feasibility
+from evenkeel.engine.steps.member_data import takes_user_data
+from evenkeel.engine.steps.whatif.assumed import assumptions
+from evenkeel.engine.steps.whatif.changes import Change
+from evenkeel.engine.steps.whatif.following import following_of
+from evenkeel.engine.steps.whatif.outcome import Outcome, outcomes, today
+from evenkeel.engine.steps.whatif.sizes import BUDGET, BUDGET_OF_PLANS, Sizes, sizes_of
+from evenkeel.engine.steps.whatif.supposing import Seen, Supposed, suppose
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """
+    What would become of a group.
+
+    Attributes:
+        supposed: The group after the changes.
+        today: The group as it is.
+        outcomes: One per strategy, the one that it runs first.
+        sizes: How many members a strategy needs, by its name; not of every strategy.
+        assumed: What was assumed.
+    """
+
+    supposed: Supposed
+    today: Outcome
+    outcomes: tuple[Outcome, ...]
+    sizes: dict[str, Sizes]
+    assumed: tuple[Fact, ...]
+
+
+def answer(
+    settings: Settings,
+    seen: Seen,
+    changes: tuple[Change, ...],
+    named: Collection[str] = (),
+    plan: Plan | None = None,
+) -> Answer:
+    """
+    What would become of a group.
+
+    Args:
+        settings: The configuration.
+        seen: The group as it is, measured and not blocked; it assigns partitions.
+        changes: What is different.
+        named: Names of the strategies that are asked; none: those that it could run, and those that follow a plan.
+        plan: What a group that follows plans follows; None: what its members own now.
+    """
+    supposed = suppose(seen, changes)
+    following = following_of(seen.group, plan)
+    found = outcomes(settings, supposed, named or None, following)
+    chosen = tuple(found if named else filter(_is_a_choice, found))
+    known = every() if following is None else {**every(), following.name: following}
+    strategies = {one.candidate.strategy: known[one.candidate.strategy] for one in chosen}
+    return Answer(
+        supposed=supposed,
+        today=today(settings, seen),
+        outcomes=chosen,
+        sizes={
+            name: sizes_of(
+                settings,
+                seen,
+                changes,
+                strategies[name],
+                BUDGET_OF_PLANS if strategies[name] is following else BUDGET,
+            )
+            for name in (outcome.candidate.strategy for outcome in chosen if _is_sized(outcome))
+            if not takes_user_data(strategies[name])
+        },
+        assumed=assumptions(supposed, changes, chosen, following),
+    )
+
+
+def _is_a_choice(outcome: Outcome) -> bool:
+    candidate = outcome.candidate
+    could = candidate.feasibility in (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
+    return could or (candidate.deployment is Deployment.PLAN and candidate.assignment is not None)
+
+
+def _is_sized(outcome: Outcome) -> bool:
+    """Whether it is asked about other numbers of members: a search for the best of all takes too long for that."""
+    quick = outcome.candidate.deployment in (Deployment.SETTING, Deployment.CLASS)
+    return quick and outcome.candidate.assignment is not None

@@ -1,0 +1,266 @@
+"""A group after changes, measured as far as what is known of it now goes: its snapshot, its metrics, its diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenkeel.engine.config import Settings
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.forecast import UNCERTAIN, Load
+from evenkeel.engine.metrics.diagnosis import supposed
+from evenkeel.engine.metrics.observe import Observation
+from evenkeel.engine.model import (
+    NONE,
+    Column,
+    Diagnosis,
+    Floats,
+    GroupSnapshot,
+    GroupType,
+    Indices,
+    Member,
+    PartitionTable,
+    ragged_entries,
+)
+from evenkeel.engine.steps.measure import observed_of
+from evenkeel.engine.steps.measured import Measured, MeasuredGroup, measured_at_once
+from evenkeel.engine.steps.reading import BatchWithPast
+from evenkeel.engine.steps.whatif.changes import Change, Layout, layout
+from evenkeel.engine.wording import member_names
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """
+    A group as it is.
+
+    Attributes:
+        measured_group: The group and its metrics.
+        observation: What the numbers say of the batch it is in.
+        number: Its number there.
+        diagnosis, facts: What is the matter with it.
+    """
+
+    measured_group: MeasuredGroup
+    observation: Observation
+    number: int
+    diagnosis: Diagnosis
+    facts: tuple[Fact, ...]
+
+    @property
+    def group(self) -> GroupSnapshot:
+        """The group."""
+        return self.measured_group.group
+
+
+def seen_of(settings: Settings, groups: BatchWithPast) -> list[Seen]:
+    """Some groups as they are, in the order of the batch."""
+    observation = observed_of(settings, groups)
+    _, measured = measured_at_once(settings, groups, seen=observation)
+    return [
+        Seen(
+            measured_group=one,
+            observation=observation,
+            number=number,
+            diagnosis=observation.diagnoses[number].diagnosis,
+            facts=observation.diagnoses[number].facts,
+        )
+        for number, one in enumerate(measured)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Supposed:
+    """
+    A group as it would be after changes.
+
+    Attributes:
+        seen: As it is.
+        layout: Its members and partitions.
+        group: The group: who stays owns what it owns now.
+        measured: What is known of it.
+    """
+
+    seen: Seen
+    layout: Layout
+    group: GroupSnapshot
+    measured: Measured
+
+    @property
+    def measured_group(self) -> MeasuredGroup:
+        """The group and what is known of it."""
+        return MeasuredGroup(group=self.group, measured=self.measured, withheld=None)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is different from now."""
+        return self.group is not self.seen.group
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Short names by id: of who is there as now, of who joins its id."""
+        return member_names(self.seen.group.members) | {one: one for one in self.layout.coming}
+
+    @cached_property
+    def condition(self) -> supposed.Supposed:
+        """What would be the matter with it."""
+        seen, made, table = self.seen, self.layout, self.group.partitions
+        batch = seen.observation.batch
+        arrivals = seen.observation.evidence.arrivals[batch.rows(seen.number)]
+        change = supposed.Change(
+            header=self.group,
+            names=[self.names[member.id] for member in made.members],
+            was=made.was,
+            stated=made.stated,
+            rows=made.rows,
+            topics=table.names,
+            numbers=table.partition.tolist(),
+            counted=table.assignable,
+            arrivals=made.spread(arrivals),
+        )
+        return supposed.Supposed(seen.observation.evidence, seen.number, change)
+
+    def owners(self, owner: Indices) -> Indices:
+        """(n) an assignment (P) as owners of all partitions of the table; NONE of those that nobody shares."""
+        owners = np.full(len(self.group.partitions), NONE, np.int32)
+        owners[self.group.partitions.assignable] = owner
+        return owners
+
+    @cached_property
+    def owned_today(self) -> Indices:
+        """(P) who owns each partition today, by its number in the group as it is; NONE for nobody."""
+        table = self.seen.group.partitions
+        is_target = self.group.type is GroupType.CONSUMER
+        owner = self.layout.of_rows(table.target_owner if is_target else table.owner, NONE)
+        today: Indices = owner[self.group.partitions.assignable]
+        return today
+
+
+def suppose(seen: Seen, changes: Sequence[Change]) -> Supposed:
+    """
+    A group after changes; without any it is what it is.
+
+    Args:
+        seen: The group as it is, measured and not blocked.
+        changes: Of members and topics that it has, made in their order.
+    """
+    group, measured = seen.group, seen.measured_group.measured
+    assert measured is not None, "who supposes has looked"
+    made = layout(group, changes)
+    if not changes:
+        return Supposed(seen=seen, layout=made, group=group, measured=measured)
+    then = _group(group, made)
+    return Supposed(
+        seen=seen, layout=made, group=then, measured=_measured(measured, group, then, made)
+    )
+
+
+def _group(group: GroupSnapshot, made: Layout) -> GroupSnapshot:
+    return replace(
+        group, members=made.members, partitions=_table(group.partitions, made.members, made)
+    )
+
+
+def _table(table: PartitionTable, members: Sequence[Member], made: Layout) -> PartitionTable:
+    subscribed = {topic for member in members for topic in member.subscription or ()}
+    of_topics = np.array([name in subscribed for name in table.topics], np.bool_)
+    # a partition that is new has no replica of which anything is known
+    start = np.append(table.replica_start, table.replica_start[-1])
+    replica_start, entries = ragged_entries(
+        start, np.where(made.rows == NONE, len(table), made.rows)
+    )
+    target = made.owners(table.target_owner)
+    return replace(
+        table,
+        topic=made.topic,
+        partition=made.partition,
+        exists=made.of_rows(table.exists, True),
+        subscribed=of_topics[made.topic],
+        owner=made.owners(table.owner),
+        target_owner=target,
+        target_turn=np.where(target == NONE, NONE, made.of_rows(table.target_turn, NONE)),
+        begin=_column(table.begin, made, 0),
+        end=_column(table.end, made, 0),
+        committed=_column(table.committed, made, None),
+        log_bytes=_column(table.log_bytes, made, None),
+        begin_at_ms=_column(table.begin_at_ms, made, None),
+        end_at_ms=_column(table.end_at_ms, made, None),
+        committed_at_ms=_column(table.committed_at_ms, made, None),
+        commit_unread=made.of_rows(table.commit_unread, False),
+        leader_rack=made.of_rows(table.leader_rack, NONE),
+        replica_start=replica_start,
+        replica_rack=table.replica_rack[entries],
+        in_sync=table.in_sync[entries],
+    )
+
+
+def _column(column: Column, made: Layout, new: int | None) -> Column:
+    return Column(
+        made.of_rows(column.values, new or 0), made.of_rows(column.known, new is not None)
+    )
+
+
+def _measured(
+    measured: Measured, group: GroupSnapshot, then: GroupSnapshot, made: Layout
+) -> Measured:
+    seen = supposed.median_peer(measured.weights, made.was, made.stated)
+    of_new = supposed.newcomer(supposed.median_peer(measured.capacity, made.was, made.stated), seen)
+    return Measured(
+        lag=_column(measured.lag, made, 0),
+        lag_for_strategies=_column(measured.lag_for_strategies, made, 0),
+        production=made.spread(measured.production),
+        bytes_per_record=_sizes(measured.bytes_per_record, made),
+        capacity=_of_all(measured.capacity, made, of_new),
+        weights=_of_all(measured.weights, made, seen),
+        live=None,
+        load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
+    )
+
+
+def _sizes(size: Floats, made: Layout) -> Floats:
+    """(n) bytes per record: of a new partition the mean of its topic; nan unknown."""
+    topics, old = len(made.grown), made.of_rows(size, np.nan)
+    known = ~np.isnan(old)
+    total = np.bincount(made.topic[known], old[known], minlength=topics)
+    count = np.bincount(made.topic[known], minlength=topics)
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return np.where(made.rows == NONE, mean[made.topic], old)
+
+
+def _of_all(per_second: Floats, made: Layout, of_new: float) -> Floats:
+    """(M) offsets/s: as somebody says, as known, of who joins *of_new*; nan unknown."""
+    own: Any = made.of_members(per_second, of_new)
+    return np.where(np.isnan(made.stated), own, made.stated)
+
+
+def _load(
+    load: Load, group: GroupSnapshot, then: GroupSnapshot, made: Layout, of_new: float
+) -> Load:
+    """What a forecast is made from: lag stays where it is, what arrives is spread anew over a topic that grows."""
+    before, after = group.partitions.assignable, then.partitions.assignable
+
+    def kept(values: Any, new: Any) -> Any:
+        every = np.full(len(before), new, values.dtype)
+        every[before] = values
+        return made.of_rows(every, new)[after]
+
+    def spread(per_second: Floats) -> Floats:
+        every = np.zeros(len(before))
+        every[before] = per_second
+        return made.spread(every)[after]
+
+    return Load(
+        arrivals=np.array([spread(each) for each in load.arrivals]).reshape(
+            len(load.arrivals), int(after.sum())
+        ),
+        backlog=kept(load.backlog, 0.0),
+        capacity=_of_all(load.capacity, made, of_new),
+        uncertainty=np.full(len(made.members), UNCERTAIN),
+        ages=load.ages,
+        owner=then.partitions.owner[after],
+        stuck=kept(load.stuck, False),
+    )

@@ -1,0 +1,346 @@
+"""
+What somebody is woken for, in words: of each cause a headline with the number that matters, and what to do.
+
+The first fact of a cause says what is wrong; the others, of the measures in `HOW_BAD`, how bad that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.records import CauseSpan, IncidentCourse
+from evenkeel.engine.text import several
+from evenkeel.engine.wording.clauses import Clause, count, known, partitions, subjects, whole
+from evenkeel.engine.wording.facts import words
+from evenkeel.engine.wording.numbers import arriving, duration, moment, offsets, record_rate
+
+
+def headline(span: CauseSpan) -> str:
+    """
+    What is wrong in a few words, with the number that matters where it is known.
+
+    >>> from datetime import UTC, datetime
+    >>> at = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> headline(CauseSpan(cause=Cause.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
+    'no members, 20 min behind'
+    """
+    first = _first(span)
+    if span.cause in _BY_FACT and first is not None:
+        return _BY_FACT[span.cause](first)
+    many = None if not span.amount else amount(span.cause, span.amount)
+    if many is None or span.cause in _SAY_IT_ALL:
+        return many or span.cause.value
+    return f"{span.cause}, {many}"
+
+
+def summary_of(course: IncidentCourse) -> str:
+    """
+    An incident in a few words: the cause that it is called by, or what is left once that is over; whether it came back.
+    """
+    named = next((span for span in course.causes if span.cause is course.cause), None)
+    left = next((span for span in course.causes if not span.missed), None)
+    clauses = [headline(named) if named else course.cause.value]
+    if left and (named is None or named.missed):
+        clauses = [headline(left), f"{course.cause} before"]
+    if course.returns and course.comes_since:
+        clauses.append(came_back(course.returns, course.comes_since))
+    return "; ".join(clauses)
+
+
+def _first(span: CauseSpan) -> Fact | None:
+    """What says what is wrong; None where only how bad it is is known."""
+    return next((fact for fact in span.facts if _is_what(fact)), None)
+
+
+def _is_what(fact: Fact) -> bool:
+    return fact.measure not in HOW_BAD and fact.measure not in TRACES
+
+
+_SAY_IT_ALL = frozenset(
+    {Cause.LOSING_RECORDS, Cause.SKIPPED_RECORDS, Cause.BEHIND, Cause.REBALANCING}
+)
+"""Causes of which the number says what is wrong."""
+
+
+def amount(cause: Cause, value: float) -> str:
+    """
+    How bad a cause is, as `CauseSpan.amount` counts it.
+
+    >>> amount(Cause.LOSING_RECORDS, 1_600_000), amount(Cause.STOPPED, 720), amount(Cause.REBALANCING, 4500)
+    ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
+    """
+    match cause:
+        case Cause.VANISHED:
+            return f"gone for {duration(value)}"
+        case Cause.LOSING_RECORDS:
+            return f"{several(round(value), 'record')} lost"
+        case Cause.SKIPPED_RECORDS:
+            return f"{several(round(value), 'record')} skipped"
+        case Cause.REBALANCING:
+            return f"rebalancing for {duration(value)}"
+        case _:
+            return f"{duration(value)} behind"
+
+
+def _still(noun: str, state: str) -> Clause:
+    """Whom or what nothing has been heard of, and for how long."""
+    return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
+
+
+def _named(fact: Fact, noun: str) -> str:
+    return subjects(fact) if count(fact) == 1 else several(count(fact), noun)
+
+
+def _unread(state: str) -> Clause:
+    """That nobody reads what arrives."""
+    return lambda fact: (
+        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
+    )
+
+
+_BY_FACT: Mapping[Cause, Clause] = {
+    Cause.NO_MEMBERS: _unread("no members"),
+    Cause.VANISHED: _unread("vanished"),
+    Cause.LOSS_AHEAD: lambda f: f"records lost in {duration(known(f.after))}",
+    Cause.SILENT_MEMBER: _still("member", "silent"),
+    Cause.STUCK_PARTITION: _still("partition", "stuck"),
+    Cause.TOO_FEW_MEMBERS: lambda f: (
+        f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed"
+    ),
+    Cause.SLOW_MEMBER: lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
+    Cause.HOT_PARTITION: lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
+    Cause.UNREADABLE: lambda f: (
+        f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable"
+    ),
+}
+"""Headlines that the first fact has the number for."""
+
+
+def ended(cause: Cause) -> str:
+    """
+    That a cause is there no more, while the group is not well.
+
+    >>> ended(Cause.NO_MEMBERS)
+    'members are back'
+    """
+    return _ENDED[cause]
+
+
+_ENDED: Mapping[Cause, str] = {
+    Cause.NO_MEMBERS: "members are back",
+    Cause.VANISHED: "the group is back",
+    Cause.LOSING_RECORDS: "no more records are lost",
+    Cause.SKIPPED_RECORDS: "no more records are skipped",
+    Cause.LOSS_AHEAD: "records are safe for now",
+    Cause.STOPPED: "it consumes again",
+    Cause.SILENT_MEMBER: "every member commits again",
+    Cause.STUCK_PARTITION: "every partition moves again",
+    Cause.BEHIND: "it is not behind any more",
+    Cause.REBALANCING: "it has stopped rebalancing",
+    Cause.TOO_FEW_MEMBERS: "it has members enough again",
+    Cause.SLOW_MEMBER: "no member is slow",
+    Cause.HOT_PARTITION: "no partition is hot",
+    Cause.UNREADABLE: "it can be read again",
+}
+
+
+HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "total_lag": ("lag", lambda value: f"{offsets(round(value))} to read"),
+    "delay_seconds": ("how far it is behind", lambda value: f"{duration(value)} behind"),
+    "production_per_second": ("what arrives", arriving),
+    "time_to_loss_seconds": ("when records are lost", lambda v: f"records lost in {duration(v)}"),
+    "lost_records": ("what is lost", lambda value: f"{several(round(value), 'record')} lost"),
+}
+"""Measures of how bad something is, columns of `GroupMetrics`: how each is called, and a value of it."""
+
+TRACES: Mapping[str, str] = {
+    "silent_hosts": "Where",
+    "stuck_at": "Where",
+    "last_members": "Last there",
+    "last_commit": "Last there",
+}
+"""Measures of what helps whoever is to act: under which heading each stands."""
+
+
+def traces(facts: Iterable[Fact]) -> Mapping[str, str]:
+    """
+    Where to look, or who was there last: a clause under each heading.
+
+    >>> from evenkeel.engine.facts import FactKind
+    >>> traces([Fact(kind=FactKind.DIAGNOSIS, measure="silent_hosts", subjects=("10.0.0.7",))])
+    {'Where': 'host 10.0.0.7'}
+    """
+    clauses: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.measure in TRACES:
+            clauses.setdefault(TRACES[fact.measure], []).append(words(fact))
+    return {heading: "; ".join(its) for heading, its in clauses.items()}
+
+
+_SAYS_TOO: Mapping[str, str] = {
+    "no_members": "production_per_second",
+    "vanished": "production_per_second",
+    "stopped": "production_per_second",
+    "group_load": "production_per_second",
+    "catching_up": "delay_seconds",
+    "losing_records": "lost_records",
+    "loss_ahead": "time_to_loss_seconds",
+}
+"""What a clause about a measure says of how bad it is, so that it is not said again."""
+
+
+def what(facts: Iterable[Fact]) -> str:
+    """
+    What is wrong as one clause, without how bad it is; of several things of one kind the first, and how many more.
+
+    >>> from evenkeel.engine.facts import FactKind
+    >>> def hot(name):
+    ...     return Fact(kind=FactKind.DIAGNOSIS, measure="hot_partition", subjects=(name,), after=90, bound=60)
+    >>> what([hot("orders-0"), hot("orders-1")])
+    '90 records/s arrive in orders-0, the best member does 60 records/s, and 1 more like that'
+    """
+    alike: dict[str, list[Fact]] = {}
+    for fact in facts:
+        if _is_what(fact):
+            alike.setdefault(fact.measure, []).append(fact)
+    return "; ".join(
+        _clause(first) + (f", and {len(rest):,} more like that" if rest else "")
+        for first, *rest in alike.values()
+    )
+
+
+def _clause(fact: Fact) -> str:
+    """A fact about what is wrong; what Kafka answered is quoted."""
+    if fact.measure == "unreadable":
+        return f'it could not be read: "{fact.quote}"' if fact.quote else "nothing says why"
+    if fact.measure == "not_judged":
+        return f'evenkeel failed to judge it: "{fact.quote}"'
+    return words(fact)
+
+
+def beside(span: CauseSpan) -> str:
+    """A cause beside a worse one as one clause; when the group has caught up depends on the worse one."""
+    late = next((fact for fact in span.facts if fact.measure == "catching_up"), None)
+    if late is not None:
+        return f"{duration(known(late.before))} behind in {partitions(late)}"
+    clause = what(span.facts)
+    return f"{span.cause}: {clause}" if clause else span.cause.value
+
+
+def how_bad(facts: Sequence[Fact]) -> str:
+    """
+    How bad it is as one clause, each measure once and none that is said already; the unknown is said to be that.
+
+    >>> from evenkeel.engine.facts import FactKind
+    >>> def known(measure, after): return Fact(kind=FactKind.DIAGNOSIS, measure=measure, after=after)
+    >>> how_bad([known("total_lag", 12400), known("delay_seconds", None)])
+    '12,400 offsets to read; how far it is behind is unknown'
+    """
+    over = {_SAYS_TOO.get(fact.measure) for fact in facts}
+    values = {f.measure: f.after for f in facts if f.measure in HOW_BAD and f.measure not in over}
+    clauses = []
+    for measure, value in values.items():
+        name, reads = HOW_BAD[measure]
+        clauses.append(f"{name} is unknown" if value is None else reads(value))
+    return "; ".join(clauses)
+
+
+def came_back(returns: int, since: datetime) -> str:
+    """
+    How often something came back, and since when that goes on.
+
+    >>> from datetime import UTC, datetime
+    >>> came_back(4, datetime(2026, 3, 1, 1, 10, tzinfo=UTC))
+    'came back 4 times since 2026-03-01 01:10:00 UTC'
+    """
+    return f"came back {'once' if returns == 1 else f'{returns:,} times'} since {moment(since)}"
+
+
+def what_to_do(span: CauseSpan) -> str:
+    """What to do next about a cause, in a sentence or two."""
+    first = _first(span)
+    if span.cause is Cause.TOO_FEW_MEMBERS and first is not None:
+        return _more_members(first)
+    if first is not None and first.measure == "catching_up" and first.after is not None:
+        return "It catches up by itself; more members, or faster ones, make that sooner."
+    if first is not None and first.measure == Diagnosis.SKEWED_LOAD.measure:
+        return _UNEVEN
+    if first is not None and first.measure == "not_judged":
+        return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
+    if span.cause in _ABOUT and first is not None and first.subjects:
+        return _ABOUT[span.cause].format(_named(first, _NOUNS[span.cause]))
+    return _WHAT_TO_DO[span.cause]
+
+
+def _more_members(fact: Fact) -> str:
+    needed, most = whole(fact.after), whole(fact.bound)
+    more = min(needed, most) - whole(fact.before)
+    start = [f"Start {several(more, 'more member')}."] if more > 0 else []
+    if needed > most:
+        start.append(
+            f"Its {several(most, 'partition')} keep no more busy: add partitions, or make members faster."
+        )
+    return " ".join(start)
+
+
+_UNEVEN = "Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
+
+_NOUNS: Mapping[Cause, str] = {
+    Cause.SILENT_MEMBER: "member",
+    Cause.SLOW_MEMBER: "member",
+    Cause.HOT_PARTITION: "partition",
+}
+
+_ABOUT: Mapping[Cause, str] = {
+    Cause.SILENT_MEMBER: (
+        "Look in the log of {} for what it waits for, then restart it: others take over its partitions."
+    ),
+    Cause.SLOW_MEMBER: (
+        "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere."
+    ),
+    Cause.HOT_PARTITION: (
+        "More members do not help {}: spread its keys, add partitions, or make its consumer faster."
+    ),
+}
+"""With the name of whom it is about."""
+
+_WHAT_TO_DO: Mapping[Cause, str] = {
+    Cause.NO_MEMBERS: (
+        "Start its members again; their last log lines say why they left. They go on where they committed."
+    ),
+    Cause.VANISHED: (
+        "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without commits"
+        " they begin where auto.offset.reset says."
+    ),
+    Cause.LOSING_RECORDS: (
+        "Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more."
+    ),
+    Cause.SKIPPED_RECORDS: (
+        "Ask who set its offsets. To read what was skipped, stop its members and set the offsets back."
+    ),
+    Cause.LOSS_AHEAD: "Raise retention.ms of these topics now, then let it catch up.",
+    Cause.STOPPED: (
+        "Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
+    ),
+    Cause.SILENT_MEMBER: (
+        "Look in its log for what it waits for, then restart it: others take over its partitions."
+    ),
+    Cause.STUCK_PARTITION: (
+        "Look in its owner's log for a record that cannot be processed, and correct or skip that record."
+    ),
+    Cause.BEHIND: (
+        "Look whether one member or partition lags, or all: then more members, or faster ones, help."
+    ),
+    Cause.REBALANCING: (
+        "Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms."
+    ),
+    Cause.TOO_FEW_MEMBERS: "Start more members.",
+    Cause.SLOW_MEMBER: "Compare its host with those of its peers, or move it elsewhere.",
+    Cause.HOT_PARTITION: "Spread its keys, add partitions, or make its consumer faster.",
+    Cause.UNREADABLE: (
+        "Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client."
+    ),
+}

@@ -1,0 +1,46 @@
+-- How often was something wrong, and for how long? One row per group and its owner, or per owner, of what was open in the
+-- period; the longest first. Of the pipeline both are null. wrong_seconds: within the period, summed over its incidents;
+-- the median and the longest are of whole incidents, those that are open counted until now.
+--
+-- Parameters:
+--   :cluster text = null            Configured name of the cluster; null: every cluster.
+--   :per text = group               group: a row per group and owner; owner: a row per owner.
+--   :hours double precision = 168   How many hours to look back.
+WITH period AS (
+    SELECT now() - make_interval(secs => 3600 * CAST(:hours AS double precision)) AS begins_at
+),
+
+happened AS (
+    SELECT
+        cluster,
+        CASE WHEN CAST(:per AS text) = 'group' THEN group_id END AS group_id,
+        owner,
+        severity,
+        told_at,
+        closed_at,
+        coalesce(began_at, opened_at) AS began_at,
+        extract(epoch FROM coalesce(closed_at, now()) - coalesce(began_at, opened_at)) AS seconds,
+        extract(
+            epoch FROM coalesce(closed_at, now()) - greatest(coalesce(began_at, opened_at), period.begins_at)
+        ) AS seconds_within
+    FROM incident
+    CROSS JOIN period
+    WHERE closed_at IS NULL OR closed_at >= period.begins_at
+)
+
+SELECT
+    cluster,
+    group_id,
+    owner,
+    count(*) AS incidents,
+    count(*) FILTER (WHERE severity = 'critical') AS critical_incidents,
+    count(told_at) AS told_incidents,
+    count(*) FILTER (WHERE closed_at IS NULL) AS open_incidents,
+    sum(seconds_within)::double precision AS wrong_seconds,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds::double precision) AS median_seconds,
+    max(seconds)::double precision AS longest_seconds,
+    max(began_at) AS last_began_at
+FROM happened
+WHERE CAST(:cluster AS text) IS NULL OR cluster = CAST(:cluster AS text)
+GROUP BY cluster, group_id, owner
+ORDER BY wrong_seconds DESC, cluster, group_id;

@@ -1,0 +1,19 @@
+-- The alerts of some keys, those whose place these took, and all that replaces or answers the same messages; they are held
+-- until the transaction ends.
+--
+-- Parameters:
+--   :keys text[]  The keys.
+WITH named AS (
+    SELECT CAST(:keys AS text []) || array_agg(replaces) FILTER (WHERE replaces IS NOT NULL) AS keys
+    FROM alert
+    WHERE key = ANY(CAST(:keys AS text []))
+)
+
+SELECT a.*
+FROM alert AS a
+WHERE
+    a.key = ANY((SELECT keys FROM named)::text [])
+    OR a.replaces = ANY((SELECT keys FROM named)::text [])
+    OR a.answers = ANY((SELECT keys FROM named)::text [])
+ORDER BY a.alert_id
+FOR UPDATE OF a;

@@ -1,0 +1,65 @@
+-- Notes which members each group has that is at rest in the newest measured snapshot of its cluster, where these are others than
+-- before. What an earlier try noted is taken back first.
+--
+-- Parameters:
+--   :snapshot_id text  That snapshot.
+
+-- the server cannot know yet how many rows this snapshot has: one for each of the others would take minutes
+SELECT set_config('enable_nestloop', 'off', TRUE);
+
+DELETE FROM member_span AS span USING snapshot
+WHERE
+    snapshot.snapshot_id = :snapshot_id
+    AND span.cluster = snapshot.cluster
+    AND span.since = snapshot.started_at;
+
+UPDATE member_span AS span SET until = NULL
+FROM snapshot
+WHERE
+    snapshot.snapshot_id = :snapshot_id
+    AND span.cluster = snapshot.cluster
+    AND span.until = snapshot.started_at;
+
+UPDATE member_span AS span SET until = snapshot.started_at
+FROM group_metrics AS metrics
+INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
+WHERE
+    metrics.snapshot_id = :snapshot_id
+    AND metrics.error IS NULL
+    AND metrics.state NOT IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+    AND span.cluster = metrics.cluster
+    AND span.group_id = metrics.group_id
+    AND span.until IS NULL
+    AND NOT EXISTS (
+        SELECT FROM member_metrics AS member
+        WHERE
+            member.snapshot_id = metrics.snapshot_id
+            AND member.group_id = metrics.group_id
+            AND member.member_id = span.member_id
+    );
+
+INSERT INTO member_span (cluster, group_id, member_id, identity, since)
+SELECT
+    member.cluster,
+    member.group_id,
+    member.member_id,
+    member.identity,
+    snapshot.started_at
+FROM group_metrics AS metrics
+INNER JOIN snapshot ON snapshot.snapshot_id = metrics.snapshot_id
+INNER JOIN member_metrics AS member
+    ON member.snapshot_id = metrics.snapshot_id AND member.group_id = metrics.group_id
+WHERE
+    metrics.snapshot_id = :snapshot_id
+    AND metrics.error IS NULL
+    AND metrics.state NOT IN ('PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling')
+    AND NOT EXISTS (
+        SELECT FROM member_span AS span
+        WHERE
+            span.cluster = member.cluster
+            AND span.group_id = member.group_id
+            AND span.member_id = member.member_id
+            AND span.until IS NULL
+    );
+
+SELECT set_config('enable_nestloop', 'on', TRUE);

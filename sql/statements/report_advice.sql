@@ -1,0 +1,21 @@
+-- What the groups of a cluster were told after its newest advised snapshot: one row per group.
+--
+-- Parameters:
+--   :cluster text              Configured name of the cluster.
+--   :group text = null         The consumer group; null: every one that matches.
+--   :groups_regex text = null  What matches; null: every group.
+SELECT
+    advice.group_id,
+    advice.verdict,
+    advice.strategy,
+    advice.reason,
+    advice.how,
+    advice.state,
+    advice.state_since,
+    advice.yardstick,
+    advice.yardstick_reason
+FROM latest_advice AS advice
+WHERE
+    advice.cluster = CAST(:cluster AS text)
+    AND (CAST(:group AS text) IS NULL OR advice.group_id = CAST(:group AS text))
+    AND (CAST(:groups_regex AS text) IS NULL OR advice.group_id ~ CAST(:groups_regex AS text));

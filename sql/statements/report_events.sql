@@ -1,0 +1,21 @@
+-- What became of the advice of groups in a period: one row per event, oldest first.
+--
+-- Parameters:
+--   :cluster text              Configured name of the cluster.
+--   :since timestamptz         From which moment on.
+--   :group text = null         The consumer group; null: every one that matches.
+--   :groups_regex text = null  What matches; null: every group.
+SELECT
+    advice.group_id,
+    event.at AS taken_at,
+    event.state AS event,
+    event.strategy AS event_strategy,
+    event.cause AS event_cause
+FROM advice_event AS event
+INNER JOIN advice ON advice.advice_id = event.advice_id
+WHERE
+    advice.cluster = CAST(:cluster AS text)
+    AND event.at >= CAST(:since AS timestamptz)
+    AND (CAST(:group AS text) IS NULL OR advice.group_id = CAST(:group AS text))
+    AND (CAST(:groups_regex AS text) IS NULL OR advice.group_id ~ CAST(:groups_regex AS text))
+ORDER BY event.at, advice.group_id, event.state <> 'taken up';

@@ -1,0 +1,26 @@
+-- The members of groups in the newest measured snapshot of a cluster: one row per member.
+--
+-- Parameters:
+--   :cluster text              Configured name of the cluster.
+--   :group text = null         The consumer group; null: every one that matches.
+--   :groups_regex text = null  What matches; null: every group.
+SELECT
+    member.group_id,
+    member.member_id,
+    member.client_id,
+    member.client_host,
+    member.instance_id,
+    member.rack,
+    member.partitions,
+    member.lag,
+    member.utilisation,
+    member.capacity_basis,
+    member.silent,
+    member.cross_rack_partitions
+FROM newest_snapshot AS newest
+INNER JOIN member_metrics AS member ON member.snapshot_id = newest.measured
+WHERE
+    newest.cluster = CAST(:cluster AS text)
+    AND (CAST(:group AS text) IS NULL OR member.group_id = CAST(:group AS text))
+    AND (CAST(:groups_regex AS text) IS NULL OR member.group_id ~ CAST(:groups_regex AS text))
+ORDER BY member.group_id, member.member_id;

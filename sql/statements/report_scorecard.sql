@@ -1,0 +1,25 @@
+-- How advice kept what it promised: one row per group, strategy, measure and time after it was taken up.
+--
+-- Parameters:
+--   :cluster text              Configured name of the cluster.
+--   :group text = null         The consumer group; null: every one that matches.
+--   :groups_regex text = null  What matches; null: every group.
+SELECT
+    card.group_id,
+    card.strategy,
+    card.measure,
+    card.after_seconds,
+    card.unit,
+    card.checks,
+    card.known,
+    card.error,
+    card.inside_share,
+    card.no_worse_share,
+    card.taken_up_at,
+    card.muted_until
+FROM advice_scorecard AS card
+WHERE
+    card.cluster = CAST(:cluster AS text)
+    AND (CAST(:group AS text) IS NULL OR card.group_id = CAST(:group AS text))
+    AND (CAST(:groups_regex AS text) IS NULL OR card.group_id ~ CAST(:groups_regex AS text))
+ORDER BY card.taken_up_at DESC, card.group_id, card.strategy, card.after_seconds, card.measure;

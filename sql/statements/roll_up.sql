@@ -1,0 +1,78 @@
+-- Makes the hours of a cluster's day that are over and were not counted, or not with all of their snapshots, and the day of all
+-- its hours. Whoever stores something of the cluster waits meanwhile. Made again it replaces what was made before. Returns
+-- the snapshots that are counted now.
+--
+-- Parameters:
+--   :cluster text        Configured name of the cluster.
+--   :day timestamptz     When the day began, in UTC.
+--   :kept timestamptz    Of an hour that began before, snapshots may be gone: what was made of it stays.
+--   :before timestamptz  Hours that were over by then.
+SELECT cluster.cluster FROM cluster
+WHERE cluster.cluster = :cluster
+FOR UPDATE;
+
+UPDATE snapshot SET rolled_up_at = now()
+WHERE
+    snapshot.cluster = :cluster
+    AND snapshot.measured_at IS NOT NULL
+    AND snapshot.rolled_up_at IS NULL
+    AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') >= CAST(:day AS timestamptz)
+    AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00')
+    < CAST(:day AS timestamptz) + interval '24 hours'
+    AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') < CAST(:kept AS timestamptz);
+
+DELETE FROM group_hour
+WHERE
+    group_hour.cluster = :cluster
+    AND group_hour.since >= CAST(:day AS timestamptz)
+    AND group_hour.since < CAST(:day AS timestamptz) + interval '24 hours'
+    AND group_hour.since + interval '1 hour' <= CAST(:before AS timestamptz)
+    AND EXISTS (
+        SELECT FROM snapshot
+        WHERE
+            snapshot.cluster = group_hour.cluster
+            AND snapshot.measured_at IS NOT NULL
+            AND snapshot.rolled_up_at IS NULL
+            AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') = group_hour.since
+    );
+
+-- the views have the columns of the tables, in their order
+INSERT INTO group_hour
+SELECT open.* FROM group_hour_open AS open
+WHERE
+    open.cluster = :cluster
+    AND open.since >= CAST(:day AS timestamptz)
+    AND open.since < CAST(:day AS timestamptz) + interval '24 hours'
+    AND open.since + interval '1 hour' <= CAST(:before AS timestamptz);
+
+DELETE FROM group_day
+WHERE
+    group_day.cluster = :cluster
+    AND group_day.since = CAST(:day AS timestamptz)
+    -- as group_day_open has it: a snapshot without groups is one, too
+    AND EXISTS (
+        SELECT FROM snapshot
+        WHERE
+            snapshot.cluster = group_day.cluster
+            AND snapshot.measured_at IS NOT NULL
+            AND snapshot.rolled_up_at IS NULL
+            AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') >= group_day.since
+            AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00')
+            < group_day.since + interval '24 hours'
+    );
+
+INSERT INTO group_day
+SELECT open.* FROM group_day_open AS open
+WHERE open.cluster = :cluster AND open.since = CAST(:day AS timestamptz);
+
+UPDATE snapshot SET rolled_up_at = now()
+WHERE
+    snapshot.cluster = :cluster
+    AND snapshot.measured_at IS NOT NULL
+    AND snapshot.rolled_up_at IS NULL
+    AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') >= CAST(:day AS timestamptz)
+    AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00')
+    < CAST(:day AS timestamptz) + interval '24 hours'
+    AND date_bin('1 hour', snapshot.started_at, '2000-01-01 00:00:00+00') + interval '1 hour'
+    <= CAST(:before AS timestamptz)
+RETURNING snapshot.snapshot_id;

@@ -1,0 +1,82 @@
+-- One row per group and hour (per = 'hour') and per group and day (per = 'day'), in UTC: lag, delay, rates, diagnoses, what
+-- crossed racks, whose members changed, and which strategy won. Of what is over that is kept longer than snapshots are
+-- (group_hour, group_day); what is not counted there yet is counted from the snapshots as it is asked for. Ask for one kind.
+CREATE OR REPLACE VIEW group_lag_trend AS
+SELECT
+    trend.per,
+    trend.cluster,
+    trend.group_id,
+    trend.since,
+    trend.snapshots,
+    trend.unreadable_snapshots,
+    trend.covered_seconds,
+    trend.known_lag_snapshots,
+    trend.lowest_lag,
+    trend.mean_lag,
+    trend.highest_lag,
+    trend.last_lag,
+    trend.highest_delay_seconds,
+    trend.highest_time_lag_seconds,
+    trend.fewest_members,
+    trend.most_members,
+    trend.known_production_snapshots,
+    trend.production_per_second,
+    trend.known_consumption_snapshots,
+    trend.consumption_per_second,
+    trend.diagnosis_seconds,
+    trend.cross_rack_seconds,
+    trend.cross_rack_bytes,
+    trend.cross_rack_cost,
+    trend.currency,
+    trend.rebalancing_snapshots,
+    trend.compared_snapshots,
+    trend.changed_snapshots,
+    trend.members_joined,
+    trend.members_left,
+    trend.members_restarted,
+    trend.partitions_moved,
+    trend.would_have_moved,
+    trend.advised_snapshots,
+    trend.wins
+FROM (
+    -- the views have the columns of the tables, in their order
+    SELECT
+        'hour' AS per,
+        made.*
+    FROM group_hour AS made
+    WHERE
+        NOT EXISTS (
+            SELECT FROM snapshot AS fresh
+            WHERE
+                fresh.cluster = made.cluster
+                AND fresh.measured_at IS NOT NULL
+                AND fresh.rolled_up_at IS NULL
+                AND date_bin('1 hour', fresh.started_at, '2000-01-01 00:00:00+00') >= made.since
+                AND date_bin('1 hour', fresh.started_at, '2000-01-01 00:00:00+00') < made.since + interval '1 hour'
+        )
+    UNION ALL
+    SELECT
+        'hour' AS per,
+        open.*
+    FROM group_hour_open AS open
+    UNION ALL
+    SELECT
+        'day' AS per,
+        made.*
+    FROM group_day AS made
+    WHERE
+        NOT EXISTS (
+            SELECT FROM snapshot AS fresh
+            WHERE
+                fresh.cluster = made.cluster
+                AND fresh.measured_at IS NOT NULL
+                AND fresh.rolled_up_at IS NULL
+                AND date_bin('1 hour', fresh.started_at, '2000-01-01 00:00:00+00') >= made.since
+                AND date_bin('1 hour', fresh.started_at, '2000-01-01 00:00:00+00') < made.since + interval '24 hours'
+        )
+    UNION ALL
+    SELECT
+        'day' AS per,
+        open.*
+    FROM group_day_open AS open
+) AS trend;

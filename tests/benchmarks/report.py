@@ -1,0 +1,85 @@
+"""
+`python -m tests.benchmarks.report [--database] [--groups N] [--snapshots K] [--out FILE]`: how long a report takes.
+
+A seeded fleet of 13 snapshots (`tests/helpers/fleet`) is gone through as `evenkeel report` does it, which judges every
+snapshot and replays every strategy; then the page is made of these values. With `--database` they come from a history
+in Postgres of K snapshots (288), which is made first. Exit status 1 when the page of 1,000 groups, with the history's
+answers if it is made of these, takes longer than 10 s, or is larger than 5 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Settings
+from evenkeel.engine.report import FleetReport, render
+from evenkeel.engine.steps.report import report
+from evenkeel.engine.steps.report_stored import SNAPSHOTS
+from tests.benchmarks.report_history import from_history
+from tests.helpers.fleet import Shape, make_fleet, write_fleet
+
+ASKED_SECONDS, ASKED_BYTES = 10.0, 5_000_000
+
+
+def gathered(groups: int, snapshots: int) -> FleetReport:
+    """The values of a fleet's report."""
+    with TemporaryDirectory() as folder:
+        lake = FileLake(Path(folder) / "lake")
+        write_fleet(lake, make_fleet(Shape(groups=groups)))
+        now = datetime.now(UTC)
+        return report(lake, Settings(), Shape().cluster, now, "a made fleet", limit=snapshots)
+
+
+def _from_lake(groups: int, snapshots: int | None) -> tuple[str, float]:
+    """The page, and the seconds of processor time that it took once its values were there."""
+    began = time.process_time()
+    fleet = gathered(groups, snapshots or 13)
+    known = time.process_time()
+    page = render(fleet)
+    seconds = time.process_time() - known
+    sys.stdout.write(
+        f"{len(fleet.groups):,} groups, {len(fleet.taken_at)} snapshots: judged and replayed in"
+        f" {known - began:.1f} s of processor time, page made in {seconds:.2f} s"
+    )
+    return page, seconds
+
+
+def _from_database(groups: int, snapshots: int | None) -> tuple[str, float]:
+    """The page, and the seconds that it took, with what the history was asked."""
+    fleet, waited, worked = from_history(groups, snapshots or SNAPSHOTS)
+    began = time.process_time()
+    page = render(fleet)
+    seconds = time.process_time() - began
+    sys.stdout.write(
+        f"{len(fleet.groups):,} groups, {len(fleet.taken_at)} snapshots: read from the history in {waited:.2f} s"
+        f" ({worked:.2f} s of processor time here), page made in {seconds:.2f} s"
+    )
+    return page, waited + seconds
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; 1 when more is needed than is asked."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.report")
+    parser.add_argument("--groups", type=int, default=1000)
+    parser.add_argument("--snapshots", type=int, help="13, from a database 288")
+    parser.add_argument("--database", action="store_true", help="from a history in Postgres")
+    parser.add_argument("--out", type=Path, help="where the page goes, to be looked at")
+    options = parser.parse_args(arguments)
+    measure = _from_database if options.database else _from_lake
+    page, seconds = measure(options.groups, options.snapshots)
+    size = len(page.encode())
+    sys.stdout.write(f", {size / 1e6:.2f} MB\n")
+    if options.out is not None:
+        options.out.write_text(page, encoding="utf-8")
+    return int(seconds > ASKED_SECONDS or size > ASKED_BYTES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

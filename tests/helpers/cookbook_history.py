@@ -1,0 +1,144 @@
+"""
+Two days of a small fleet, from simulated snapshots through the pipeline's own steps into a history.
+
+The groups and what happens to them are chosen so that every question of `sql/README.md` has something to answer. All
+moments are fixed: the answers are the same whenever they are asked.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.replay import Recording
+from evenkeel.engine.config import ClusterSettings, Rule, Settings
+from evenkeel.engine.datasets import VALIDATION, rows_to_table, split_snapshot_id
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.backfill_plan import Question
+from tests.helpers.fleet.lake import write_taken
+from tests.helpers.fluid.plan import (
+    Group,
+    Member,
+    Restart,
+    Switch,
+    Topic,
+    Traffic,
+    members,
+    topics,
+)
+from tests.helpers.fluid.racks import RACKS
+from tests.helpers.fluid.run import simulate
+from tests.helpers.fluid.tables import snapshots
+from tests.helpers.memory import MemoryNotifier
+
+CLUSTER = "example"
+EVERY = 1800
+"""Seconds from snapshot to snapshot."""
+
+COUNT = 96
+"""Snapshots: two days."""
+
+HOUR = 3600.0
+_RULES = (
+    Rule(price_per_gb=0.02, currency="EUR", owner="platform"),
+    Rule(groups="payments-*", owner="payments"),
+    Rule(groups="search-*", owner="search"),
+)
+SETTINGS = Settings(clusters={CLUSTER: ClusterSettings(bootstrap="b:9092")}, rules=_RULES)
+
+
+def _ranged(name: str, *changes: tuple[float, float], **other: object) -> Group:
+    """
+    Six topics of two partitions each, which `range` all gives to the first two of four members.
+
+    At moments all traffic changes by a factor; from 84/s at each partition on, the two can do 100/s.
+    """
+    each = tuple((at, f"t{n}", None, factor) for at, factor in changes for n in range(6))
+    return Group(
+        name=name,
+        topics=topics(6, 2, 84),
+        members=members(4, 600),
+        lists=("range", "roundrobin"),
+        traffic=Traffic(changes=each, wander=0.03),
+        **other,  # type: ignore[arg-type]
+    )
+
+
+def _groups() -> tuple[Group, ...]:
+    return (
+        _ranged(
+            "payments-app", (5 * HOUR, 10 / 7), events=(Switch(at=14 * HOUR, to="roundrobin"),)
+        ),
+        _ranged("search-index", (40 * HOUR, 1.3)),
+        _ranged("search-suggest", (5 * HOUR, 10 / 7), (16 * HOUR, 0.6)),
+        Group(
+            name="clicks-archive",
+            topics=(Topic(name="t0", rates=(2000.0,) * 12, replicas=1, record_bytes=1000),),
+            members=tuple(Member(capacity=16000, rack=RACKS[(m + 1) % 3]) for m in range(3)),
+            strategy="roundrobin",
+            lists=("roundrobin", "range"),
+            traffic=Traffic(depth=0.4),
+        ),
+        Group(
+            name="mail-sender",
+            topics=topics(2, 8, 20),
+            members=members(4, 200),
+            lists=("range", "sticky"),
+            events=tuple(
+                Restart(at=3 * HOUR * n + (600 if n % 3 else -30), member=n % 4, down=60)
+                for n in range(1, 16)
+            ),
+            pause=60,
+        ),
+        Group(
+            name="audit-log",
+            topics=topics(1, 6, 50),
+            members=members(3, 300),
+            lists=("range", "roundrobin"),
+        ),
+    )
+
+
+LENIENT = Settings(
+    clusters=SETTINGS.clusters, rules=(*_RULES, Rule(groups="search-*", objective_seconds=3600))
+)
+"""The same, but for how far some groups may be behind: by this the days are judged again."""
+
+DAYS = Question(
+    cluster=CLUSTER,
+    since=datetime(2026, 3, 2, tzinfo=UTC),
+    until=datetime(2026, 3, 4, tzinfo=UTC),
+)
+
+
+def write(history: PostgresHistory, count: int = COUNT, lake: Lake | None = None) -> list[str]:
+    """Fill a history, and a lake beside it; the ids of its snapshots, the oldest first."""
+    lake = lake or Recording()
+    ids = []
+    for taken in snapshots(simulate(_groups(), count, every=EVERY), CLUSTER):
+        [one] = write_taken(lake, [taken])
+        work(lake, history, SETTINGS, one)
+        ids.append(one)
+    return ids
+
+
+def write_with_backfill(history: PostgresHistory) -> list[str]:
+    """The same, and its days judged again by other rules."""
+    lake = Recording()
+    ids = write(history, lake=lake)
+    steps.backfill(lake, history, LENIENT, DAYS)
+    return ids
+
+
+def work(lake: Lake, history: PostgresHistory, settings: Settings, taken: str) -> None:
+    """All steps of the pipeline, on one snapshot of a lake; nobody is told."""
+    well = rows_to_table([], VALIDATION)
+    steps.record_validation(lake, history, taken, "snapshot", well)
+    now = split_snapshot_id(taken)[1] + timedelta(minutes=1)
+    steps.watch_groups(lake, history, MemoryNotifier(), settings, taken, now=now)
+    steps.record_metrics(lake, taken, steps.compute_metrics(lake, settings, taken))
+    steps.record_validation(lake, history, taken, "metrics", well)
+    steps.record_candidates(lake, taken, steps.propose_candidates(lake, settings, taken))
+    steps.record_validation(lake, history, taken, "candidates", well)
+    steps.advise(lake, history, settings, taken)

@@ -1,0 +1,159 @@
+"""Incidents of groups, one for each cause, with the facts that the judge gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from evenkeel.engine.alerting.group_incident import GroupIncident
+from evenkeel.engine.facts import MOMENT, Fact, FactKind, fact, note
+from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers
+
+NOW = datetime(2026, 3, 1, 3, 5, tzinfo=UTC)
+BEGAN = NOW - timedelta(minutes=25)
+GOOD = "prod-20260301T023500Z-abc123"
+
+
+def stated(measure: str, names: Sequence[str] = (), **known: float | str | None) -> Fact:
+    """A fact about what is the matter."""
+    return fact(FactKind.DIAGNOSIS, measure, names, **known)
+
+
+THERE = (BEGAN - timedelta(minutes=5)).timestamp()
+LAG = stated("total_lag", after=1_854_000)
+DELAY = stated("delay_seconds", after=1500)
+ARRIVALS = stated("production_per_second", after=1236)
+
+FACTS: Mapping[Cause, tuple[float | None, tuple[Fact, ...]]] = {
+    Cause.NO_MEMBERS: (
+        1236,
+        (
+            stated("no_members", after=1236, partitions=12),
+            stated("last_members", ["orders-1 at 10.0.0.4"], after=THERE, unit=MOMENT),
+            stated("last_commit", after=THERE, unit=MOMENT),
+            LAG,
+            DELAY,
+        ),
+    ),
+    Cause.VANISHED: (
+        1236,
+        (
+            stated("vanished", before=3, after=1236, bound=40, partitions=12),
+            stated("last_members", ["orders-1 at 10.0.0.4"], after=THERE, unit=MOMENT),
+        ),
+    ),
+    Cause.LOSING_RECORDS: (
+        1_600_000,
+        (
+            stated("losing_records", ["orders-0", "orders-3"], after=1_600_000, partitions=2),
+            LAG,
+            ARRIVALS,
+        ),
+    ),
+    Cause.SKIPPED_RECORDS: (
+        90_000,
+        (stated("skipped_records", ["orders-0"], after=90_000, partitions=1), LAG),
+    ),
+    Cause.LOSS_AHEAD: (
+        None,
+        (stated("loss_ahead", ["orders-3"], after=2520, partitions=1), LAG, DELAY),
+    ),
+    Cause.STOPPED: (
+        720,
+        (stated("stopped", before=1236, after=780, bound=3, partitions=12), LAG),
+    ),
+    Cause.SILENT_MEMBER: (
+        700,
+        (
+            stated("silent_member", ["orders-2"], before=412, after=760, partitions=4),
+            stated("silent_hosts", ["10.0.0.5"]),
+            LAG,
+        ),
+    ),
+    Cause.STUCK_PARTITION: (
+        700,
+        (
+            stated("stuck_partition", ["orders-3"], after=760, partitions=1),
+            stated("stuck_at", ["orders-3", "orders-2 at 10.0.0.5"], before=120_345, after=125_400),
+            LAG,
+        ),
+    ),
+    Cause.BEHIND: (
+        1500,
+        (stated("catching_up", before=1500, after=None, partitions=5), LAG, ARRIVALS),
+    ),
+    Cause.REBALANCING: (
+        4500,
+        (stated("rebalancing", ["PreparingRebalance"]), LAG, DELAY, ARRIVALS),
+    ),
+    Cause.TOO_FEW_MEMBERS: (
+        1500,
+        (
+            stated("too_few_members", before=3, after=5, bound=12),
+            stated("group_load", after=1236, bound=800),
+            LAG,
+            DELAY,
+        ),
+    ),
+    Cause.SLOW_MEMBER: (
+        1500,
+        (stated("slow_member", ["orders-2"], before=412, after=150, bound=600), LAG, DELAY),
+    ),
+    Cause.HOT_PARTITION: (
+        1500,
+        (stated("hot_partition", ["orders-3"], after=900, bound=600), LAG, DELAY),
+    ),
+    Cause.UNREADABLE: (None, (stated("unreadable", quote="not authorized to access it"),)),
+}
+
+CHANGED = (
+    note("members_left", ["orders-1", "orders-2", "orders-3"]),
+    note("partitions_added", ["orders"], before=6, after=12),
+)
+
+
+def span_of(cause: Cause, **columns: Any) -> CauseSpan:
+    """A cause that was seen since the incident began."""
+    amount, facts = FACTS[cause]
+    known = {"since": BEGAN, "last_seen_at": NOW, "looks": 5, "amount": amount, "facts": facts}
+    return CauseSpan(cause=cause, **{**known, **columns})
+
+
+def course_of(*causes: Cause, group: str = "orders-app", **columns: Any) -> IncidentCourse:
+    """An open incident of these causes, the most severe first."""
+    known: dict[str, Any] = {
+        "key": f"prod/{group}/prod-20260301T024000Z-abc124",
+        "group_id": group,
+        "state": IncidentState.OPEN,
+        "cause": causes[0],
+        "causes": tuple(span_of(cause) for cause in causes),
+        "began_at": BEGAN,
+        "began_snapshot_id": "prod-20260301T024000Z-abc124",
+        "good_snapshot_id": GOOD,
+        "opened_at": NOW,
+    }
+    return IncidentCourse(**{**known, **columns})
+
+
+def incident_of(*causes: Cause, group: str = "orders-app", **columns: Any) -> GroupIncident:
+    """What is told of such an incident; *columns* of the incident, and *course*: those of its course."""
+    course = course_of(*causes, group=group, **columns.pop("course", {}))
+    known: dict[str, Any] = {
+        "cluster": "prod",
+        "course": course,
+        "at": NOW,
+        "snapshot_id": "prod-20260301T030500Z-abc129",
+        "changed": CHANGED,
+        "owner": "payments",
+        "mention": "S012ABCDEF",
+        "link": "https://airflow.example.com/dags/snapshot_offsets/runs/1",
+    }
+    return GroupIncident(**{**known, **columns})
+
+
+def readers_of(cause: Cause, amount: float | None, **columns: Any) -> Readers:
+    """Readers who were told ten minutes after it began."""
+    known = {"alert_key": "k", "channel": "#team", "at": BEGAN + timedelta(minutes=10)}
+    return Readers(cause=cause, amount=amount, **{**known, **columns})

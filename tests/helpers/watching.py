@@ -1,0 +1,74 @@
+"""
+Looks at the snapshots of a lake one after another, as if each had just been taken.
+
+``python -m tests.helpers.watching LAKE DATABASE_URL SLACK_URL`` looks from where the last one ended: a process to kill.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+
+from evenkeel.engine import steps
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.slack import SlackNotifier
+from evenkeel.engine.config import Settings
+from evenkeel.engine.incidents.judged import Judgement
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.ports.lake import ALL
+from evenkeel.engine.steps.judge import judge_groups
+from tests.helpers.lives import CLUSTER, SETTINGS
+
+TOKEN = "xoxb-test"
+TIMEOUT_SECONDS = 30
+HASTY_SECONDS = 1
+"""For who shall meet an answer that comes too late."""
+
+
+class UntilNow(FileLake):
+    """A lake in which the snapshots after *now* were not taken yet."""
+
+    now: str | None = None
+
+    def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
+        """Those up to now."""
+        ends = [end for end in (until, self.now) if end]
+        return super().snapshots(cluster, until=min(ends, default=None), limit=limit)
+
+
+class JudgedOnce:
+    """Judges a snapshot of a lake once, however often it is looked at: what is said of it follows from the lake."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, frozenset[str]], Judgement] = {}
+
+    def __call__(
+        self, lake: Lake, settings: Settings, snapshot_id: str, watched: Collection[str] = ()
+    ) -> Judgement:
+        """What it says of its groups."""
+        key = (str(getattr(lake, "path", "")), snapshot_id, frozenset(watched))
+        if key not in self._known:
+            self._known[key] = judge_groups(lake, settings, snapshot_id, watched)
+        return self._known[key]
+
+
+def slack_at(base_url: str, timeout_seconds: int = TIMEOUT_SECONDS) -> SlackNotifier:
+    """A workspace that is tried again at once."""
+    return SlackNotifier(
+        TOKEN, base_url, timeout_seconds=timeout_seconds, pause=lambda seconds: None
+    )
+
+
+def main(path: str, database_url: str, base_url: str) -> None:
+    """Look at the snapshot that was looked at last, and at all that follow."""
+    lake, history = UntilNow(path), PostgresHistory(database_url)
+    ids = lake.snapshots(CLUSTER, limit=ALL)[::-1]
+    last = history.group_watch(CLUSTER).snapshot_id
+    for lake.now in ids[ids.index(last) if last else 0 :]:
+        assert lake.now is not None
+        steps.watch_groups(lake, history, slack_at(base_url), SETTINGS, lake.now)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,84 @@
+"""What `sql/README.md` shows is what the history answers, asked again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from tests.helpers import cookbook
+from tests.helpers.postgres_fixtures import PREFIX
+from tests.stage import example
+from tests.stage.postgres_access import PostgresServer
+
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture(scope="module")
+def names(postgres_server: PostgresServer) -> Iterator[tuple[str, str]]:
+    """Of the database of the cookbook, and of who reads it."""
+    name = f"{PREFIX}{secrets.token_hex(4)}"
+    reader = f"{name}_reader"
+    postgres_server.create_reader(reader)
+    yield name, reader
+    postgres_server.drop_database(name)
+    postgres_server.drop_role(name)
+    postgres_server.drop_role(reader)
+
+
+@pytest.fixture(scope="module")
+def reader_url(postgres_server: PostgresServer, names: tuple[str, str]) -> str:
+    """The address for who only reads, once it is made as `make demo` makes it; what is there is not made again."""
+    name, reader = names
+    example.make(postgres_server, name, reader=reader)
+    url, made = postgres_server.url(name, reader), number(postgres_server, name)
+    example.make(postgres_server, name, reader=reader)
+    assert number(postgres_server, name) == made
+    return url
+
+
+def number(server: PostgresServer, database: str) -> int:
+    """By which a server knows a database: another one has another."""
+    with psycopg.connect(server.administrator_url) as connection:
+        question = "SELECT oid FROM pg_database WHERE datname = %s"
+        row = connection.execute(question, [database]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_the_cookbook_shows_what_is_answered(reader_url: str) -> None:
+    """Who only reads asks; `python -m tests.helpers.cookbook` writes it anew."""
+    history = PostgresHistory(reader_url)
+    found = {each.command: cookbook.ask(history, each).to_json() for each in cookbook.EXAMPLES}
+    assert found == cookbook.kept()
+
+
+def test_every_command_of_the_cookbook_prints_what_the_readme_shows(reader_url: str) -> None:
+    """The columns that are shown, row by row."""
+    for each in cookbook.EXAMPLES:
+        assert cookbook.printed(each, reader_url) == cookbook.kept()[each.command]["rows"]
+
+
+def test_other_answers_are_made_anew(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the README shows others than those that are there, the database is another."""
+    name = f"{PREFIX}{secrets.token_hex(4)}"
+    reader = f"{name}_reader"
+    postgres_server.create_reader(reader)
+    monkeypatch.setattr(example.cookbook_history, "write_with_backfill", lambda history: None)
+    try:
+        example.make(postgres_server, name, reader=reader)
+        first = number(postgres_server, name)
+        monkeypatch.setattr(cookbook, "FILE", Path(__file__))
+        example.make(postgres_server, name, reader=reader)
+        assert number(postgres_server, name) != first
+    finally:
+        postgres_server.drop_database(name)
+        postgres_server.drop_role(name)
+        postgres_server.drop_role(reader)

@@ -1,0 +1,297 @@
+"""Incidents of groups in a real Postgres: what people are shown of them."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.errors import EvenkeelError
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity
+from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.ports import Delivered
+from evenkeel.engine.records import IncidentCourse, IncidentRow
+from tests.helpers.incidents import BEGAN, CHANNEL, CLUSTER, at, course, posting, row
+
+pytest_plugins = ("tests.helpers.postgres_fixtures",)
+pytestmark = pytest.mark.postgres
+
+ALWAYS = {"hours": 10**6}
+
+
+def store(history: PostgresHistory, minutes: float, *courses: IncidentCourse, **more: Any) -> bool:
+    """Keep the courses of a snapshot some minutes after the beginning, and what is shown of them."""
+    shown = more.get("shown") or [row(each, minutes) for each in courses]
+    told = more.get("postings", ())
+    before = more.get("before", history.group_watch(CLUSTER).snapshot_id)
+    return history.store_watch(
+        CLUSTER, f"s{minutes:g}", at(minutes), courses, shown, told, before=before
+    )
+
+
+def deliver(history: PostgresHistory) -> None:
+    """All that waits arrives."""
+    for waiting in history.pending_alerts():
+        history.mark_alert_sent(waiting, Delivered(channel="C1", timestamp="17.5"))
+
+
+def test_what_is_wrong_now_is_shown_with_its_causes(history: PostgresHistory) -> None:
+    """Since when, how bad, whose it is, in words; critical ones first, and of a cluster or a group alone."""
+    late = course("late")
+    gone = course("gone", Cause.NO_MEMBERS, began_at=at(3), opened_at=at(5))
+    gone = replace(gone, causes=(*gone.causes, *late.causes))
+    suspected = course("new", state=IncidentState.SUSPECTED, opened_at=None, readers=None)
+    shown = [row(late, 5), row(gone, 5, "All of it is gone.")]
+    store(history, 5, late, gone, suspected, shown=shown)
+
+    first, second = history.query("open_incidents")
+
+    assert (first["group_id"], first["kind"], first["severity"]) == (
+        "gone",
+        "no members",
+        "critical",
+    )
+    assert (first["began_at"], first["opened_at"], first["told_at"]) == (at(3), at(5), None)
+    assert first["causes"] == ["no members", "behind its objective"]
+    assert (first["owner"], first["summary"]) == ("team orders", "All of it is gone.")
+    assert first["lasting_seconds"] - second["lasting_seconds"] == pytest.approx(-180)
+    assert (second["group_id"], second["severity"], second["causes"]) == (
+        "late",
+        "warning",
+        ["behind its objective"],
+    )
+    assert [one["group_id"] for one in history.query("open_incidents", group="late")] == ["late"]
+    assert history.query("open_incidents", cluster="eu") == []
+
+
+def test_an_incident_is_one_row_from_its_beginning_to_its_end(history: PostgresHistory) -> None:
+    """It gets worse and is over; its opening and when it was told stay what they were."""
+    store(history, 0, course(), postings=[posting()])
+    deliver(history)
+    [opened] = history.query("open_incidents")
+    worse = course(cause=Cause.NO_MEMBERS, minutes=5)
+    store(history, 5, replace(worse, opened_at=at(4)))
+    [now] = history.query("open_incidents")
+    assert (now["kind"], now["severity"]) == ("no members", "critical")
+    assert (now["opened_at"], now["last_seen_at"]) == (BEGAN, at(5))
+    assert now["told_at"] == opened["told_at"] is not None
+    store(history, 7, replace(worse, causes=(), well_since=at(7)))
+    [recovering] = history.query("open_incidents")
+    assert recovering["causes"] == ["no members"]
+    over = replace(worse, causes=(), state=IncidentState.RESOLVED, closed_at=at(10))
+    store(history, 10, over, shown=[row(over, 10, "Nothing is.")])
+
+    assert history.query("open_incidents") == []
+    [past] = history.query("incident_history", **ALWAYS)
+    assert (past["kind"], past["summary"]) == ("no members", "It is behind.")
+    assert (past["closed_at"], past["duration_seconds"]) == (at(10), 600)
+
+
+def test_a_digest_tells_of_all_that_it_stands_for(history: PostgresHistory) -> None:
+    """Once it has arrived, each of its incidents has been told, and no other."""
+    digest = AlertMessage(
+        kind=MessageKind.DIGEST, severity=Severity.WARNING, at=BEGAN, title="t", summary="s"
+    )
+    told = replace(posting(), key="digest s0", message=digest)
+    known = course().readers
+    assert known is not None
+    named = [
+        course(group, readers=replace(known, alert_key="digest s0", in_digest=True))
+        for group in ("a", "b")
+    ]
+    store(history, 0, *named, course("left", readers=None), postings=[told])
+    deliver(history)
+    found = {one["group_id"]: one["told_at"] is not None for one in history.query("open_incidents")}
+    assert found == {"a": True, "b": True, "left": False}
+
+
+def test_an_end_that_is_told_alone_has_told(history: PostgresHistory) -> None:
+    """The message that takes the place of an opening nobody saw stands for the incident as well."""
+    store(history, 0, course(), postings=[posting()])
+    over = course(state=IncidentState.RESOLVED, closed_at=at(5))
+    store(history, 5, over, postings=[posting("resolved"), posting("resolved thread")])
+    deliver(history)
+    [past] = history.query("incident_history", **ALWAYS)
+    assert past["told_at"] is not None
+
+
+def test_what_is_not_among_the_open_ones_any_more_is_over(history: PostgresHistory) -> None:
+    """Also after the memory was lost: the new incident of a group takes the place of its old one."""
+    store(history, 0, course("a"), course("b"), course("c"))
+    anew = course("a", key="demo/a/s5", began_at=at(5), opened_at=at(5))
+    store(history, 5, anew, course("c"))
+    assert [(one["group_id"], one["began_at"]) for one in history.query("open_incidents")] == [
+        ("c", BEGAN),
+        ("a", at(5)),
+    ]
+    history.store_watch("eu", "e1", at(9), [], [], [], before=None)
+    assert len(history.query("open_incidents")) == 2
+
+
+def test_no_group_has_two_open_incidents(database_url: str, history: PostgresHistory) -> None:
+    """Whatever their kinds; a pipeline has one of each kind."""
+    insert = (
+        "INSERT INTO incident (cluster, group_id, kind, severity, opened_at, last_seen_at)"
+        " VALUES ('demo', %s, %s, 'warning', now(), now())"
+    )
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for group, kind in (("g", "behind"), (None, "late"), (None, "stuck")):
+            connection.execute(insert, [group, kind])
+        for group, kind in (("g", "no members"), (None, "late")):
+            with pytest.raises(psycopg.errors.UniqueViolation):
+                connection.execute(insert, [group, kind])
+
+
+def test_all_of_it_is_stored_or_nothing(history: PostgresHistory) -> None:
+    """What cannot be stored leaves the watch where it was, so that the next try does all of it."""
+    broken = replace(posting(), channel="\ud800")
+    with pytest.raises((EvenkeelError, ValueError, psycopg.Error)):
+        store(history, 1, course(), postings=[broken])
+    assert history.group_watch(CLUSTER).snapshot_id is None
+    assert history.query("open_incidents") == []
+    assert store(history, 1, course(), postings=[posting()])
+
+
+def test_totals_say_how_often_and_how_long(history: PostgresHistory) -> None:
+    """Per group with its owner, or per owner; the time within the period, and whole incidents beside it."""
+    first = course("a", state=IncidentState.RESOLVED, closed_at=at(10))
+    again = course(
+        "a", Cause.NO_MEMBERS, key="demo/a/s20", began_at=at(20), opened_at=at(20), minutes=20
+    )
+    over = replace(again, state=IncidentState.RESOLVED, closed_at=at(50))
+    other = course("b", state=IncidentState.RESOLVED, closed_at=at(5))
+    store(history, 10, first, other)
+    store(history, 50, over)
+
+    of_a, of_b = history.query("incident_totals", **ALWAYS)
+    [of_owner] = history.query("incident_totals", per="owner", **ALWAYS)
+
+    assert (of_a["group_id"], of_a["owner"], of_a["incidents"]) == ("a", "team orders", 2)
+    assert (of_a["critical_incidents"], of_a["told_incidents"], of_a["open_incidents"]) == (1, 0, 0)
+    assert (of_a["wrong_seconds"], of_a["median_seconds"], of_a["longest_seconds"]) == (
+        2400,
+        1200,
+        1800,
+    )
+    assert (of_b["incidents"], of_b["wrong_seconds"]) == (1, 300)
+    assert (of_owner["group_id"], of_owner["owner"]) == (None, "team orders")
+    assert (of_owner["incidents"], of_owner["wrong_seconds"]) == (3, 2700)
+    assert of_owner["last_began_at"] == at(20)
+
+
+def test_totals_count_the_time_within_the_period(history: PostgresHistory) -> None:
+    """Of what began before it and is still open, no more than the period itself."""
+    store(history, 0, course())
+    [total] = history.query("incident_totals", hours=1)
+    assert total["wrong_seconds"] == pytest.approx(3600)
+    assert total["longest_seconds"] > 3600
+
+
+def test_the_pipeline_stands_beside_the_groups(history: PostgresHistory) -> None:
+    """With the words in which it was first told, since when it is so, and when it was told."""
+    late = IncidentRow(
+        cluster=CLUSTER,
+        kind="snapshot late",
+        severity="critical",
+        began_at=BEGAN,
+        opened_at=at(15),
+        last_seen_at=at(15),
+    )
+    told = replace(posting().message, summary="Nothing came for 15 minutes.")
+    history.open_incident(late, channels=[CHANNEL], message=told)
+    deliver(history)
+    [one] = history.query("open_incidents")
+    assert (one["group_id"], one["causes"]) == (None, ["snapshot late"])
+    assert one["summary"] == "Nothing came for 15 minutes."
+    assert (one["began_at"], one["opened_at"]) == (BEGAN, at(15))
+    assert one["told_at"] is not None
+
+
+def test_what_is_over_is_forgotten_in_time(history: PostgresHistory) -> None:
+    """As all else that is old; what is open stays, however long."""
+    store(history, 0, course("a"), course("b"))
+    store(history, 5, course("a", state=IncidentState.RESOLVED, closed_at=at(5)), course("b"))
+    history.expire(at(6))
+    assert [one["group_id"] for one in history.query("incident_history", **ALWAYS)] == ["b"]
+
+
+def test_a_cluster_that_is_watched_no_more_has_nothing_open(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Also where nothing but its incident is left of it."""
+    store(history, 0, course())
+    assert history.forget_watch(CLUSTER, at(4), [], before="s0")
+    assert history.query("open_incidents") == []
+    [past] = history.query("incident_history", **ALWAYS)
+    assert past["closed_at"] == at(4)
+    store(history, 5, course(key="demo/orders-app/s5", began_at=at(5), opened_at=at(5)))
+    with psycopg.connect(database_url) as connection:
+        connection.execute("DELETE FROM group_watch")
+    assert history.unwatched(["eu"]) == [CLUSTER]
+    assert history.forget_watch(CLUSTER, at(6), [], before=None)
+    assert history.query("open_incidents") == []
+    assert history.unwatched(["eu"]) == []
+
+
+def test_a_cluster_is_forgotten_as_a_whole_or_not_at_all(history: PostgresHistory) -> None:
+    """What cannot be queued leaves everything as it was, so that the next try does all of it."""
+    store(history, 0, course())
+    with pytest.raises((EvenkeelError, ValueError, psycopg.Error)):
+        history.forget_watch(CLUSTER, at(4), [replace(posting(), channel="\ud800")], before="s0")
+    assert len(history.group_watch(CLUSTER).courses) == 1
+    assert len(history.query("open_incidents")) == 1
+
+
+def test_a_delivery_and_a_watch_never_wait_for_each_other_in_a_circle(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """Both take the incidents first: a delivery that waits for one holds no alert that the watch will want."""
+    store(history, 0, course(), postings=[posting()])
+    waits = (
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    with (
+        ThreadPoolExecutor(1) as pool,
+        psycopg.connect(database_url) as watch,
+        psycopg.connect(database_url, autocommit=True) as third,
+    ):
+        watch.execute("SELECT 1 FROM incident FOR UPDATE")
+        delivery = pool.submit(deliver, history)
+        deadline = time.monotonic() + 30
+        while third.execute(waits).fetchone() == (0,) and time.monotonic() < deadline:
+            assert not delivery.done()
+        watch.execute("SELECT 1 FROM alert FOR UPDATE NOWAIT")
+        watch.commit()
+        delivery.result(30)
+    assert history.pending_alerts() == []
+
+
+def test_a_course_that_another_version_wrote_hides_no_other(
+    history: PostgresHistory, database_url: str
+) -> None:
+    """After a rollback: a cause and a kind of fact that are not known, and something that is no course at all."""
+    store(history, 0, course("a"), course("b"), course("c"), course("d"))
+    with psycopg.connect(database_url) as connection:
+        for group, path, value in (
+            ("a", "{causes,0,cause}", '"bewitched"'),
+            ("a", "{cause}", '"bewitched"'),
+            ("b", "{causes,0,facts,0,kind}", '"omen"'),
+            ("c", "{key}", "null"),
+        ):
+            connection.execute(
+                "UPDATE group_course SET course = jsonb_set(course, %s, %s) WHERE group_id = %s",
+                (path, value, group),
+            )
+    first, second, last = history.group_watch(CLUSTER).courses
+    assert (first.group_id, first.key, first.cause) == ("a", course("a").key, Cause.UNREADABLE)
+    assert first.readers == course("a").readers
+    assert (second.cause, second.causes[0].facts) == (Cause.BEHIND, ())
+    assert last == course("d")
+    assert store(history, 5, first, second, last)
+    assert history.group_watch(CLUSTER).courses == (first, second, last)

@@ -1,0 +1,200 @@
+"""What `evenkeel apply` prints, followed to the letter on real brokers: there and back, by members of each library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka import KafkaConsumer
+
+from evenkeel.engine.advice.rollout import PLAN_PLACE
+from evenkeel.engine.followers.kafka_python import PlanAssignor
+from tests.helpers.applied import (
+    COUNT,
+    InThreads,
+    Java,
+    Librdkafka,
+    closing_members,
+    do,
+    evenkeel,
+    kit_of,
+    seen,
+    settled,
+    way_of,
+)
+from tests.helpers.following import subscribe
+from tests.helpers.kafka_session import ClusterInUse
+from tests.helpers.kafka_stage import Stage
+from tests.oracle.follower import FollowerGroupJvm
+from tests.oracle.jvm import NO_COMPILER
+from tests.stage.process import find_java, has_compiler
+
+pytest_plugins = ("tests.helpers.kafka_fixtures",)
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
+
+JAVA_RANGE = "org.apache.kafka.clients.consumer.RangeAssignor"
+DOTTED = re.compile(r"[\w.]+\.(\w+)(\(.*?\))?")
+
+
+class KafkaPython(InThreads):
+    """Consumers of kafka-python, whose list of strategies is code."""
+
+    client = "kafka-python"
+    plan = ""
+
+    def consumer(self, number: int) -> tuple[Callable[[], Any], Callable[[], None]]:
+        """Each class of the list imported, the follower made with the arguments that stand there."""
+        listed = self.settings["partition_assignment_strategy"]
+        made = KafkaConsumer(
+            bootstrap_servers=self.stage.bootstrap.split(","),
+            group_id=self.name,
+            client_id=f"m-{number}",
+            heartbeat_interval_ms=200,
+            # a static member is missed only when its session ends
+            session_timeout_ms=10_000 if self.static else 30_000,
+            group_instance_id=f"i-{number}" if self.static else None,
+            partition_assignment_strategy=[
+                self.made(one) for one in DOTTED.finditer(listed.removeprefix("["))
+            ],
+        )
+        subscribe(made, self.topic)
+        return lambda: made.poll(50), made.close
+
+    def made(self, listed: re.Match[str]) -> Any:
+        """A class, or the follower."""
+        path, _, name = listed[0].partition("(")[0].rpartition(".")
+        found = getattr(import_module(path), name)
+        if found is not PlanAssignor:
+            return found
+        return PlanAssignor(plan=self.plan, group=self.name, eager="eager=True" in listed[0])
+
+
+@pytest.fixture(scope="module")
+def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerGroupJvm]:
+    """A JVM for members."""
+    if not has_compiler(find_java()[0]):
+        pytest.skip(NO_COMPILER)
+    with FollowerGroupJvm(tmp_path_factory.mktemp("members") / "jvm.log") as running:
+        yield running
+
+
+@pytest.fixture
+def stage(kafka_cluster: ClusterInUse) -> Iterator[Stage]:
+    """The topics, removed at the end of a test."""
+    with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}apply-") as stage:
+        yield stage
+
+
+@pytest.fixture
+def java(jvm: FollowerGroupJvm, stage: Stage) -> Callable[[str], Java]:
+    """A settled group of Java's consumers that list range."""
+    settings = {
+        "partition.assignment.strategy": JAVA_RANGE,
+        "heartbeat.interval.ms": "200",
+        "session.timeout.ms": "30000",
+    }
+
+    def make(name: str) -> Java:
+        members = Java(stage, name, settings, jvm)
+        for number in range(COUNT):
+            members.start(number)
+        settled(members, "range")
+        return members
+
+    return make
+
+
+def test_java_from_eager_to_cooperative_and_back(java: Callable[[str], Java]) -> None:
+    """Two rolling restarts each way; nobody is refused."""
+    members = java("java")
+    way = way_of(kit_of(members, "cooperative-sticky"), members)
+    assert [each["restart"] for each in way["rounds"]] == ["rolling", "rolling"]
+    do(members, way["rounds"])
+    do(members, way["back"])
+    members.end()
+
+
+def test_java_from_classic_to_the_protocol_of_the_broker_and_back(
+    java: Callable[[str], Java],
+) -> None:
+    """Member by member, then by another assignor of the broker, and all the way back."""
+    members = java("to-consumer")
+    kit = way_of(kit_of(members, "uniform"), members)
+    do(members, kit["rounds"])
+    assert "session.timeout.ms" not in members.settings
+    other = way_of(kit_of(members, "range-server"), members)
+    do(members, other["rounds"])
+    do(members, other["back"])
+    do(members, kit["back"])
+    assert seen(members)["group_type"] == "classic"
+    members.end()
+
+
+def test_librdkafka_stops_and_starts(stage: Stage) -> None:
+    """It refuses eager and cooperative strategies in one list."""
+    settings = {"partition.assignment.strategy": "range", "session.timeout.ms": "10000"}
+    with closing_members(Librdkafka(stage, "rdkafka", settings)) as members:
+        settled(members, "range")
+        way = way_of(kit_of(members, "cooperative-sticky"), members)
+        assert [each["restart"] for each in (*way["rounds"], *way["back"])] == ["all", "all"]
+        do(members, way["rounds"])
+        do(members, way["back"])
+
+
+def test_librdkafka_to_the_protocol_of_the_broker_and_back(stage: Stage) -> None:
+    """A rolling restart each way."""
+    settings = {"partition.assignment.strategy": "range", "session.timeout.ms": "10000"}
+    with closing_members(Librdkafka(stage, "rd-consumer", settings)) as members:
+        settled(members, "range")
+        way = way_of(kit_of(members, "uniform"), members)
+        do(members, way["rounds"])
+        do(members, way["back"])
+
+
+def test_kafka_python_to_another_strategy_and_to_a_plan(stage: Stage, tmp_path: Path) -> None:
+    """One restart for another eager one; for a plan the follower, the plan, and one member's restart."""
+    ranged = "[kafka.coordinator.assignors.range.RangePartitionAssignor]"
+    members = KafkaPython(stage, "python", {"partition_assignment_strategy": ranged})
+    members.plan = str(tmp_path / "plan.json")
+    with closing_members(members):
+        settled(members, "range")
+        way = way_of(kit_of(members, "roundrobin"), members)
+        do(members, way["rounds"])
+        do(members, way["back"])
+        kit = kit_of(members, "fair")
+        assert "librdkafka" in kit["without_it"]
+        plan = way_of(kit_of(members, "balanced"), members)
+        assert plan["rounds"][-1]["restart"] == "one"
+        assert (
+            PLAN_PLACE
+            in plan["rounds"][0]["settings"]["kafka-python"]["partition_assignment_strategy"]
+        )
+        do(members, plan["rounds"][:-1])
+        place = ("--bootstrap", stage.bootstrap, "--strategy", "balanced", "--out", members.plan)
+        evenkeel("plan", members.name, *place)
+        do(members, plan["rounds"][-1:])
+        do(members, plan["back"])
+
+
+def test_static_members_are_waited_for(stage: Stage, tmp_path: Path) -> None:
+    """Nobody is refused after a stop of all, and a plan is followed once a member was away for its session."""
+    ranged = "[kafka.coordinator.assignors.range.RangePartitionAssignor]"
+    members = KafkaPython(stage, "static", {"partition_assignment_strategy": ranged})
+    members.static, members.plan = True, str(tmp_path / "plan.json")
+    with closing_members(members):
+        settled(members, "range")
+        way = way_of(kit_of(members, "cooperative-sticky"), members)
+        assert "Empty" in way["rounds"][0]["who"]
+        do(members, way["rounds"])
+        do(members, way["back"])
+        to_plan = way_of(kit_of(members, "balanced"), members)["rounds"]
+        do(members, to_plan[:-1])
+        place = ("--bootstrap", stage.bootstrap, "--strategy", "roundrobin", "--out", members.plan)
+        evenkeel("plan", members.name, *place)
+        assert "once its session.timeout.ms is over" in to_plan[-1]["why"]
+        do(members, to_plan[-1:])
+        assert kit_of(members, "roundrobin")["then"]["is_running"] is True

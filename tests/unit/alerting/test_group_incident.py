@@ -1,0 +1,434 @@
+"""The messages about groups: short, complete, nothing twice, and a command that works as it is copied."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.engine.adapters.slack.blocks import body
+from evenkeel.engine.alerting.group_incident import (
+    GroupIncident,
+    eased_line,
+    eased_message,
+    opened_message,
+    resolved_line,
+    resolved_message,
+    worse_line,
+    worse_message,
+)
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.cli import app
+from evenkeel.engine.cli.patterns import matching
+from evenkeel.engine.facts import FactKind, fact, note
+from evenkeel.engine.message import AlertMessage, MessageKind, Severity, severity_of
+from evenkeel.engine.model import Cause, IncidentState
+from tests.helpers.group_incidents import (
+    BEGAN,
+    GOOD,
+    LAG,
+    NOW,
+    incident_of,
+    readers_of,
+    span_of,
+    stated,
+)
+from tests.stage.slack_workspace import check_content
+
+UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+LONGEST = 1_500
+"""Characters of one incident as plain text."""
+
+MANY = (Cause.NO_MEMBERS, Cause.LOSING_RECORDS, Cause.STOPPED, Cause.BEHIND, Cause.TOO_FEW_MEMBERS)
+
+
+def commands(message: AlertMessage) -> list[str]:
+    """What the message has to be copied."""
+    return [line for section in message.sections for line in section.code]
+
+
+def parsed(command: str) -> Any:
+    """A command line as our own parser takes it, down to its last argument; nothing is run."""
+    program, *arguments = shlex.split(command)
+    assert program == "evenkeel"
+    group: Any = typer.main.get_command(app)
+    with group.make_context("evenkeel", list(arguments)) as context:
+        name, verb, rest = group.resolve_command(context, arguments)
+        return verb.make_context(name, rest, parent=context)
+
+
+def all_messages(incident: GroupIncident) -> Iterator[AlertMessage]:
+    """Every message that there can be about an incident."""
+    for make in (
+        opened_message,
+        worse_message,
+        worse_line,
+        eased_message,
+        eased_line,
+        resolved_message,
+        resolved_line,
+    ):
+        yield make(incident)
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_every_cause_has_its_words(cause: Cause) -> None:
+    """What, since when, what changed, what to do with one command, and whose it is: of each cause, on a phone."""
+    message = opened_message(incident_of(cause))
+    text = plain_text(message)
+    assert (message.kind, message.severity) == (MessageKind.INCIDENT_OPENED, severity_of(cause))
+    assert message.title.startswith("orders-app (prod): ")
+    assert len(message.title) <= 80
+    assert "Since: 2026-03-01 02:40:00 UTC (25 min)" in text
+    assert "Changed: orders-1, orders-2, orders-3 left; partitions added to orders, 6 -> 12" in text
+    assert len(commands(message)) == 1
+    assert "Owner: payments" in text
+    assert text.endswith("-- run: https://airflow.example.com/dags/snapshot_offsets/runs/1")
+    assert len(text.split("What to do")[0].splitlines()) <= 10
+    assert len(text) <= LONGEST
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_a_cause_of_which_nothing_is_known_has_its_words(cause: Cause) -> None:
+    """Without facts and amount it is called by its name, and what changed is said to be unknown."""
+    bare = {"causes": (span_of(cause, facts=(), amount=None),), "good_snapshot_id": None}
+    message = opened_message(incident_of(cause, course=bare, changed=None, owner=None, link=None))
+    assert message.title == f"orders-app (prod): {cause}"
+    assert "Changed: Not known: no snapshot is left in which it was well." in plain_text(message)
+    assert parsed(commands(message)[0])
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_how_bad_it_is_is_never_taken_for_what_is_wrong(cause: Cause) -> None:
+    """Where only the lag is known, the cause goes by its name."""
+    bare = {"causes": (span_of(cause, facts=(LAG,), amount=None),)}
+    message = opened_message(incident_of(cause, course=bare))
+    assert message.title == f"orders-app (prod): {cause}"
+    assert "How bad: 1,854,000 offsets to read." in plain_text(message)
+
+
+def test_nothing_that_changed_is_not_unknown() -> None:
+    """No change is said as such."""
+    text = plain_text(opened_message(incident_of(Cause.BEHIND, changed=())))
+    assert "Changed: Nothing that a snapshot shows." in text
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_nothing_is_said_twice(cause: Cause) -> None:
+    """No line comes again, and what a clause says of how bad it is stands there only."""
+    others = [other for other in MANY if other.rank > cause.rank]
+    course = {"readers": readers_of(Cause.BEHIND, 600)}
+    for message in all_messages(incident_of(cause, *others, course=course)):
+        lines = [line.strip() for line in plain_text(message).splitlines() if line.strip()]
+        assert len(lines) == len(set(lines))
+        assert max(len(re.findall(r"1,236 records/s arrive", line)) for line in lines) <= 1
+        assert len(plain_text(message)) <= LONGEST
+
+
+def test_other_causes_are_lines() -> None:
+    """What came with it is said below it, the two worst with their numbers."""
+    text = plain_text(opened_message(incident_of(*MANY)))
+    assert "Also: Losing records: retention removed 1,600,000 offsets it had not read" in text
+    assert "Also: Stopped: none of its 3 members has committed anything for 13 min" in text
+    assert "Also: Behind its objective, too few members." in text
+    assert "How bad: 1,854,000 offsets to read." in text
+
+
+def test_of_a_group_that_is_behind_the_reason_is_acted_upon() -> None:
+    """What is to be done about being behind follows from why it is, where that is known."""
+    few = opened_message(incident_of(Cause.BEHIND, Cause.TOO_FEW_MEMBERS))
+    rebalances = opened_message(incident_of(Cause.BEHIND, Cause.REBALANCING))
+    assert few.title == "orders-app (prod): 25 min behind"
+    assert "What to do: Start 2 more members." in plain_text(few)
+    assert "What to do: Look for members that come and go" in plain_text(rebalances)
+    assert commands(rebalances)[0].startswith("evenkeel diff ")
+
+
+@pytest.mark.parametrize(
+    ("now", "needed", "advised"),
+    [
+        (3, 5, "Start 2 more members."),
+        (3, 9, "Start 1 more member. Its 4 partitions keep no more busy: add partitions,"),
+        (4, 9, "Its 4 partitions keep no more busy: add partitions, or make members faster."),
+    ],
+)
+def test_as_many_members_are_asked_for_as_partitions_keep_busy(
+    now: int, needed: int, advised: str
+) -> None:
+    """More than that would idle."""
+    most = 12 if needed == 5 else 4
+    facts = (stated("too_few_members", before=now, after=needed, bound=most),)
+    course = {"causes": (span_of(Cause.TOO_FEW_MEMBERS, facts=facts),)}
+    text = plain_text(opened_message(incident_of(Cause.TOO_FEW_MEMBERS, course=course)))
+    assert f"What to do: {advised}" in text
+
+
+def test_several_are_counted() -> None:
+    """Of two silent members the title has their number, and so has what to do."""
+    facts = (stated("silent_member", ["a", "b"], before=9, after=760, partitions=4),)
+    course = {"causes": (span_of(Cause.SILENT_MEMBER, facts=facts),)}
+    message = opened_message(incident_of(Cause.SILENT_MEMBER, course=course))
+    assert message.title == "orders-app (prod): 2 members silent for 12 min 40 s"
+    assert message.summary.startswith("a, b have committed nothing for 12 min 40 s, 4 partitions;")
+    assert "Look in the log of 2 members for what" in plain_text(message)
+
+
+def test_what_was_worse_before_is_said() -> None:
+    """A title tells what is there now, not what was."""
+    course = {"causes": (span_of(Cause.BEHIND),), "cause": Cause.NO_MEMBERS}
+    message = worse_message(incident_of(Cause.NO_MEMBERS, course=course))
+    assert message.title == "orders-app (prod): 25 min behind"
+    assert "Earlier: No members." in plain_text(message)
+
+
+def test_what_got_worse_is_said_with_since_when() -> None:
+    """A more severe cause with what it was before, the same cause with how bad it was and is."""
+    rose = incident_of(Cause.NO_MEMBERS, course={"readers": readers_of(Cause.BEHIND, 600)})
+    grew = incident_of(Cause.BEHIND, course={"readers": readers_of(Cause.BEHIND, 600)})
+    assert worse_line(rose).summary == (
+        "It was behind its objective (10 min behind), now no members since 2026-03-01 02:40:00 UTC (25 min)."
+    )
+    assert worse_line(grew).summary == ("Now 25 min behind; 15 min ago 10 min behind.")
+    assert f"Worse: {worse_line(rose).summary}" in plain_text(worse_message(rose))
+
+
+@pytest.mark.parametrize(
+    ("cause", "line"),
+    [
+        (Cause.SILENT_MEMBER, "Where: Host 10.0.0.5."),
+        (
+            Cause.STUCK_PARTITION,
+            "Where: orders-3 stands at offset 120345, its end is 125400, owned by orders-2 at 10.0.0.5.",
+        ),
+        (
+            Cause.NO_MEMBERS,
+            "Last there: orders-1 at 10.0.0.4 (seen 2026-03-01 02:35:00 UTC); "
+            "last commit seen 2026-03-01 02:35:00 UTC.",
+        ),
+        (Cause.VANISHED, "Last there: orders-1 at 10.0.0.4 (seen 2026-03-01 02:35:00 UTC)."),
+    ],
+)
+def test_it_says_where_to_look(cause: Cause, line: str) -> None:
+    """The host, the offset, and who was there last, each on a line of its own and not in what is wrong."""
+    message = opened_message(incident_of(cause))
+    assert line in plain_text(message).splitlines()
+    assert "10.0.0" not in message.summary
+
+
+def test_an_offset_that_is_unknown_is_said_to_be() -> None:
+    """It is never 0."""
+    facts = (stated("stuck_at", ["orders-3"], before=float("nan"), after=None),)
+    course = {"causes": (span_of(Cause.STUCK_PARTITION, facts=facts),)}
+    text = plain_text(opened_message(incident_of(Cause.STUCK_PARTITION, course=course)))
+    assert "orders-3 stands at offset unknown, its end is unknown, owned by nobody." in text
+
+
+def test_who_read_of_it_in_a_digest_is_told_what_got_worse() -> None:
+    """Its own message begins with that; one that nobody has been told of has nothing to compare with."""
+    known = readers_of(Cause.BEHIND, 600, in_digest=True)
+    promoted = opened_message(incident_of(Cause.NO_MEMBERS, course={"readers": known}))
+    assert promoted.sections[0].heading == "Worse"
+    assert promoted.sections[0].lines[0].startswith("It was behind its objective (10 min behind),")
+    assert "Worse" not in plain_text(opened_message(incident_of(Cause.NO_MEMBERS)))
+
+
+def test_one_record_a_second_arrives() -> None:
+    """The verb follows the number."""
+    slow = (stated("no_members", after=1.0, partitions=1), LAG)
+    course = {"causes": (span_of(Cause.NO_MEMBERS, facts=slow),)}
+    message = opened_message(incident_of(Cause.NO_MEMBERS, course=course))
+    assert message.summary == "Nobody consumes its 1 partition; 1 record/s arrives."
+
+
+def test_what_could_not_be_read_says_what_kafka_answered() -> None:
+    """The error is quoted; where only partitions are unread they are counted and named."""
+    quoted = opened_message(incident_of(Cause.UNREADABLE))
+    names = ["orders-1", "orders-2"]
+    facts = (stated("partitions_unreadable", names, partitions=2),)
+    course = {"causes": (span_of(Cause.UNREADABLE, facts=facts),)}
+    some = opened_message(incident_of(Cause.UNREADABLE, course=course))
+    assert quoted.title == "orders-app (prod): unreadable: not authorized to access it"
+    assert quoted.summary == 'It could not be read: "not authorized to access it".'
+    assert some.title == "orders-app (prod): 2 partitions unreadable"
+    assert some.summary == (
+        "The end or the commit of 2 partitions could not be read (orders-1, orders-2)."
+    )
+
+
+def test_only_a_more_severe_cause_calls_again() -> None:
+    """Who was called for it once is called again when a warning becomes critical, not when a number grows."""
+    rose = incident_of(Cause.NO_MEMBERS, course={"readers": readers_of(Cause.BEHIND, 600)})
+    grew = incident_of(Cause.BEHIND, course={"readers": readers_of(Cause.BEHIND, 600)})
+    assert worse_line(rose).mention == "S012ABCDEF"
+    assert worse_line(grew).mention is None
+    assert opened_message(grew).mention == "S012ABCDEF"
+
+
+def test_the_end_says_what_it_was_and_how_long() -> None:
+    """It is over since it was well, which is before that was believed; nobody is called for it."""
+    over = {
+        "state": IncidentState.RESOLVED,
+        "causes": (),
+        "readers": readers_of(Cause.NO_MEMBERS, 1236),
+        "well_since": NOW - timedelta(minutes=5),
+        "closed_at": NOW,
+    }
+    incident = incident_of(Cause.NO_MEMBERS, course=over)
+    message, line = resolved_message(incident), resolved_line(incident)
+    assert {message.severity, line.severity} == {Severity.RESOLVED}
+    assert {message.mention, line.mention} == {None}
+    assert message.title == "orders-app (prod): well again after 20 min"
+    assert message.summary == "It was: no members, 20 min 36 s behind when last told."
+    assert line.summary == (
+        "In trouble for 20 min, from 2026-03-01 02:40:00 UTC to 2026-03-01 03:00:00 UTC; at worst no members."
+    )
+
+
+def test_the_end_of_what_came_and_went_says_why_it_is_told_only_now() -> None:
+    """How often, since when, and for how long it has stayed well; its opening says that it comes again."""
+    comes = {"returns": 4, "comes_since": BEGAN - timedelta(hours=1)}
+    over = {
+        **comes,
+        "state": IncidentState.RESOLVED,
+        "well_since": NOW - timedelta(minutes=45),
+        "readers": readers_of(Cause.BEHIND, 600),
+    }
+    ended = incident_of(Cause.BEHIND, course=over)
+    told = "It came back 4 times since 2026-03-01 01:40:00 UTC; told now because it has stayed well for 45 min."
+    assert f"Again: {told}" in plain_text(resolved_message(ended))
+    assert resolved_line(ended).summary.endswith(told)
+    opened = plain_text(opened_message(incident_of(Cause.BEHIND, course=comes)))
+    assert (
+        "Again: It came back 4 times since 2026-03-01 01:40:00 UTC; its end is told once it stays away for longer."
+    ) in opened
+    assert "Again" not in plain_text(opened_message(incident_of(Cause.BEHIND)))
+
+
+def test_a_group_that_nobody_waits_for_any_more_is_not_called_well() -> None:
+    """One that was never seen well again has an end, and that says so."""
+    over = {"state": IncidentState.RESOLVED, "well_since": None, "closed_at": NOW}
+    incident = incident_of(Cause.VANISHED, course=over)
+
+    for message in (resolved_message(incident), resolved_line(incident)):
+        assert "not waited for any more" in message.title
+        assert "well again" not in f"{message.title} {message.summary}"
+
+
+def test_a_group_that_settles_close_to_its_objective_is_not_called_well() -> None:
+    """It says where it is, and for how long, so that nobody wonders why it is told now."""
+    settled = {
+        "state": IncidentState.RESOLVED,
+        "unseen_since": NOW - timedelta(hours=2),
+        "closed_at": NOW - timedelta(hours=2),
+    }
+    incident = incident_of(Cause.BEHIND, course=settled)
+
+    for message in (resolved_message(incident), resolved_line(incident)):
+        assert "back within its objective" in message.title
+        assert "It has been within its objective for 2 h, though close to it." in plain_text(
+            message
+        )
+
+
+def test_programs_get_its_subject() -> None:
+    """Each message says for receivers that page which incident it is about."""
+    for message in all_messages(incident_of(Cause.STOPPED)):
+        subject = message.subject
+        assert subject is not None
+        assert (subject.key, subject.cluster, subject.group_id, subject.cause) == (
+            "prod/orders-app/prod-20260301T024000Z-abc124",
+            "prod",
+            "orders-app",
+            "stopped",
+        )
+        assert (subject.owner, subject.began_at) == ("payments", BEGAN)
+        assert AlertMessage.from_json(message.to_json()) == message
+
+
+def test_a_silence_is_said() -> None:
+    """Why it comes only now, or who knows of it."""
+    text = plain_text(opened_message(incident_of(Cause.BEHIND, quiet="acknowledged by ann")))
+    assert "-- Acknowledged by ann." in text
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_the_command_is_one_of_ours(cause: Cause) -> None:
+    """It parses down to the last argument, and names cluster and group."""
+    context = parsed(commands(opened_message(incident_of(cause)))[0])
+    named = {str(value) for value in context.params.values()}
+    assert "prod" in named
+    assert "orders-app" in named or cause is Cause.UNREADABLE
+
+
+def test_a_group_that_keeps_rebalancing_is_compared_with_when_it_was_well() -> None:
+    """Who came and went since then is what helps there."""
+    context = parsed(commands(opened_message(incident_of(Cause.REBALANCING)))[0])
+    assert (context.info_name, context.params["since"]) == ("diff", GOOD)
+
+
+NAMES = st.one_of(
+    st.text(min_size=1, max_size=300),
+    st.sampled_from(
+        ["<!channel>", "<@U0123ABC>", "$(rm -rf /)", "a'b\"c", "--help", "-", "a`b`", "x\ny", "*[a]?", "~", "a  b"]
+    ),
+)  # fmt: skip
+
+
+@given(group=NAMES, cause=st.sampled_from(Cause), member=NAMES, topic=NAMES, owner=NAMES)
+def test_odd_names_do_no_harm(
+    group: str, cause: Cause, member: str, topic: str, owner: str
+) -> None:
+    """Whatever things are called: it fits, mentions nobody, and its command means the group."""
+    changed = (note("members_left", [member] * 25), note("topic_gone", [topic]))
+    facts = (fact(FactKind.DIAGNOSIS, "stuck_partition", [topic] * 5, after=5, partitions=5),)
+    course = {
+        "causes": (span_of(cause), span_of(Cause.STUCK_PARTITION, facts=facts)),
+        "readers": readers_of(Cause.BEHIND, 600),
+    }
+    incident = incident_of(cause, group=group, course=course, changed=changed, owner=owner)
+    for message in all_messages(incident):
+        text = plain_text(message)
+        assert len(text) <= LONGEST
+        assert text.replace("\n", "").isprintable()
+        posted = body(message, "k")
+        check_content(posted)
+        marked = "".join(
+            part["text"]
+            for block in posted["blocks"][1:]
+            for part in block.get("elements") or [block["text"]]
+        )
+        calls = re.findall("<[^>]*>", marked)
+        assert set(calls) <= {f"<{incident.link}|run>", "<!subteam^S012ABCDEF>"}
+    command = commands(opened_message(incident))[0]
+    assert f"{command}" in body(opened_message(incident), "k")["blocks"][1]["text"]["text"].replace(
+        "&lt;", "<"
+    ).replace("&gt;", ">").replace("&amp;", "&")
+    meant = parsed(command).params.get("group")
+    assert meant is None or matching(str(meant), [group, "another"]) == [group]
+
+
+def test_no_uuid_is_shown() -> None:
+    """Members go by names that people know, also where the client id has a UUID of its process."""
+    from evenkeel.engine.text import member_names
+
+    uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    names = member_names(
+        [f"app-{uuid}-StreamThread-1", f"app-{uuid}-StreamThread-2", uuid, ""],
+        ["/10.0.0.7", "/10.0.0.7", "/10.0.0.8", "/10.0.0.9"],
+        [f"{n}-{uuid}" for n in range(4)],
+    )
+    assert names == [
+        "app-StreamThread-1",
+        "app-StreamThread-2",
+        "member at 10.0.0.8",
+        "member at 10.0.0.9",
+    ]
+    assert not UUID.search(" ".join(names))

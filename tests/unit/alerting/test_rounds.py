@@ -1,0 +1,602 @@
+"""What is told of the incidents of groups, from snapshot to snapshot."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.engine.alerting import rounds
+from evenkeel.engine.alerting.events import EventKind
+from evenkeel.engine.alerting.group_incident import opened_message
+from evenkeel.engine.alerting.rounds import Round, round_of
+from evenkeel.engine.alerting.text import plain_text
+from evenkeel.engine.config import Rule, Settings, Webhook
+from evenkeel.engine.facts import FactKind, fact
+from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
+from evenkeel.engine.incidents.quiet import Quiet
+from evenkeel.engine.message import MessageKind, Severity
+from evenkeel.engine.model import Cause, Diagnosis, IncidentState
+from evenkeel.engine.ports import GroupWatch, Posting
+from evenkeel.engine.records import SilenceKind
+
+FIRST = datetime(2026, 3, 1, 8, tzinfo=UTC)
+EVERY = timedelta(minutes=5)
+NOBODY, SILENT, BEHIND = Cause.NO_MEMBERS, Cause.SILENT_MEMBER, Cause.BEHIND
+
+
+Wrong = Cause | Condition | tuple[Condition, ...] | None
+
+
+def condition(cause: Cause, amount: float | None = None) -> Condition:
+    """Something wrong, so bad."""
+    return Condition(cause=cause, amount=amount)
+
+
+def quiet(kind: SilenceKind = SilenceKind.SILENCE) -> Quiet:
+    """Somebody wants less to be said."""
+    return Quiet(kind=kind, reason="rolling back", until=None, who="Ada")
+
+
+@dataclass
+class Watcher:
+    """Looks at a cluster again and again, as the pipeline does."""
+
+    settings: Settings = field(default_factory=Settings)
+    groups: tuple[str, ...] = tuple(f"g{n:03}" for n in range(100))
+    quiets: dict[str, Quiet] = field(default_factory=dict)
+    watch: GroupWatch = field(default_factory=lambda: GroupWatch(cluster="c"))
+    number: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def watched(self) -> list[str]:
+        """The groups with which something is wrong, or may be."""
+        return [
+            course.group_id
+            for course in self.watch.courses
+            if course.state is not IncidentState.RESOLVED and course.causes
+        ]
+
+    def look(self, odd: Mapping[str, Wrong]) -> Round:
+        """The next look: what is wrong with which group; None: it could not be judged."""
+        at = FIRST + self.number * EVERY
+        earlier = self.watch.snapshot_id
+        judgement = Judgement(
+            cluster="c",
+            snapshot_id=f"s{self.number}",
+            at=at,
+            earlier=earlier,
+            listed=self.groups,
+            odd={group: _judged(group, wrong) for group, wrong in odd.items()},
+        )
+        done = round_of(
+            self.watch,
+            judgement,
+            self.settings,
+            quiet=lambda group, _: self.quiets.get(group),
+            changed=lambda course: self.asked.append(course.group_id),
+            link="http://run",
+        )
+        self.watch = GroupWatch(
+            cluster="c",
+            snapshot_id=judgement.snapshot_id,
+            at=at,
+            first_at=self.watch.first_at or at,
+            courses=done.courses,
+        )
+        self.number += 1
+        return done
+
+    def looks(self, *each: Mapping[str, Wrong]) -> list[Posting]:
+        """What several looks post."""
+        return [posting for odd in each for posting in self.look(odd).postings]
+
+
+def _judged(group: str, wrong: Wrong) -> Judged:
+    if wrong is None:
+        return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, known=False)
+    if isinstance(wrong, tuple):
+        return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=wrong)
+    one = wrong if isinstance(wrong, Condition) else condition(wrong)
+    return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=(one,))
+
+
+def settled(**other: object) -> Watcher:
+    """Somebody who has looked twice and found nothing."""
+    watcher = Watcher(**other)
+    assert watcher.looks({}, {}) == []
+    return watcher
+
+
+def keys(postings: list[Posting]) -> list[str]:
+    """Their keys."""
+    return [posting.key for posting in postings]
+
+
+def test_who_is_named_by_the_rule_is_called():
+    """At the opening and when it becomes critical; nobody is called for its end, nor for what was so before."""
+    rules = (Rule(groups="g001", owner="payments", mention="S012ABCDEF"),)
+    watcher = settled(settings=Settings(rules=rules))
+    worse = {"g001": SILENT}
+
+    postings = watcher.looks(worse, worse, worse, {"g001": NOBODY}, {"g001": NOBODY}, {}, {}, {})
+    two = {"g001": NOBODY, "g002": SILENT}
+    first = Watcher(settings=Settings(rules=rules)).looks(two, two, two)
+
+    assert [(posting.key.split()[2:], posting.message.mention) for posting in postings] == [
+        (["opened"], "S012ABCDEF"),
+        (["worse", "1"], "S012ABCDEF"),
+        (["worse", "1", "thread"], "S012ABCDEF"),
+        (["resolved"], None),
+        (["resolved", "thread"], None),
+    ]
+    assert [posting.message.mention for posting in first] == [None]
+
+
+def test_an_incident_is_opened_changed_and_resolved_in_one_place():
+    """One message, changed as it gets worse and when it is over, with a line in its thread each time."""
+    watcher = settled()
+    worse = {"g001": SILENT}
+
+    postings = watcher.looks(worse, worse, worse, {"g001": NOBODY}, {"g001": NOBODY}, {}, {}, {})
+
+    incident = "incident c/g001/s2"
+    assert [(one.key, one.answers, one.replaces, one.broadcast) for one in postings] == [
+        (f"{incident} opened", None, None, False),
+        (f"{incident} worse 1", None, f"{incident} opened", False),
+        (f"{incident} worse 1 thread", f"{incident} opened", None, True),
+        (f"{incident} resolved", None, f"{incident} opened", False),
+        (f"{incident} resolved thread", f"{incident} opened", None, True),
+    ]
+    assert {one.channel for one in postings} == {"#kafka"}
+    assert [one.message.kind for one in postings] == [
+        MessageKind.INCIDENT_OPENED,
+        *(MessageKind.INCIDENT_WORSE,) * 2,
+        *(MessageKind.INCIDENT_CLOSED,) * 2,
+    ]
+    assert watcher.watched == []
+
+
+def test_what_changed_is_asked_of_groups_only_that_are_told():
+    """It costs reading a snapshot; what is suspected only, and what is over, needs none."""
+    watcher = settled()
+
+    watcher.looks({"g001": NOBODY, "g002": SILENT}, {"g001": NOBODY}, {}, {})
+
+    assert watcher.asked == ["g001"]
+
+
+def test_worse_is_twice_as_bad_and_not_all_the_time():
+    """The line in the thread does not go to the channel as long as the severity is the same."""
+    watcher = settled()
+    amounts = range(300, 2000, 100)
+
+    postings = watcher.looks(*({"g": condition(SILENT, amount)} for amount in amounts))
+
+    assert [key.split()[2:] for key in keys(postings)] == [
+        ["opened"],
+        ["worse", "1"],
+        ["worse", "1", "thread"],
+    ]
+    assert not any(one.broadcast for one in postings)
+    course = watcher.watch.courses[0]
+    assert course.readers.amount == 1600
+    assert course.readers.updates == 1
+
+
+def test_day_one_is_a_digest():
+    """What is wrong on the first looks was so already; one message says it once it would open."""
+    watcher = Watcher()
+    wrong = {"g001": NOBODY, "g002": NOBODY}
+
+    rounds = [watcher.look(wrong) for _ in range(3)]
+
+    assert keys([p for one in rounds for p in one.postings]) == ["digest s1 #kafka first"]
+    event = rounds[1].events[0]
+    assert (event.kind, event.groups) == (EventKind.DIGEST, ("g001", "g002"))
+
+
+BACKLOG = Condition(
+    cause=BEHIND,
+    amount=2400,
+    facts=(fact(FactKind.DIAGNOSIS, "catching_up", before=2400, after=1500, partitions=5),),
+)
+
+
+def test_that_the_worst_has_ended_is_said_once_and_quietly():
+    """Members are back, records still wait: the message is changed, its thread has a line, no pager hears of it."""
+    pager = Webhook(format="pagerduty", severity="warning")
+    rules = (Rule(mention="S012ABCDEF"),)
+    watcher = settled(settings=Settings(webhooks={"oncall": pager}, rules=rules))
+    watcher.looks({"g": NOBODY}, {"g": NOBODY})
+
+    (change, line), *later = [watcher.look({"g": BACKLOG}).postings for _ in range(6)][1:]
+
+    incident = "incident c/g/s2"
+    assert later == [()] * 4
+    assert (change.key, change.replaces) == (f"{incident} eased 1", f"{incident} opened")
+    assert (line.key, line.answers) == (f"{incident} eased 1 thread", f"{incident} opened")
+    assert (line.broadcast, line.message.mention, change.message.mention) == (False, None, None)
+    for message in (change.message, line.message):
+        assert message.kind is MessageKind.INCIDENT_EASED
+        assert message.severity is Severity.WARNING
+        assert message.title == "g (c): members are back, still 40 min behind"
+        assert message.summary == "40 min behind in 5 partitions, caught up in about 25 min."
+    assert "Earlier" in [section.heading for section in change.message.sections]
+
+
+def test_what_comes_back_after_its_end_was_told_is_told_again_and_no_more():
+    """Its readers take it for ended, so they hear that it is there; that it ends once more is not said."""
+    watcher = settled()
+    nobody, backlog = {"g": NOBODY}, {"g": BACKLOG}
+    watcher.looks(nobody, nobody)
+
+    told = keys(watcher.looks(*(backlog,) * 3, *(nobody,) * 3, *(backlog,) * 5, *(nobody,) * 5))
+
+    assert [key.split(" ", 2)[2] for key in told] == [
+        *("eased 1", "eased 1 thread"),
+        *("worse 2", "worse 2 thread"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        [NOBODY, BACKLOG] * 10,
+        [BACKLOG, NOBODY] * 10,
+        [BACKLOG, *[None] * 10],
+        [Cause.REBALANCING] * 10,
+    ],
+    ids=["flaps", "flaps the other way", "cannot be judged in between", "is hidden by a rebalance"],
+)
+def test_that_the_worst_has_ended_must_be_sure(looks: list[Wrong]):
+    """A snapshot without it is not its end."""
+    watcher = settled()
+    watcher.looks({"g": NOBODY}, {"g": NOBODY})
+    told = keys(watcher.looks(*({"g": look} for look in looks)))
+    assert [key for key in told if "eased" in key] == []
+
+
+def test_what_was_lost_and_then_skipped_is_one_loss():
+    """The commit jumps to where retention has come to: that is no second trouble, and no end of the first."""
+    watcher = settled()
+    watcher.looks({"g": Cause.LOSING_RECORDS}, {"g": Cause.LOSING_RECORDS})
+    assert watcher.looks(*({"g": Cause.SKIPPED_RECORDS},) * 6) == []
+
+
+def test_snapshots_seconds_apart_do_not_end_a_cause(monkeypatch: pytest.MonkeyPatch):
+    """It must be gone for as long as a group must be well."""
+    monkeypatch.setattr(sys.modules[__name__], "EVERY", timedelta(seconds=20))
+    watcher = settled()
+    watcher.looks({"g": NOBODY}, {"g": NOBODY})
+
+    rounds = [watcher.look({"g": BACKLOG}) for _ in range(20)]
+
+    assert [number for number, done in enumerate(rounds) if done.postings] == [14]
+
+
+def test_in_a_silence_nobody_hears_that_the_worst_has_ended():
+    """Neither in one nor of what somebody has taken up."""
+    for kind in (SilenceKind.SILENCE, SilenceKind.ACK):
+        watcher = settled()
+        watcher.looks({"g": NOBODY}, {"g": NOBODY})
+        watcher.quiets["g"] = quiet(kind)
+        assert watcher.looks(*({"g": BACKLOG},) * 5) == []
+
+
+def test_what_follows_the_worst_is_told_when_it_gets_worse():
+    """Twice as far behind, and stopped: the readers know it as behind since the members are back."""
+    watcher = settled()
+    watcher.looks({"g": NOBODY}, {"g": NOBODY})
+    watcher.looks(*({"g": BACKLOG},) * 3)
+
+    later = [watcher.look({"g": replace(BACKLOG, amount=5000)}).postings for _ in range(12)]
+    stopped = watcher.looks(*({"g": Condition(cause=Cause.STOPPED, amount=6000)},) * 4)
+
+    assert sum(map(len, later)) == 2
+    assert stopped[1].broadcast
+    assert stopped[1].message.summary.startswith(
+        "It was behind its objective (1 h 23 min behind), now"
+    )
+
+
+def test_what_a_digest_told_gets_its_own_message_when_it_is_worse_and_a_line_when_it_is_over():
+    """A digest stands for many groups: it is changed once one of them is well again."""
+    watcher = Watcher()
+    watcher.looks({"g001": SILENT, "g002": NOBODY}, {"g001": SILENT, "g002": NOBODY})
+
+    postings = watcher.looks({"g001": NOBODY}, {"g001": NOBODY}, {}, {})
+
+    assert [(one.key, one.answers, one.broadcast) for one in postings] == [
+        ("incident c/g001/s0 opened", None, False),
+        ("incident c/g002/s0 resolved thread", "digest s1 #kafka first", False),
+        ("digest s1 #kafka first after s3", None, False),
+        ("incident c/g001/s0 resolved", None, False),
+        ("incident c/g001/s0 resolved thread", "incident c/g001/s0 opened", True),
+    ]
+    assert postings[2].message.title == "c: 1 of 2 groups well again"
+
+
+def test_a_digest_is_changed_as_its_groups_are_well_again():
+    """Once per snapshot that has more of them well, until it says that all are; nothing is told of one that stays."""
+    watcher = settled(settings=Settings(flood=2))
+    three = dict.fromkeys(["g001", "g002", "g003"], NOBODY)
+    watcher.looks(three, three)
+
+    changes = [
+        [one for one in watcher.look(odd).postings if one.replaces]
+        for odd in ({"g002": NOBODY, "g003": NOBODY}, *({"g003": NOBODY},) * 4, {}, {}, {})
+    ]
+
+    assert [[one.key for one in each] for each in changes] == [
+        [],
+        ["digest s3 #kafka opened after s5"],
+        ["digest s3 #kafka opened after s6"],
+        [],
+        [],
+        [],
+        ["digest s3 #kafka opened after s10"],
+        [],
+    ]
+    messages = [one.message for each in changes for one in each]
+    assert {one.replaces for each in changes for one in each} == {"digest s3 #kafka opened"}
+    assert [(one.title, one.severity) for one in messages] == [
+        ("c: 1 of 3 groups well again", Severity.CRITICAL),
+        ("c: 2 of 3 groups well again", Severity.CRITICAL),
+        ("c: all 3 groups well again", Severity.RESOLVED),
+    ]
+    assert messages[2].sections[-1].lines == ("g001, g002, g003",)
+    assert "the last got well at 2026-03-01 08:45:00 UTC" in messages[2].summary
+
+
+def test_a_flood_is_a_digest_and_so_is_its_end():
+    """More than five at once are one message in their channel; the few of another channel stay single ones."""
+    rule = Rule(groups="g00*", channel="#few")
+    watcher = settled(settings=Settings(rules=(rule,)))
+    wrong = dict.fromkeys([f"g{n:03}" for n in range(5, 20)], NOBODY)
+
+    opened = watcher.looks(wrong, wrong)
+    over = watcher.looks({}, {})
+
+    assert sorted(keys(opened)) == [
+        "digest s3 #kafka opened",
+        *(f"incident c/g{n:03}/s2 opened" for n in range(5, 10)),
+    ]
+    assert "digest s5 #kafka resolved" in keys(over)
+    assert sum("resolved thread" in key for key in keys(over)) == 5
+    assert watcher.watched == []
+
+
+def test_who_is_not_named_in_a_digest_has_not_been_told():
+    """A digest names as many as fit; the others come with the next snapshot, and so do those that are over."""
+    watcher = settled(groups=tuple(f"g{number:03}-{'long' * 19}" for number in range(250)))
+    wrong = dict.fromkeys(watcher.groups, NOBODY)
+    watcher.look(wrong)
+
+    opened = [watcher.look(wrong) for _ in range(4)]
+    over = [watcher.look({}) for _ in range(6)]
+
+    for each in (opened, over):
+        groups = [group for one in each for event in one.events for group in event.groups]
+        assert sorted(groups) == sorted(watcher.groups)
+        assert len([one for one in each if one.events]) == 3
+        assert {event.kind for one in each for event in one.events} == {EventKind.DIGEST}
+    assert watcher.watched == []
+
+
+def test_of_a_silenced_group_nothing_is_told_until_that_ends():
+    """What is over by then is never told."""
+    watcher = settled(quiets={"g001": quiet(), "g002": quiet()})
+    both = {"g001": NOBODY, "g002": NOBODY}
+
+    assert watcher.looks(both, both, {"g001": NOBODY}, {"g001": NOBODY}) == []
+    watcher.quiets.clear()
+    assert keys(watcher.looks({"g001": NOBODY})) == ["incident c/g001/s2 opened"]
+
+
+def test_the_end_of_what_was_told_is_told_in_a_silence_too():
+    """Without disturbing the channel: the message is set right, and its thread."""
+    watcher = settled()
+    watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
+    watcher.quiets["g001"] = quiet()
+
+    postings = watcher.looks({}, {})
+
+    assert [one.key.split()[2:] for one in postings] == [["resolved"], ["resolved", "thread"]]
+    assert not any(one.broadcast for one in postings)
+
+
+def test_an_acknowledged_incident_is_told_again_only_when_it_is_more_severe():
+    """Somebody works on it; twice as bad is no news to them, no members are."""
+    watcher = settled()
+    watcher.looks({"g": condition(SILENT, 10)}, {"g": condition(SILENT, 10)})
+    watcher.quiets["g"] = quiet(SilenceKind.ACK)
+
+    assert watcher.looks(*({"g": condition(SILENT, 100)},) * 10) == []
+    worse = watcher.looks({"g": NOBODY}, {"g": NOBODY})
+
+    assert [one.broadcast for one in worse] == [False, True]
+
+
+def test_pagers_get_each_incident_by_itself():
+    """Opened, worse and over, also of a flood; those that take only what is critical hear of nothing else."""
+    pager = Webhook(format="pagerduty", groups=("g0*",))
+    watcher = settled(settings=Settings(webhooks={"oncall": pager}))
+    wrong = dict.fromkeys([f"g{n:03}" for n in range(10)], NOBODY)
+
+    critical = watcher.looks(wrong, wrong, {}, {})
+    warning = watcher.looks({"g050": SILENT}, {"g050": SILENT}, {"g050": SILENT})
+
+    paged = [one for one in critical if one.channel == "webhook:oncall"]
+    assert len(paged) == 20
+    assert {one.message.severity for one in paged} == {Severity.CRITICAL, Severity.RESOLVED}
+    assert [one.channel for one in warning] == ["#kafka"]
+
+
+def test_what_a_pager_is_told_later_takes_the_place_of_the_opening():
+    """It never overtakes it, and what waits gives way to what is newer."""
+    pager = Webhook(format="pagerduty", severity="warning")
+    watcher = settled(settings=Settings(webhooks={"oncall": pager}))
+
+    postings = watcher.looks(*({"g001": SILENT},) * 3, *({"g001": NOBODY},) * 2, {}, {}, {})
+
+    opened = "incident c/g001/s2 opened webhook:oncall"
+    assert [(one.key, one.replaces) for one in postings if one.channel == "webhook:oncall"] == [
+        (opened, None),
+        ("incident c/g001/s2 worse 1 webhook:oncall", opened),
+        ("incident c/g001/s2 resolved webhook:oncall", opened),
+    ]
+
+
+def test_a_pager_that_knows_a_flood_hears_what_becomes_worse_of_it():
+    """What people read in a digest first is a message of its own then, to a pager it is the same incident."""
+    pager = Webhook(format="pagerduty", severity="warning")
+    watcher = settled(settings=Settings(flood=1, webhooks={"oncall": pager}))
+    wrong = dict.fromkeys(["g001", "g002"], SILENT)
+
+    postings = watcher.looks(wrong, wrong, wrong, *(wrong | {"g001": NOBODY},) * 2)
+
+    assert [one.key for one in postings if one.channel == "webhook:oncall"] == [
+        "incident c/g001/s2 opened webhook:oncall",
+        "incident c/g002/s2 opened webhook:oncall",
+        "incident c/g001/s2 told apart webhook:oncall",
+    ]
+
+
+def test_a_pager_hears_in_a_second_flood_what_became_worse():
+    """The same incidents in two digests are two pages each, the second more severe."""
+    pager = Webhook(format="pagerduty", severity="warning")
+    watcher = settled(settings=Settings(flood=1, webhooks={"oncall": pager}))
+    silent = dict.fromkeys(["g001", "g002"], SILENT)
+    stopped = dict.fromkeys(silent, NOBODY)
+
+    postings = watcher.looks(silent, silent, silent, stopped, stopped)
+    pages = [one for one in postings if one.channel == "webhook:oncall"]
+
+    assert [one.message.severity.value for one in pages] == [*["warning"] * 2, *["critical"] * 2]
+    assert len({one.key for one in pages}) == 4
+
+
+def test_records_lost_beside_something_worse_are_told():
+    """Offsets set to the end while nobody is there are news in the thread, and named at the end."""
+    watcher = settled()
+    nobody, skipped = Condition(cause=NOBODY), Condition(cause=Cause.SKIPPED_RECORDS, amount=1.6e6)
+    watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
+
+    (change, line) = watcher.look({"g001": (nobody, skipped)}).postings
+    again = watcher.looks({"g001": (nobody, skipped)})
+    ends = watcher.looks({}, {}, {}, {})
+
+    assert "kipped records" in line.message.summary
+    assert not line.broadcast
+    assert change.replaces == "incident c/g001/s2 opened"
+    assert again == []
+    assert "no members and skipped records" in ends[-1].message.summary
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_what_cannot_be_worded_is_told_all_the_same(count: int) -> None:
+    """A fact without the number that its clause needs: the message says what is wrong and since when."""
+    watcher = settled()
+    wrong: dict[str, Wrong] = dict.fromkeys(watcher.groups[:count], NOBODY)
+    unsaid = fact(FactKind.DIAGNOSIS, "silent_member", ["a", "b"])
+    wrong["g000"] = Condition(cause=SILENT, facts=(unsaid,))
+
+    done = [watcher.look(wrong) for _ in range(2)][-1]
+
+    assert {group for event in done.events for group in event.groups} == {*wrong}
+    assert "silent member" in plain_text(done.events[-1].message)
+
+
+def test_a_message_that_cannot_be_made_costs_other_groups_nothing(monkeypatch):
+    """Of that group nothing is said, and it is tried again with the next snapshot."""
+    broken = ["g001"]
+
+    def opened(incident):
+        if incident.course.group_id in broken:
+            raise ValueError("a fact without its value")
+        return opened_message(incident)
+
+    monkeypatch.setattr(rounds, "opened_message", opened)
+    watcher = settled()
+    wrong = dict.fromkeys(["g001", "g002"], NOBODY)
+
+    first = keys(watcher.looks(wrong, wrong))
+    broken.clear()
+
+    assert first == ["incident c/g002/s2 opened"]
+    assert keys(watcher.looks(wrong)) == ["incident c/g001/s2 opened"]
+
+
+def test_a_batch_job_pages_twice_and_not_every_hour() -> None:
+    """Gone for 45 of every 60 minutes, for a day: told, told again once, and worse ever more rarely."""
+    watcher = settled()
+    kinds = []
+    for number in range(24 * 12):
+        minutes = number % 12 * 5
+        odd = {"g001": condition(NOBODY, minutes * 60.0)} if minutes < 45 else {}
+        kinds += [event.kind for event in watcher.look(odd).events]
+
+    assert Counter(kinds) == {EventKind.OPENED: 2, EventKind.RESOLVED: 1, EventKind.WORSE: 3}
+    assert watcher.watch.courses[0].state is IncidentState.OPEN
+
+
+def test_of_a_group_that_could_not_be_judged_nothing_is_said():
+    """Neither that it is over, nor that it is worse."""
+    watcher = settled()
+    watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
+
+    assert watcher.looks(*({"g001": None},) * 5) == []
+    assert watcher.watch.courses[0].state is IncidentState.OPEN
+
+
+ODD = st.dictionaries(
+    st.sampled_from([f"g{n:03}" for n in range(9)]),
+    st.one_of(
+        st.none(),
+        st.builds(condition, st.sampled_from([*Cause]), st.floats(1, 1e6)),
+    ),
+    max_size=9,
+)
+
+
+@given(st.lists(ODD, max_size=25), st.integers(1, 9), st.lists(st.integers(0, 24), max_size=4))
+def test_nothing_is_said_twice_or_left_open(looks, flood, quieted):
+    """Whatever comes: keys are unique, each group has one incident, what was told and is over is told to be over."""
+    watcher = Watcher(settings=Settings(flood=flood))
+    postings, current = [], set()
+    # what came again is over only once it has been well for half as long again as between the two
+    for number, odd in enumerate([*looks, *({},) * 40]):
+        watcher.quiets = {"g001": quiet()} if number in quieted else {}
+        done = watcher.look(odd)
+        postings += done.postings
+        for event in done.events:
+            over = event.kind is EventKind.RESOLVED or event.message.severity is Severity.RESOLVED
+            current = current - {*event.groups} if over else current | {*event.groups}
+        told = {course.group_id for course in watcher.watch.courses if course.readers}
+        assert current <= told
+    assert current == set()
+    assert len(keys(postings)) == len(set(keys(postings)))
+    for digest in {one.key for one in postings if one.key.startswith("digest")}:
+        titles = [one.message.title for one in postings if one.replaces == digest]
+        assert len(titles) == len(set(titles))
+    roots = {one.key for one in postings}
+    assert {one.answers or one.replaces for one in postings} - {None} <= roots
+
+
+@pytest.mark.parametrize("owner", [None, "payments"])
+def test_a_message_names_the_owner_and_the_run(owner):
+    """Whoever reads it knows whose it is and where it comes from."""
+    watcher = settled(settings=Settings(rules=(Rule(owner=owner),)))
+
+    message = watcher.looks({"g001": NOBODY}, {"g001": NOBODY})[0].message
+
+    assert message.subject.owner == owner
+    assert message.link == "http://run"

@@ -1,0 +1,175 @@
+"""`evenkeel alert --preview`."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenkeel.engine import wiring
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.replay import write_recording
+from evenkeel.engine.config import ClusterSettings, Settings
+from evenkeel.engine.steps import watch_groups
+from tests.helpers.memory import MemoryHistory, MemoryNotifier
+from tests.helpers.silenced import silence
+from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, store, topic
+from tests.unit.cli.conftest import objects
+
+CONFIG = """
+lake = "stored"
+[clusters.prod]
+bootstrap = "b:9092"
+[[rules]]
+groups = "orders-*"
+owner = "team orders"
+channel = "#orders"
+"""
+
+
+def snapshot(number, *, members):
+    """Of a group that reads 1,000 records between two snapshots while it has members, and one that is always well."""
+    end = 1000 * (number + 1)
+    return make_snapshot(
+        number=number,
+        cluster="prod",
+        topics=[topic("orders", 1, end=end), topic("pay", 1, end=end)],
+        groups=[
+            group("orders-app", members=members, committed={"orders": [end if members else 3000]}),
+            group("pay", members=1, committed={"pay": [end]}),
+        ],
+    )
+
+
+@pytest.fixture
+def lake(tmp_path, run):
+    """Members are there, gone for three snapshots, and back."""
+    (tmp_path / "evenkeel.toml").write_text(CONFIG)
+    folder = FileLake(tmp_path / "stored")
+    members = [2, 2, 2, 0, 0, 0, 2, 2, 2]
+    store(folder, *(snapshot(n, members=m) for n, m in enumerate(members)))
+    return folder
+
+
+def test_a_recording_is_gone_through_snapshot_by_snapshot(run, lake, tmp_path):
+    """Each message with its time, where it goes and how, for whom, and its text."""
+    file = tmp_path / "some.recording"
+    write_recording(file, lake, lake.snapshots("prod", limit=99))
+    for place in (file, tmp_path / "stored", "lake"):
+        result = run("alert", "--preview", "--from", place)
+        assert result.exit_code == 0, result.output
+        heads = [line for line in result.stdout.splitlines() if line[:4] == "2026"]
+        key = "prod/orders-app/" + lake.snapshots("prod", limit=99)[-4]
+        assert [head.split("; ")[1:] for head in heads] == [
+            ["#orders", "incident opened", "a new message", "for team orders"],
+            [
+                "#orders",
+                "incident closed",
+                f"in place of 'incident {key} opened'",
+                "for team orders",
+            ],
+            [
+                "#orders",
+                "incident closed",
+                f"in the thread of 'incident {key} opened', shown in the channel",
+                "for team orders",
+            ],
+        ]
+        opened = FIRST + 4 * EVERY
+        assert heads[0].startswith(f"{opened:%Y-%m-%d %H:%M}")
+        assert "    [!!] orders-app (prod): no members" in result.stdout
+        assert result.stderr.endswith("3 messages, none of them sent.\n")
+
+
+def test_groups_are_selected_and_json_has_all(run, lake):
+    """An object per message; of a group that is well there is none."""
+    first, *_ = objects(
+        run("alert", "--preview", "--from", "lake", "--group", "orders-*", "--json")
+    )
+    assert first["at"].startswith(f"{FIRST + 4 * EVERY:%Y-%m-%dT%H:%M}")
+    assert (first["channel"], first["kind"], first["severity"]) == (
+        "#orders",
+        "incident opened",
+        "critical",
+    )
+    assert (first["groups"], first["owners"], first["waits"]) == (
+        ["orders-app"],
+        ["team orders"],
+        False,
+    )
+    assert first["text"].startswith(f"[!!] {first['title']}")
+    none = run("alert", "--preview", "--from", "lake", "--group", "pay")
+    assert (none.stdout, none.stderr) == ("", "nothing would be sent.\n")
+
+
+def test_maintenance_of_the_configuration_counts(run, lake, tmp_path):
+    """What would have been quiet is quiet, here and in a backtest."""
+    assert len(_incidents(run)) == 2
+    window = (
+        '\n[[maintenance]]\nreason = "r"\nfrom = 2026-01-01T00:00:00Z\nuntil = 2027-01-01T00:00:00Z'
+    )
+    (tmp_path / "evenkeel.toml").write_text(CONFIG + window)
+    assert run("alert", "--preview", "--from", "lake").stdout == ""
+    assert _incidents(run) == []
+
+
+def _incidents(run):
+    """What a backtest tells of incidents."""
+    told = objects(run("backtest", "--from", "lake", "--json"))
+    return [each["kind"] for each in told if each.get("kind") in ("opened", "resolved")]
+
+
+@pytest.fixture
+def history(monkeypatch, tmp_path, run):
+    """A history that has watched all but the newest snapshot; Slack took nothing."""
+    (tmp_path / "evenkeel.toml").write_text(CONFIG)
+    folder, known = FileLake(tmp_path / "stored"), MemoryHistory()
+    settings = Settings(clusters={"prod": ClusterSettings(bootstrap="b:9092")})
+    for number, members in enumerate([2, 2, 2, 0]):
+        (taken,) = store(folder, snapshot(number, members=members))
+        watch_groups(folder, known, MemoryNotifier(), settings, taken)
+    store(folder, snapshot(4, members=0))
+    monkeypatch.setattr(wiring, "history", lambda settings: known)
+    monkeypatch.setenv("EVENKEEL_DATABASE_URL", "postgresql://db/history")
+    return known
+
+
+def test_without_a_recording_it_says_what_waits_and_what_the_newest_snapshot_adds(
+    run, history, tmp_path
+):
+    """Nothing of it is stored, so that it says the same again; once the snapshot was watched, it waits."""
+    for _ in range(2):
+        (added,) = objects(run("alert", "--preview", "--json"))
+        assert (added["kind"], added["channel"], added["waits"]) == (
+            "incident opened",
+            "#orders",
+            False,
+        )
+    assert history.pending_alerts() == []
+    lake = FileLake(tmp_path / "stored")
+    refusing = MemoryNotifier({"#orders": ValueError("no")})
+    with pytest.raises(Exception, match="could not be delivered"):
+        watch_groups(lake, history, refusing, wiring.settings(), *lake.snapshots("prod"))
+    (waiting,) = objects(run("alert", "--preview", "--json", "--cluster", "prod"))
+    assert (waiting["key"], waiting["waits"]) == (added["key"], True)
+    assert "; waits in the outbox" in run("alert", "--preview").stdout
+
+
+def test_what_is_silenced_now_would_not_be_sent(run, history):
+    """As the step would have it."""
+    span = {"starts_at": FIRST, "ends_at": FIRST + 99 * EVERY}
+    history.add_silence(silence(groups="orders-app", **span))
+    assert run("alert", "--preview").stdout == ""
+
+
+def test_it_sends_nothing_and_says_who_does(run):
+    """Who forgets --preview must not believe that something was sent."""
+    result = run("alert")
+    assert result.exit_code == 2
+    assert "evenkeel alert sends nothing: the DAGs" in result.stderr
+    assert "--preview" in result.stderr
+
+
+def test_a_cluster_that_is_not_configured_is_named(run, history):
+    """Before anything is asked of it."""
+    result = run("alert", "--preview", "--cluster", "eu")
+    assert result.exit_code == 2
+    assert "cluster 'eu' is not configured" in result.stderr

@@ -1,0 +1,347 @@
+"""`evenkeel apply`: what exactly to do for a strategy, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.helpers.streams_groups import Sub, Thread, live_snapshot, on
+from tests.unit.cli.conftest import objects
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A lake with one group, made from columns."""
+
+    def store_group(*client_ids, static=0, group_assignors=None, **columns):
+        members = [
+            member(
+                f"m-{place}",
+                ["orders"],
+                {"orders": [place]},
+                client_id=client_id,
+                instance_id=f"i-{place}" if place < static else None,
+            )
+            for place, client_id in enumerate(client_ids or ("a", "b"))
+        ]
+        made = group("g", members=members, **columns)
+        topics = [topic("orders", 4)]
+        taken = make_snapshot(topics=topics, groups=[made], group_assignors=group_assignors)
+        store(FileLake(tmp_path / "lake"), taken)
+
+    return store_group
+
+
+def test_all_of_it_is_printed_in_the_order_in_which_it_is_done(run, stored):
+    """Settings per client, what to expect meanwhile, how to see it, the way back."""
+    stored()
+    result = run("apply", "g", "--from", "lake", "--strategy", "cooperative-sticky")
+    assert result.exit_code == 0, result.output
+    marks = [
+        "g: range -> cooperative-sticky, 2 members",
+        "Nothing here is done by evenkeel.",
+        "If all members are of Java and Spring",
+        "Step 1: set, and restart 2 members one after the other, the next once the group is Stable",
+        "CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor",
+        "Meanwhile: everybody gives up all at each rebalance; a partition stands still for up to 20 s in all, how much "
+        "waits meanwhile is not known",
+        "After 1 of 2: runs range",
+        "and cooperative-sticky under ASSIGNMENT-STRATEGY",
+        "Step 2: set",
+        "If any member is of librdkafka or kafka-python",
+        "Step 1: stop 2 members, wait until the group is Empty, set, start them\n",
+        "To expect in the end",
+        "The way back, Java and Spring",
+        "The way back, librdkafka and kafka-python",
+        "To know",
+    ]
+    places = [result.stdout.index(mark) for mark in marks]
+    assert places == sorted(places)
+
+
+def test_client_ids_that_tell_the_library_narrow_it_down(run, stored):
+    """Java's default names the group, which Spring's does, too; others' name the library."""
+    stored("consumer-g-1", "consumer-g-2")
+    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "sticky", "--json"))
+    assert kit["clients_by_client_id"] == {"java": 2}
+    assert [way["clients"] for way in kit["ways"]] == [["java", "spring"]]
+
+    stored("rdkafka", "kafka-python-3.0.12")
+    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "roundrobin", "--json"))
+    assert kit["clients_by_client_id"] == {"librdkafka": 1, "kafka-python": 1}
+    assert [way["clients"] for way in kit["ways"]] == [["librdkafka", "kafka-python"]]
+
+
+def test_machines_get_the_same(run, stored):
+    """Each round with its settings, the way back, and both rows of the scoreboard."""
+    stored(assignor="uniform", group_type="consumer")
+    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "range-server", "--json"))
+    (way,) = kit["ways"]
+    (there,), (back,) = way["rounds"], way["back"]
+    assert there["settings"]["java"] == {"group.remote.assignor": "range"}
+    assert back["settings"]["java"] == {"group.remote.assignor": "uniform"}
+    assert (there["restart"], there["elected"], there["eager"]) == ("rolling", "range", False)
+    assert (kit["now"]["strategy"], kit["then"]["strategy"]) == ("live", "range-server")
+    assert kit["there_already"] is False
+
+
+@pytest.mark.parametrize(
+    ("assignors", "why"),
+    [
+        (None, "whether brokers have evenkeel-racks is not known"),
+        (["uniform", "range"], "not every broker lists evenkeel-racks"),
+        (["uniform", "evenkeel-racks"], None),
+    ],
+)
+def test_our_assignor_for_brokers_comes_with_the_way_to_them(run, stored, assignors, why):
+    """Brokers, members, and back in the opposite order; members alone where brokers have it."""
+    stored(assignor="uniform", group_type="consumer", group_assignors=assignors)
+    shown = run("apply", "g", "--from", "lake", "--strategy", "racks-server").stdout
+    places = [
+        shown.find(part)
+        for part in (
+            f"On the brokers first: {why}",
+            "Add io.evenkeel.EvenkeelServerAssignor to group.consumer.assignors in server.properties of every broker",
+            "where that is not set yet: group.consumer.assignors=uniform,range,io.evenkeel.EvenkeelServerAssignor",
+            "group.remote.assignor=evenkeel-racks",
+            "group.remote.assignor=uniform",
+            "The way back, on the brokers, after their members",
+        )
+    ]
+
+    if why:
+        assert places == sorted(places)
+        assert places[0] > 0
+    else:
+        assert [place > 0 for place in places] == [False, False, False, True, True, False]
+
+
+def test_a_classic_group_gets_to_our_assignor_for_brokers_in_one_way(run, stored):
+    """Brokers first, then the protocol and what its members ask for."""
+    stored()
+    (kit,) = objects(run("apply", "g", "--from", "lake", "--strategy", "racks-server", "--json"))
+
+    assert kit["on_brokers"][0].startswith("whether brokers have evenkeel-racks is not known")
+    there = kit["ways"][0]["rounds"][0]["settings"]["java"]
+    assert there["group.protocol"] == "consumer"
+    assert there["group.remote.assignor"] == "evenkeel-racks"
+    assert kit["then"]["feasibility"] == "yardstick"
+
+
+def test_what_no_client_has_comes_with_where_it_is_and_what_was_tried(run, stored):
+    """The published class of KIP-49 fails with today's clients: its assignment can be had by plan."""
+    stored()
+    told = run("apply", "g", "--from", "lake", "--strategy", "fair").stdout
+    assert "common-kafka:2.4" in told
+    assert "fails at its first rebalance" in told
+    assert "evenkeel plan g --strategy fair" in told
+
+
+@pytest.mark.parametrize(
+    ("static", "one"),
+    [
+        (0, "restart one member"),
+        (1, "restart one member that has no instance id"),
+        (2, "stop one member, and start it once its session.timeout.ms is over (all are static: "),
+    ],
+)
+def test_a_static_member_that_is_back_at_once_brings_no_rebalance(run, stored, static, one):
+    """So nobody is told to restart one for a plan, or for the strategy that the group runs."""
+    stored(static=static)
+    told = run("apply", "g", "--from", "lake", "--strategy", "balanced").stdout
+    assert f"Step 3: {one}" in told
+    assert f"put it where its members read theirs, then {one}" in told
+    told = run("apply", "g", "--from", "lake", "--strategy", "range").stdout
+    assert f"The group runs it already: {one}" in told
+
+
+def test_a_group_of_static_members_is_not_empty_at_once(run, stored):
+    """Started before their sessions are over, members with another list are refused."""
+    stored(static=1)
+    told = run("apply", "g", "--from", "lake", "--strategy", "cooperative-sticky").stdout
+    waits = "static members leave it only once their session.timeout.ms is over; back sooner, they"
+    assert f"wait until the group is Empty, set, start them ({waits} are refused)" in told
+    assert "Instead, all members can be stopped, and once the group is Empty started with" in told
+
+
+def test_what_is_printed_for_kafka_python_runs_as_it_stands(run, stored):
+    """With its imports, and the group that the follower has to be told."""
+    stored()
+    told = run("apply", "g", "--from", "lake", "--strategy", "balanced").stdout
+    place = told.index("kafka-python, arguments of KafkaConsumer\n")
+    imports, argument = (line.strip() for line in told[place:].splitlines()[1:3])
+    assert "group='g', eager=True" in argument
+    names: dict[str, object] = {}
+    exec(f"{imports}\n{argument}", names)
+    follower, beside = names["partition_assignment_strategy"]
+    assert (follower.name, beside.name) == ("evenkeel-plan", "range")
+    assert "`evenkeel plan g --strategy balanced` writes the plan" in told
+
+
+def test_a_group_that_has_what_its_strategy_gives_needs_nothing(run, recording):
+    """Nobody is told to restart anything."""
+    told = run("apply", "fine", "--from", recording, "--strategy", "range").stdout
+    assert "and has what it gives: there is nothing to do.\n\nTo expect in the end\n" in told
+
+
+def test_tasks_of_streams_are_placed_by_a_setting(run):
+    """A Streams application of the classic protocol gets its kit, too."""
+    cluster = "tests/data/cluster-recording.evenkeel"
+    stored = Path(__file__).parents[3] / cluster
+    result = run("apply", "streams-classic", "--from", str(stored), "--strategy", "min_traffic")
+    assert result.exit_code == 0, result.output
+    assert "    rack.aware.assignment.strategy=min_traffic\n" in result.stdout
+    told = " ".join(result.stdout.split())
+    for mark in (
+        'Say streams = {rack_aware_assignment_strategy = "min_traffic"} there once it runs.',
+        "Every instance needs Kafka Streams 3.6 or newer, and client.rack, which all tell.",
+    ):
+        assert mark in told, mark
+
+
+def test_only_a_group_that_takes_a_strategy_is_to_be_named_one(run, stored):
+    """Whoever rebalances has to wait, whoever has no members takes none."""
+    stored(state="PreparingRebalance")
+    result = run("apply", "g", "--from", "lake")
+    assert result.stderr.endswith("g: rebalancing (PreparingRebalance).\n")
+
+
+def test_without_a_strategy_it_is_what_is_advised(run, recording):
+    """Of the recording's uneven group; of one that is well nothing is, and that is said with the reason."""
+    result = run("apply", "uneven", "--from", recording)
+    assert result.exit_code == 0, result.output
+    advised = result.stderr.strip().removeprefix("evenkeel: advised: ").removeprefix("advised: ")
+    assert result.stdout.startswith(f"uneven: range -> {advised}, 2 members")
+
+    result = run("apply", "fine", "--from", recording)
+    assert result.exit_code == 1
+    assert "nothing is advised for group fine: " in result.stderr
+    assert "Name a strategy with --strategy." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "strategy", "code", "told"),
+    [
+        ({}, "live", 2, "live is what the group has, there is no way to it"),
+        ({}, "ballanced", 2, "there is no strategy 'ballanced'"),
+        ({}, "random", 1, "is shown for comparison, nobody should run it"),
+        ({"group_type": "consumer", "assignor": "uniform"}, "range", 1, "cannot be set to range"),
+        ({"assignor": "stream"}, "range", 1, "takes no strategy: a Kafka Streams application"),
+        ({"group_type": "share"}, "range", 1, "takes no strategy: a share group"),
+        ({"state": "PreparingRebalance"}, "sticky", 1, "sticky has no answer for group g: reb"),
+        ({}, "min_traffic", 1, "and broker.rack on every broker."),
+    ],
+)
+def test_what_cannot_be_is_said(run, stored, columns, strategy, code, told):
+    """With the reason and, where there is one, what can."""
+    stored(**columns)
+    result = run("apply", "g", "--from", "lake", "--strategy", strategy)
+    assert result.exit_code == code
+    assert told in " ".join(result.stderr.split())
+    assert ".." not in result.stderr
+
+
+@pytest.fixture
+def application(run, tmp_path):
+    """Ask about an application whose tasks read across racks; its leader's or its broker's assignor."""
+
+    def ask(strategy, *options, kip_1071=False, streams="", static=()):
+        names = dict.fromkeys(range(2)) | dict(enumerate(static))
+        threads = [
+            Thread(1, "0_0 0_1", rack="a", columns={"instance_id": names[0]}),
+            Thread(2, "0_2 0_3", rack="b", columns={"instance_id": names[1]}),
+        ]
+        replicas = on("source-0", "b b a a")
+        taken = live_snapshot(threads, {"0": Sub(4)}, replicas=replicas, kip_1071=kip_1071)
+        lake = tmp_path / f"{kip_1071}"
+        if not lake.exists():
+            store(FileLake(lake), taken)
+        (tmp_path / "evenkeel.toml").write_text(
+            f'[[rules]]\ngroups = "app"\nstreams = {{{streams}}}\n'
+        )
+        return run("apply", "app", "--from", lake, "--strategy", strategy, *options)
+
+    return ask
+
+
+STICKY_CLASS = "org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor"
+
+
+def test_an_application_is_told_how_it_gets_the_sticky_assignor(application):
+    """The class, the release that has it, one rolling restart, and the way back."""
+    told = application("sticky-tasks")
+    assert told.exit_code == 0, told.output
+    marks = [
+        "app: stream -> sticky-tasks, 2 members",
+        "Step 1: set, and restart all instances one after the other",
+        f"    task.assignor.class={STICKY_CLASS}",
+        "The way back, Java and Spring",
+        "remove task.assignor.class",
+        "Kafka Streams has this class from 3.8 on (KIP-924).",
+        "until the last one is restarted, either assignor may",
+    ]
+    places = [told.stdout.index(mark) for mark in marks]
+    assert places == sorted(places)
+    (kit,) = objects(application("sticky-tasks", "--json"))
+    then = kit["then"]
+    assert (kit["there_already"], then["is_running"], then["feasibility"]) == (
+        False,
+        False,
+        "could run",
+    )
+    assert then["reason"].startswith("after one rolling restart that sets task.assignor.class")
+
+
+def test_an_application_with_the_sticky_assignor_is_told_how_it_leaves_it(application):
+    """The class goes out and the rack strategy in; it runs sticky-tasks already."""
+    sticky = 'task_assignor = "sticky"'
+    (kit,) = objects(application("min_traffic", "--json", streams=sticky))
+    (way,) = kit["ways"]
+    assert way["rounds"][0]["settings"]["java"] == {
+        "task.assignor.class": None,
+        "rack.aware.assignment.strategy": "min_traffic",
+    }
+    assert way["back"][0]["settings"]["java"]["task.assignor.class"] == STICKY_CLASS
+    assert kit["then"]["cross_rack_share"] < kit["now"]["cross_rack_share"]
+    shown = application("sticky-tasks", streams=sticky).stdout
+    assert (
+        "The group runs it already: restart one instance, the rebalance brings the assignment."
+        in shown
+    )
+
+
+@pytest.mark.parametrize(
+    ("static", "one"),
+    [
+        (["i-1"], "restart one instance that has no instance id"),
+        (["i-1", "i-2"], "stop one instance, and start it once its session.timeout.ms is over"),
+    ],
+)
+def test_a_static_instance_that_is_back_at_once_brings_no_rebalance(application, static, one):
+    """So another is restarted, or it stays away for so long."""
+    told = application("sticky-tasks", streams='task_assignor = "sticky"', static=static).stdout
+    assert f"The group runs it already: {one}" in " ".join(told.split())
+
+
+def test_a_kip_1071_group_is_told_what_decides_there(application):
+    """Its broker has one assignor: a configuration of the group, one restart, and no other strategy."""
+    shown = application("sticky-tasks-server", kip_1071=True)
+    assert shown.exit_code == 0, shown.output
+    for mark in (
+        "Step 1: restart one instance ",
+        "`kafka-streams-groups.sh --bootstrap-server ... --describe --state --group app` says Stable",
+        "A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other",
+        "--add-config streams.num.standby.replicas=1",
+    ):
+        assert mark in " ".join(shown.stdout.split()), mark
+    assert "The way back" not in shown.stdout
+    (kit,) = objects(application("sticky-tasks-server", "--json", kip_1071=True))
+    assert kit["ways"][0]["rounds"][0]["elected"] is None
+    refused = application("min_traffic", kip_1071=True)
+    assert refused.exit_code == 1
+    stderr = " ".join(refused.stderr.split())
+    assert "a KIP-1071 Streams group: the broker assigns tasks" in stderr
+    assert "`evenkeel apply app --strategy sticky-tasks-server` says what decides there." in stderr

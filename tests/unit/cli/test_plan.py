@@ -1,0 +1,243 @@
+"""`evenkeel plan`: what a group's members shall get, as a file for followers."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.followers.plan import Plan, read_plan
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.unit.cli.conftest import objects
+
+
+def owners(plan: Plan) -> dict[tuple[str, int], str]:
+    """Partition -> member id."""
+    return {pair: str(one.member_id) for one in plan.members for pair in one.pairs}
+
+
+def test_a_plan_is_what_advise_says_a_strategy_would_give(run, recording):
+    """Its moves and no other; who has what now, changed by them, is the plan."""
+    (row,) = objects(run("advise", "--group", "uneven", "--from", recording, "--json"))
+    least = next(each for each in row["strategies"] if each["strategy"] == "min_traffic")
+    moved = {(m["topic"], m["partition"]): m["to_member"] for m in least["moved"]}
+    now = owners(read_plan(run("plan", "uneven", "--from", recording, "--strategy", "live").stdout))
+
+    result = run("plan", "uneven", "--from", recording, "--strategy", "min_traffic")
+
+    assert result.exit_code == 0, result.output
+    plan = read_plan(result.stdout)
+    assert owners(plan) == now | moved
+    assert len(moved) == least["moves"] > 0
+    assert (plan.group, plan.strategy) == ("uneven", "min_traffic")
+    assert plan.valid_until - plan.made_at == timedelta(days=7)
+    assert {name: topic.partitions for name, topic in plan.topics.items()} == {"orders": 6}
+    told = (
+        f"the plan: uneven by min_traffic, 6 partitions to 2 members; {least['moves']} partitions"
+    )
+    assert told in result.stderr
+
+
+def test_a_file_is_written_whole(run, recording, tmp_path):
+    """Under its name there is the plan or what was there before; nothing else is left."""
+    result = run(
+        *("plan", "uneven", "--from", recording, "--strategy", "balanced"),
+        *("--out", "plan.json", "--valid", "36h", "--fallback", "roundrobin"),
+    )
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    plan = read_plan((tmp_path / "plan.json").read_bytes())
+    assert plan.fallback == "roundrobin"
+    assert plan.valid_until - plan.made_at == timedelta(hours=36)
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def test_a_record_is_the_group_and_its_plan_on_one_line(run, recording):
+    """As a console producer reads it from a pipe."""
+    result = run("plan", "uneven", "--from", recording, "--strategy", "live", "--record")
+    key, tab, value = result.stdout.partition("\t")
+    assert (key, tab, value.count("\n")) == ("uneven", "\t", 1)
+    assert read_plan(value).group == "uneven"
+
+
+def _stored(lake: FileLake, name: str, **own: Any) -> None:
+    members = own.pop("members", None)
+    usual = [
+        member("a-1", ["orders"], {"orders": [0, 1]}, instance_id="a", client_host="/10.0.0.1"),
+        member("x-1", ["orders"], {"orders": [2]}, client_id="x", client_host="/10.0.0.2"),
+        member("x-2", ["orders"], {}, client_id="x", client_host="/10.0.0.2"),
+    ]
+    made = group(name, members=usual if members is None else members, **own)
+    store(lake, make_snapshot(topics=[topic("orders", 4)], groups=[made]))
+
+
+@pytest.fixture
+def own_lake(tmp_path):
+    """A lake to be filled, in the folder in which the command runs."""
+    return FileLake(tmp_path / "lake")
+
+
+def test_members_are_known_by_what_they_keep(run, own_lake):
+    """The instance id; of others client id and host, and what that leaves open is said."""
+    _stored(own_lake, "g", assignor="sticky")
+    result = run("plan", "g", "--from", "lake", "--strategy", "roundrobin")
+    plan = read_plan(result.stdout)
+    assert [(one.instance_id, one.client_id, one.host) for one in plan.members] == [
+        ("a", "a-1", "10.0.0.1"),
+        (None, "x", "10.0.0.2"),
+        (None, "x", "10.0.0.2"),
+    ]
+    assert plan.fallback == "sticky"
+    assert "1 had no owner" in result.stderr
+    assert "2 members of 3 are known by client id and host only" in result.stderr
+    assert (
+        "in which all list evenkeel-plan: restart a member without group.instance.id"
+        in result.stderr
+    )
+    assert "several members are x@/10.0.0.2" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "told"),
+    [
+        (("--strategy", "ballanced"), 2, "there is no strategy 'ballanced'. There are live, range"),
+        (("--strategy", "range", "--valid", "soon"), 2, "--valid: 'soon' is no span of time"),
+        (("--strategy", "range", "--valid", "30s"), 2, "a plan for 30 s is over before"),
+        (("--strategy", "range", "--fallback", "fair"), 2, "Give one of cooperative-sticky"),
+        (("--strategy", "range", "--out", "no/such/folder"), 2, "no/such/folder cannot be written"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(run, own_lake, given, code, told):
+    """With the fix."""
+    _stored(own_lake, "g")
+    result = run("plan", "g", "--from", "lake", *given)
+    assert result.exit_code == code
+    assert told in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (
+            {"group_type": "consumer", "assignor": "uniform"},
+            "its broker assigns by uniform. First let brokers list io.evenkeel.EvenkeelServerAssignor in "
+            "group.consumer.assignors and set evenkeel.plans, then set group.remote.assignor=evenkeel-racks",
+        ),
+        ({"assignor": "stream"}, "a Kafka Streams application"),
+        ({"members": []}, "no members"),
+        (
+            {"state": "PreparingRebalance"},
+            "has no answer for group g: rebalancing (PreparingRebalance). Ask again once it is Stable.",
+        ),
+    ],
+)
+def test_a_group_that_cannot_follow_a_plan_says_why(run, own_lake, own, told):
+    """Those whose broker reads no plans, those that assign tasks, those without anybody."""
+    _stored(own_lake, "g", **own)
+    result = run("plan", "g", "--from", "lake", "--strategy", "range")
+    assert result.exit_code == 1
+    assert told in " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def by_broker(own_lake):
+    """A KIP-848 group of one static and two dynamic members whose broker runs evenkeel-racks."""
+    _stored(own_lake, "g", group_type="consumer", assignor="evenkeel-racks")
+
+
+def test_a_broker_is_given_ids_and_where_to_put_the_plan(run, by_broker):
+    """Of members and topics; what makes it look, and what it does not know after a restart."""
+    result = run("plan", "g", "--from", "lake", "--strategy", "roundrobin")
+    assert result.exit_code == 0, result.output
+    plan = read_plan(result.stdout)
+    assert [(one.instance_id, one.member_id) for one in plan.members] == [
+        ("a", "a-1"),
+        (None, "x-1"),
+        (None, "x-2"),
+    ]
+    assert plan.topics["orders"].id == topic("orders")[0]["topic_id"]
+    assert sorted(owners(plan)) == [("orders", number) for number in range(4)]
+    told = " ".join(result.stderr.split())
+    assert "UTC, then racks" in told
+    assert "put it, as *.json, into the folder of evenkeel.plans on every broker" in told
+    assert "neither the file nor the restart of a static member does it" in told
+    assert "2 members of 3 are known by member id only: once they restart" in told
+    assert "client id" not in told
+    assert "which of them gets which part" not in told
+
+
+def test_groups_that_a_broker_may_take_for_the_planned_one_are_named(run, own_lake):
+    """Those under the same assignor, with a static member of the same name on a topic of the plan; no others."""
+
+    def of(name: str, instance: str | None, on: str = "orders", **own: Any) -> Any:
+        usual = {"group_type": "consumer", "assignor": "evenkeel-racks"}
+        one = member(f"{name}-1", [on], {on: [0]}, instance_id=instance)
+        return group(name, members=[one], **usual | own)
+
+    others = [
+        of("twin", "a"),
+        of("renamed", "b"),
+        of("dynamic", None),
+        of("elsewhere", "a", on="pay"),
+        of("uniform", "a", assignor="uniform"),
+    ]
+    topics = [topic("orders", 1), topic("pay", 1)]
+    store(own_lake, make_snapshot(topics=topics, groups=[of("g", "a"), *others]))
+    result = run("plan", "g", "--from", "lake", "--strategy", "live")
+    assert result.exit_code == 0, result.output
+    named = re.findall(r"group (\S+) has members of the same instance ids", result.stderr)
+    assert named == ["twin"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--fallback", "range"), "racks decide what a plan does not say. Leave out --fallback."),
+        (("--record",), "reads plans from files alone. Leave out --record."),
+    ],
+)
+def test_what_a_broker_does_not_do_is_refused(run, by_broker, given, told):
+    """It has one fallback, and looks into a folder only."""
+    result = run("plan", "g", "--from", "lake", "--strategy", "range", *given)
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())
+
+
+def test_a_broker_needs_topic_ids(run, own_lake):
+    """Without them no plan is written."""
+    nameless = [row | {"topic_id": None} for row in topic("orders", 3)]
+    only = member("a-1", ["orders"], {"orders": [0, 1, 2]}, instance_id="a")
+    made = group("g", members=[only], group_type="consumer", assignor="evenkeel-racks")
+    store(own_lake, make_snapshot(topics=[nameless], groups=[made]))
+    result = run("plan", "g", "--from", "lake", "--strategy", "range")
+    assert result.exit_code == 1
+    assert "the ids of topics orders are not known" in " ".join(result.stderr.split())
+
+
+def test_a_static_member_that_is_back_at_once_brings_no_rebalance(run, own_lake):
+    """Where all are static that is said, instead of to restart one."""
+    own = member("a-1", ["orders"], {"orders": [0, 1, 2, 3]}, instance_id="a")
+    _stored(own_lake, "g", members=[own])
+    remarks = run("plan", "g", "--from", "lake", "--strategy", "range").stderr
+    assert (
+        "all are static: one that is back within its session.timeout.ms brings no rebalance"
+        in remarks
+    )
+    assert "restart a member" not in remarks
+
+
+def test_one_group_is_planned_at_a_time(run, recording):
+    """A pattern that means several is refused."""
+    result = run("plan", "*", "--from", recording, "--strategy", "range")
+    assert result.exit_code == 2
+    assert "a plan is for one group, '*' matches 7. Name one: " in result.stderr
+
+
+def test_a_plan_on_standard_output_is_json(run, recording):
+    """Nothing but the plan stands there."""
+    found = json.loads(run("plan", "uneven", "--from", recording, "--strategy", "live").stdout)
+    assert found["schema"] == "evenkeel-plan/1"

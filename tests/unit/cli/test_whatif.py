@@ -1,0 +1,356 @@
+"""`evenkeel whatif`: other members, partitions, racks and capacities, of recorded and of made-up groups."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evenkeel.engine.adapters.lake import FileLake
+from tests.helpers.snapshots import group, make_snapshot, member, store, topic
+from tests.unit.cli.conftest import objects
+
+RECORDED = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
+
+
+@pytest.fixture
+def asked(run):
+    """Ask about a recorded group."""
+    return lambda *arguments, **more: run("whatif", *arguments, "--from", RECORDED, **more)
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A lake with one group whose members share a client id, and one that nobody is in."""
+    members = [
+        member(f"app-{n}", ["t"], {"t": [2 * n, 2 * n + 1]}, client_id="app", client_host=host)
+        for n, host in enumerate(["/h1", "/h2", "/h2"])
+    ]
+    groups = [
+        group("g", members=members, lag={"t": 0}, assignor="cooperative-sticky"),
+        group("nobody", lag={"t": 1}),
+    ]
+    folder = tmp_path / "lake"
+    store(FileLake(folder), make_snapshot(topics=[topic("t", 6)], groups=groups))
+    return folder
+
+
+def test_the_group_as_it_is_comes_first_then_the_strategy_that_it_runs(asked):
+    """One line each, with members, moves, the forecast and the diagnosis."""
+    lines = asked("skewed-load", "--without", "skewed-load-2").stdout.splitlines()
+    assert lines[0] == "What if: skewed-load"
+    assert lines[2].split("  ")[0] == "(as it is)"
+    assert lines[3].split()[:4] == ["range", "(runs)", "2", "12"]
+    assert "15,558 (13,100 to 17,243)" in lines[2]
+    assert lines[3].endswith("skewed load")
+    assert "  baskets-2: skewed-load-2 -> skewed-load-3" in lines
+
+
+def test_what_was_assumed_stands_below(asked):
+    """Who leaves, who joins and what it can do, how a topic grows."""
+    shown = asked(
+        *("skewed-load", "--without", "skewed-load-2", "--members", "+2", "--rack", "new=a,b"),
+        *("--partitions", "visits=8", "--capacity", "skewed-load-1=9"),
+    ).stdout
+    _, assumed = shown.split("Assumed:\n")
+    for sentence in (
+        "Asked for the next rebalance of the group, with what its members own now: range.",
+        "Asked for a fresh assignment, as after a restart of everybody: roundrobin, sticky, ",
+        "skewed-load-2 leaves.",
+        "new-1, new-2 join, sorted by that name",
+        "Who joins subscribes to baskets, payments, visits, as all do.",
+        "Who joins does 6 records/s, the median of its peers.",
+        "Topic visits has 8 partitions, 4 of them new: what arrives is spread evenly",
+        "new-1 is in rack a, in which no replica is known.",
+        "new-2 is in rack b, in which no replica is known.",
+        "skewed-load-1 does 9 records/s.",
+    ):
+        assert f"  {sentence}" in assumed
+
+
+def test_who_leaves_is_said_where_nobody_says_who(asked):
+    """The highest number, and of static members how long it takes."""
+    shown = asked("static-members", "--members", "-1").stdout
+    assert "static-members-3 leaves: the last by name" in shown
+    assert "static-members-3 is a static member: what it had stands still until" in shown
+
+
+def test_what_the_group_runs_is_said_where_it_is_not_asked(asked, run, tmp_path):
+    """Because others were named, or because nobody but its members knows it."""
+    shown = asked("skewed-load", "--strategy", "sticky").stdout
+    assert "  What the group runs, range, is not asked here.\n" in shown
+    own = group("g", members=2, lag={"t": 0}, assignor="acme")
+    store(FileLake(tmp_path / "own"), make_snapshot(topics=[topic("t", 6)], groups=[own]))
+    shown = run("whatif", "g", "--from", tmp_path / "own", "--members", "+1").stdout
+    assert "(runs)" not in shown
+    assert "  What the group runs, acme, is not asked here.\n" in shown
+
+
+@pytest.fixture
+def planned(run, tmp_path):
+    """Ask about a group that follows a plan, and one that does not."""
+    rows = [
+        member(name, ["t"], {"t": owned}, instance_id=name, follows="balanced")
+        for name, owned in {"app-1": [0], "app-2": [1, 2, 3], "app-3": [4, 5]}.items()
+    ]
+    own = [
+        group("g", members=rows, lag={"t": 0}, assignor="evenkeel-plan"),
+        group("other", members=2, lag={"t": 0}),
+    ]
+    store(FileLake(tmp_path / "plans"), make_snapshot(topics=[topic("t", 6)], groups=own))
+    return lambda *options, **more: run("whatif", *options, "--from", tmp_path / "plans", **more)
+
+
+def plan_file(folder, *, group="g", fallback="range"):
+    """A plan of g as it is stored."""
+    members = [
+        {"instance_id": name, "partitions": {"t": owned}}
+        for name, owned in {"app-1": [0], "app-2": [1, 2, 3], "app-3": [4, 5]}.items()
+    ]
+    times = {"made_at": "2026-03-01T11:00:00Z", "valid_until": "2026-03-08T11:00:00Z"}
+    path = folder / "plan.json"
+    path.write_text(
+        json.dumps(
+            {"schema": "evenkeel-plan/1", "group": group, "fallback": fallback, "members": members}
+            | times
+        )
+    )
+    return path
+
+
+def test_a_group_that_follows_a_plan_gets_what_its_followers_give(planned, tmp_path):
+    """First in the table, with what changes hands and which plan was supposed."""
+    lines = planned("g", "--without", "app-1").stdout.splitlines()
+    assert lines[3].split()[:2] == ["evenkeel-plan", "(runs)"]
+    assert "Changes hands with evenkeel-plan: 1 partition" in lines
+    assert "  t-0: app-1 -> app-3" in lines
+    assert any(
+        line.startswith("  The plan that the group follows (by balanced) is") for line in lines
+    )
+    told = planned("g", "--without", "app-1", "--plan", plan_file(tmp_path)).stdout
+    assert "  t-0: app-1 -> app-2\n" in told
+    assert (
+        "  The group follows the plan that is given; what it does not say, range decides.\n" in told
+    )
+    alone = objects(planned("g", "--strategy", "evenkeel-plan", "--json"))
+    assert [one["strategy"] for one in alone] == ["live", "evenkeel-plan"]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["other", "--plan", "plan.json"], "group other follows no plan: it runs range."),
+        (["other", "--strategy", "evenkeel-plan"], "group other follows no plan: it runs range."),
+        (["g", "--plan", "of-another.json"], "the plan is made for group 'other', this is 'g'."),
+        (
+            ["g", "--plan", "none.json"],
+            "--plan none.json cannot be read: No such file or directory.",
+        ),
+        (["g", "--plan", "broken.json"], "--plan broken.json is no plan: it is no JSON object."),
+    ],
+)
+def test_a_plan_that_cannot_be_meant_is_refused(planned, tmp_path, monkeypatch, options, problem):
+    """A group that follows none, another group's, no file, no plan."""
+    monkeypatch.chdir(tmp_path)
+    plan_file(tmp_path, group="other").rename("of-another.json")
+    plan_file(tmp_path)
+    (tmp_path / "broken.json").write_text("[]")
+    refused = planned(*options)
+    assert refused.exit_code == 2
+    assert problem in refused.stderr
+
+
+def test_a_broker_keeps_the_target_whatever_assignor_comes_next(asked):
+    """Both are asked with it."""
+    shown = asked("racks-ignored", "--members", "-1").stdout
+    assert "with what its members own now: uniform, range-server.\n" in shown
+
+
+def test_sizes_are_said_with_their_reason(asked):
+    """What is enough, and from when on more are idle; unknown with the reason."""
+    known = asked("balanced", "--capacity", "*=2").stdout
+    assert (
+        "Smallest number of members that keeps up: 2 (of 3 members now, with range): "
+        "with fewer, 3 records/s arrive, the best member does 2 records/s\n"
+    ) in known
+    assert (
+        "Largest number of members of which none is idle: 6 (of 3 members now, with range, on 6 partitions)"
+        in known
+    )
+    unknown = asked("balanced").stdout
+    assert "that keeps up: unknown, 3 at most (of 3 members now, with range)" in unknown
+    assert "what it can do is not known" in unknown
+
+
+def test_json_has_one_object_per_strategy(asked):
+    """The group as it is, then each with its assignment as `evenkeel assign` writes it, and figures by their names."""
+    today, first, *others = objects(asked("skewed-load", "--members", "-1", "--json"))
+    assert (today["strategy"], today["members"], today["moves"]) == ("live", 3, 0)
+    assert (first["strategy"], first["is_running"], first["members"]) == ("range", True, 2)
+    assert sorted(len(pairs) for pairs in first["assignment"].values()) == [6, 6]
+    assert all(
+        isinstance(number, int) for pairs in first["assignment"].values() for _, number in pairs
+    )
+    assert first["forecast_lag_low"] <= first["forecast_lag_expected"] <= first["forecast_lag_high"]
+    assert first["diagnosis"] == "skewed load"
+    assert {row["strategy"] for row in others} >= {"roundrobin", "sticky", "cooperative-sticky"}
+    assert len(first["moved"]) == first["moves"] == 3
+    assert first["assumed"]
+
+
+def test_the_assignment_is_the_answer_of_assign(asked, run):
+    """A case that owns what the others have now gets the same from `evenkeel assign --settled`."""
+    rows = objects(asked("cooperative", "--without", "cooperative-2", "--json"))
+    today, first = rows[0], rows[1]
+    stay = [name for name in today["assignment"] if name in first["assignment"]]
+    case = {
+        "id": 1,
+        "strategy": "cooperative-sticky",
+        "topics": {"inventory": {"partitions": [[]] * 7}},
+        "members": [
+            {
+                "id": name,
+                "topics": ["inventory"],
+                "owned": today["assignment"][name],
+                "generation": 1,
+            }
+            for name in stay
+        ],
+    }
+    [answer] = objects(run("assign", "--settled", input=json.dumps(case) + "\n"))
+    assert first["strategy"] == "cooperative-sticky"
+    assert answer["assignment"] == first["assignment"]
+
+
+def test_only_the_named_strategies_are_asked(asked):
+    """The one that it runs first, whatever order they are named in; also one that it could not run."""
+    arguments = (
+        "balanced",
+        "--strategy",
+        "uniform",
+        "--strategy",
+        "range",
+        "--strategy",
+        "min_traffic",
+    )
+    _, *rows = objects(asked(*arguments, "--json"))
+    assert [row["strategy"] for row in rows] == ["range", "uniform", "min_traffic"]
+
+
+def test_a_strategy_without_an_answer_says_why(asked):
+    """Its cells are empty, not 0."""
+    result = asked("skewed-load", "--strategy", "min_traffic")
+    line = next(line for line in result.stdout.splitlines() if line.startswith("min_traffic"))
+    assert "a missing rack switches it off" in line
+    [_, row] = objects(asked("skewed-load", "--strategy", "min_traffic", "--json"))
+    assert (row["assignment"], row["moves"], row["diagnosis"]) == (None, None, None)
+    assert (row["feasibility"], row["moved"]) == ("infeasible", [])
+
+
+def test_a_broker_is_asked_with_the_target_it_has(asked):
+    """Of a KIP-848 group server-side assignors are asked, and what stays is not dealt out anew."""
+    _, first, *_ = objects(asked("racks-ignored", "--members", "-1", "--json"))
+    assert (first["strategy"], first["moves"]) == ("uniform", 6)
+    assert {move["from_member"][:15] for move in first["moved"]} == {
+        next(iter({move["from_member"][:15] for move in first["moved"]}))
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--without", "balnced-1"],
+            "--without balnced-1: the group has no such member. Did you mean balanced-1",
+        ),
+        (["--without", "zzz"], "The members are balanced-1, balanced-2, balanced-3."),
+        (["--members", "3"], "Write for example +2 or -1."),
+        (["--members", "+0"], "is no number of members"),
+        (["--members", "+99999"], "Use 10,000 at most."),
+        (["--members", "-3"], "group balanced has 3 members: without 3 nobody would be left."),
+        (["--without", "balanced-1", "--members", "-2"], "without 3 nobody would be left"),
+        (["--partitions", "invoice=9"], "subscribes to no such topic. Did you mean invoices?"),
+        (["--partitions", "zzz=9"], "It subscribes to invoices."),
+        (
+            ["--partitions", "invoices=5"],
+            "topic invoices has 6 partitions, and Kafka takes none away. Use 6 or more.",
+        ),
+        (["--partitions", "invoices=-5"], "'-5' is no number of partitions"),
+        (["--partitions", "invoices"], "is not TOPIC=NUMBER. Write for example orders=24."),
+        (["--rack", "balanced-1"], "is not MEMBER=RACK"),
+        (["--rack", "balanced-1="], "is not MEMBER=RACK"),
+        (["--rack", "new=a"], "--rack new: nobody joins. Let members join with --members +N."),
+        (["--rack", "new-2=a", "--members", "+1"], "--rack new-2: those who join are new-1."),
+        (["--rack", "new=a,,b", "--members", "+1"], "has an empty rack"),
+        (["--rack", "*=a,b"], "--rack *=a,b: only those who join are put into several racks"),
+        (["--capacity", "balanced-1=x"], "'x' is no number of offsets per second above 0"),
+        (["--capacity", "balanced-1=0"], "no number of offsets per second above 0"),
+        (["--capacity", "balanced-1=inf"], "no number of offsets per second above 0"),
+        (["--capacity", "balanced-1=5", "--without", "balanced-1"], "the group has no such member"),
+        (["--strategy", "stick"], "Did you mean sticky?"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_to_write(asked, arguments, told):
+    """Exit code 2, nothing on standard output."""
+    result = asked("balanced", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in result.stderr
+
+
+def test_a_member_has_three_names(run, made):
+    """Its id, the short name that is shown, and a client id that is its own."""
+    for name in ("app-0", "app at h1"):
+        _, first, *_ = objects(run("whatif", "g", "--from", made, "--without", name, "--json"))
+        assert set(first["assignment"]) == {"app-1", "app-2"}
+
+
+def test_a_client_id_that_several_have_is_no_name(run, made):
+    """All of them are listed with their ids."""
+    result = run("whatif", "g", "--from", made, "--without", "app")
+    assert result.exit_code == 2
+    assert (
+        "--without app means 3 members: app at h1 (app-0), app at h2 #1 (app-1), app at h2 #2 (app-2). "
+        "Name one by its member id."
+    ) in result.stderr
+
+
+def test_one_snapshot_tells_no_rate_and_so_no_future(run, made):
+    """The assignment is known, what comes of it is not."""
+    _, first, *_ = objects(run("whatif", "g", "--from", made, "--members", "-1", "--json"))
+    assert first["assignment"]["app-0"][:2] == [["t", 0], ["t", 1]]
+    assert (first["forecast_lag_expected"], first["diagnosis"]) == (None, "unknown")
+    assert (first["fewest_members"], first["most_members"]) == (None, 6)
+    assert "how much arrives in 6 partitions is not known" in first["diagnosis_reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("streams-classic", "a Kafka Streams application, which assigns tasks and not partitions"),
+        ("streams-kip1071", "`evenkeel tasks streams-kip1071` shows them under each strategy."),
+        ("keeps-rebalancing", "rebalancing (CompletingRebalance)"),
+        ("empty-with-commits", "no members (Empty)"),
+    ],
+)
+def test_a_group_of_which_nothing_can_be_said_says_why(asked, name, told):
+    """Exit code 1."""
+    result = asked(name, "--members", "+1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert told in result.stderr
+
+
+def test_a_live_cluster_is_looked_at_several_times(run, kafka):
+    """Without further options three times, for what arrives takes two."""
+    result = run("whatif", "uneven", "--bootstrap", "kafka-1:9092", "--members", "+1")
+    assert result.exit_code == 0, result.output
+    assert len(kafka["slept"]) == 2
+    assert "What if: uneven" in result.stdout
+
+
+def test_the_page_shows_what_is_printed(asked):
+    """To the letter."""
+    page = (Path(__file__).parents[3] / "engine/cli/README.md").read_text(encoding="utf-8")
+    shown = page[page.index("What if: skewed-load") :].split("```", 1)[0]
+    arguments = ("--members", "+1", "--strategy", "range", "--strategy", "roundrobin")
+    assert shown == asked("skewed-load", *arguments).stdout

@@ -1,0 +1,260 @@
+"""What of a group somebody may be woken for, held against groups whose truth is known because they are simulated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+
+import numpy as np
+import pytest
+
+from evenkeel.engine.batch import GroupBatch
+from evenkeel.engine.config import IncidentRules, Settings
+from evenkeel.engine.facts import Fact
+from evenkeel.engine.incidents.conditions import judged_of
+from evenkeel.engine.incidents.judged import Condition, Judged
+from evenkeel.engine.metrics.observe import Observation
+from evenkeel.engine.model import Cause
+from evenkeel.engine.steps.measure import observed_of
+from evenkeel.engine.steps.reading import BatchWithPast, read_batch
+from evenkeel.engine.wording import diagnosing, incidents
+from evenkeel.engine.wording.facts import words
+from tests.helpers.fluid import EVERY, FIRST, SITUATIONS, Kind
+from tests.helpers.fluid.lake import situations_lake
+
+LOOKBACK = Settings().lookback
+MOMENTS = 2
+"""Snapshots in a row in which a healthy group may be seen rebalancing or behind: fewer than make an incident."""
+
+HOLDS = {
+    "slow-member": (Cause.SLOW_MEMBER, 27, 119),
+    "slow-member-locked": (Cause.SLOW_MEMBER, 27, 119),
+    "two-slow-members": (Cause.SLOW_MEMBER, 27, 119),
+    "slow-member-mended": (Cause.SLOW_MEMBER, 27, 43),
+    "silent-member": (Cause.SILENT_MEMBER, 26, 119),
+    "silent-member-hourly": (Cause.SILENT_MEMBER, 82, 119),
+    "stuck-partition": (Cause.STUCK_PARTITION, 26, 119),
+    "hot-alone": (Cause.HOT_PARTITION, 18, 119),
+    "too-few-members": (Cause.TOO_FEW_MEMBERS, 18, 119),
+    "as-many-members-as-partitions": (Cause.HOT_PARTITION, 18, 119),
+    "catching-up": (Cause.BEHIND, 47, 51),
+    "no-members": (Cause.NO_MEMBERS, 31, 119),
+    "rebalancing": (Cause.REBALANCING, 32, 59),
+    "losing-records": (Cause.LOSING_RECORDS, 6, 119),
+    "skipped-records": (Cause.SKIPPED_RECORDS, 48, 50),
+    "rewound": (Cause.BEHIND, 56, 70),
+    "unreadable": (Cause.UNREADABLE, 31, 59),
+    "slower-at-night": (Cause.TOO_FEW_MEMBERS, 32, 59),
+    "skewed-load": (Cause.BEHIND, 20, 119),
+    "hot-shared": (Cause.BEHIND, 20, 119),
+}
+"""A cause, and the first and last of the snapshots that must show it: while the truth of the situation holds."""
+
+LASTING = [
+    name
+    for name, each in SITUATIONS.items()
+    if Kind.OPENED in each.required and name != "skipped-records"
+]
+"""What must be told, and goes on; records that were skipped are told at once, and soon past."""
+
+
+@cache
+def seen() -> list[tuple[Observation, tuple[GroupBatch, ...]]]:
+    """What is observed of all situations at each snapshot, and the snapshots before."""
+    (lake, ids), settings = situations_lake(), Settings()
+    earlier: tuple[GroupBatch, ...] = ()
+    learned: dict[str, float] = {}
+    observations = []
+    for snapshot_id in ids:
+        batch = read_batch(lake, settings, snapshot_id, list(SITUATIONS))
+        groups = BatchWithPast(batch=batch, earlier=earlier, withheld={}, learned=learned)
+        observed = observed_of(settings, groups)
+        observations.append((observed, earlier))
+        intervals = zip(batch.headers, observed.commit_interval.tolist(), strict=True)
+        learned = {each.group: seconds for each, seconds in intervals if not np.isnan(seconds)}
+        earlier = (batch, *earlier)[:LOOKBACK]
+    return observations
+
+
+@cache
+def judged() -> dict[str, dict[int, Judged]]:
+    """By situation, what each snapshot says of it."""
+    by_name: dict[str, dict[int, Judged]] = defaultdict(dict)
+    for number, (observed, earlier) in enumerate(seen()):
+        rules = [IncidentRules()] * len(observed.batch)
+        for each in judged_of(observed, rules, earlier):
+            by_name[each.group_id][number] = each
+    return by_name
+
+
+def condition(name: str, at: int, cause: Cause) -> Condition:
+    """What a snapshot says of a situation and cause."""
+    return next(each for each in judged()[name][at].conditions if each.cause is cause)
+
+
+def runs(name: str, causes: set[Cause]) -> list[tuple[int, int]]:
+    """The first and last snapshot of each run in which one of some causes is seen."""
+    spans: list[tuple[int, int]] = []
+    for number, each in judged()[name].items():
+        if causes & {condition.cause for condition in each.conditions}:
+            extends = bool(spans) and spans[-1][1] == number - 1
+            first = spans.pop()[0] if extends else number
+            spans.append((first, number))
+    return spans
+
+
+@pytest.mark.parametrize("name", [name for name, each in SITUATIONS.items() if each.healthy])
+def test_of_healthy_groups_nothing_lasts(name: str) -> None:
+    """What is seen of a group that keeps up is gone before it is an incident."""
+    assert [run for run in runs(name, set(Cause)) if run[1] - run[0] >= MOMENTS - 1] == []
+
+
+@pytest.mark.parametrize("name", [n for n, each in SITUATIONS.items() if each.begins])
+def test_nothing_is_seen_before_trouble_begins(name: str) -> None:
+    """A situation shows no condition before the snapshot at which its trouble begins."""
+    early = [run for run in runs(name, set(Cause)) if run[0] < SITUATIONS[name].begins]
+
+    assert early == []
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_conditions_hold_where_they_are_true(name: str) -> None:
+    """Each snapshot between those at which a trouble must be known shows its cause."""
+    cause, first, last = HOLDS[name]
+    missed = [
+        n
+        for n in range(first, last + 1)
+        if not any(each.cause is cause for each in judged()[name][n].conditions)
+    ]
+
+    assert missed == []
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_conditions_come_in_time(name: str) -> None:
+    """What must be told by some snapshot is there 15 minutes before, and two looks, and stays until then."""
+    by = SITUATIONS[name].required[Kind.OPENED]
+    severe = set(Cause) - {Cause.UNREADABLE}
+
+    assert any(first <= by - 900 // EVERY and last >= by for first, last in runs(name, severe))
+
+
+def test_what_has_nothing_to_read_needs_nobody() -> None:
+    """A group without members in whose partitions nothing arrives is no incident, in no snapshot."""
+    assert runs("stopped", set(Cause)) == []
+
+
+def test_a_slow_member_does_not_make_the_group_too_small() -> None:
+    """Where the others only show what they keep up with, nobody says that all together cannot do it."""
+    assert runs("slow-member", {Cause.TOO_FEW_MEMBERS}) == []
+
+
+def test_one_silent_member_has_not_stopped_an_hourly_group() -> None:
+    """Between two of its commits nothing moves, and yet only who is overdue is silent."""
+    assert runs("silent-member-hourly", {Cause.STOPPED}) == []
+
+
+def test_what_cannot_be_read_is_not_known() -> None:
+    """While the ends of its partitions cannot be read a group is neither well nor anything else."""
+    unread = judged()["unreadable"][40]
+
+    assert not unread.known
+    assert [each.cause for each in unread.conditions] == [Cause.UNREADABLE]
+
+
+def test_who_is_to_act_knows_where() -> None:
+    """The host of who is silent, the offset and the owner of what is stuck, who left and when they committed."""
+
+    def trace(name: str, at: int, cause: Cause, measure: str) -> Fact:
+        return next(f for f in condition(name, at, cause).facts if f.measure == measure)
+
+    host = trace("silent-member", 30, Cause.SILENT_MEMBER, "silent_hosts")
+    stuck = trace("stuck-partition", 30, Cause.STUCK_PARTITION, "stuck_at")
+    members = trace("no-members", 35, Cause.NO_MEMBERS, "last_members")
+    commit = trace("no-members", 35, Cause.NO_MEMBERS, "last_commit")
+    left = FIRST.timestamp() + 29 * EVERY
+
+    assert [name.count(".") for name in host.subjects] == [3]
+    assert stuck.before is not None
+    assert stuck.after is not None
+    assert 0 < stuck.before < stuck.after
+    assert " at 10." in stuck.subjects[1]
+    assert all(" at 10." in name for name in members.subjects)
+    assert members.after == left
+    assert commit.after is not None
+    assert abs(commit.after - left) <= EVERY + 60
+
+
+def test_since_when_is_as_far_back_as_snapshots_tell() -> None:
+    """A silent member since its last commit, nobody there since the first snapshot that saw nobody."""
+    silent = condition("silent-member", 22, Cause.SILENT_MEMBER)
+    nobody = condition("no-members", 35, Cause.NO_MEMBERS)
+    went = FIRST + timedelta(seconds=20 * EVERY)
+
+    assert silent.since is not None
+    assert abs((silent.since - went).total_seconds()) < 60
+    assert nobody.since == FIRST + timedelta(seconds=30 * EVERY)
+
+
+def test_a_condition_has_its_numbers() -> None:
+    """What is wrong comes first among the facts, then who was there last, then how bad it is."""
+    nobody = condition("no-members", 40, Cause.NO_MEMBERS)
+
+    assert words(nobody.facts[0]) == "nobody consumes its 16 partitions; 1,545 records/s arrive"
+    assert [fact.measure for fact in nobody.facts[1:]] == [
+        "last_members",
+        "last_commit",
+        "total_lag",
+        "delay_seconds",
+    ]
+    assert nobody.amount == nobody.facts[4].after
+
+
+def test_all_members_silent_is_a_group_that_stopped() -> None:
+    """Where nothing that waits is consumed, that is said, and not each member."""
+    observed, earlier = seen()[40]
+    number = observed.batch.place["silent-member"]
+    rows = observed.batch.rows(number)
+    counted = observed.counted.copy()
+    counted[rows] &= observed.still[rows]
+    alone = replace(observed, evidence=replace(observed.evidence, counted=counted))
+
+    causes = [
+        each.cause
+        for each in judged_of(alone, [IncidentRules()] * len(SITUATIONS), earlier)[
+            number
+        ].conditions
+    ]
+
+    assert causes == [Cause.STOPPED, Cause.BEHIND]
+
+
+def test_what_is_withheld_cannot_be_judged() -> None:
+    """A group that validation withholds is unreadable, with its reason."""
+    observed, earlier = seen()[40]
+    rules = [IncidentRules()] * len(observed.batch)
+
+    each = judged_of(observed, rules, earlier, {"healthy-idle": "no commits"})
+    withheld = next(one for one in each if one.group_id == "healthy-idle")
+
+    assert not withheld.known
+    assert [words(c.facts[0]) for c in withheld.conditions] == ["no commits"]
+
+
+def test_a_group_on_its_way_back_is_recovering() -> None:
+    """Behind by more than half of its objective and less than all of it, it has no condition and is not well."""
+    back = judged()["catching-up"][54]
+
+    assert (back.conditions, back.recovering) == ((), True)
+    assert not judged()["catching-up"][60].recovering
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_every_condition_has_words(name: str) -> None:
+    """No fact of a condition is shown by the name of its measure only."""
+    conditions = [each for judged_at in judged()[name].values() for each in judged_at.conditions]
+    measures = {fact.measure for each in conditions for fact in each.facts}
+
+    assert measures <= {*diagnosing.CLAUSES, *incidents.HOW_BAD}
