@@ -29,6 +29,7 @@ from evenkeel.engine.cli import app
 from evenkeel.engine.text import report_place
 from tests.helpers import airflow_pages, cookbook
 from tests.helpers.browser import BROWSER, browser
+from tests.helpers.commands import evenkeel
 from tests.helpers.dagbag import packages_of_a_user
 from tests.helpers.kafka_session import ClusterInUse, RunningWorkload
 from tests.stage import demo, report
@@ -360,10 +361,3 @@ def is_at_home(bootstrap: str, group: str) -> bool:
     asked = ["advise", "--bootstrap", bootstrap, "--group", group, "--samples", "1", "--json"]
     result = CliRunner().invoke(app, asked)
     return result.exit_code == 0 and json.loads(result.stdout)["cross_rack_share"] == 0
-
-
-def evenkeel(*arguments: str) -> str:
-    """What the command prints."""
-    result = CliRunner().invoke(app, [*arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout

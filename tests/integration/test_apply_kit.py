@@ -20,12 +20,12 @@ from tests.helpers.applied import (
     Librdkafka,
     closing_members,
     do,
-    evenkeel,
     kit_of,
     seen,
     settled,
     way_of,
 )
+from tests.helpers.commands import evenkeel
 from tests.helpers.following import subscribe
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage

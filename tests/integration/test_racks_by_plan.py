@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 from kafka import KafkaConsumer
-from typer.testing import CliRunner
 
-from evenkeel.engine.cli import app
 from evenkeel.engine.followers.kafka_python import PlanAssignor
 from evenkeel.engine.model import NONE
+from tests.helpers.commands import evenkeel
 from tests.helpers.following import subscribe
 from tests.helpers.kafka_session import ClusterInUse
 from tests.helpers.kafka_stage import Stage, Watch
@@ -67,13 +66,6 @@ def member(stage: Stage, group: str, topic: str, node: int, plan: Path) -> Itera
     finally:
         ending.set()
         thread.join(SECONDS)
-
-
-def evenkeel(*arguments: str) -> str:
-    """What the command prints."""
-    result = CliRunner().invoke(app, [*arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def judged(stage: Stage, group: str) -> dict[str, Any]:

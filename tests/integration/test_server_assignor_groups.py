@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer
-from typer.testing import CliRunner
 
-from evenkeel.engine.cli import app
 from evenkeel.engine.followers.plan import read_plan
 from evenkeel.engine.model import GroupSnapshot, utc_now
+from tests.helpers.commands import evenkeel
 from tests.helpers.kafka_stage import Stage, Watch
 from tests.integration.test_target_assignments import (
     EQUAL,
@@ -198,9 +197,7 @@ def test_it_is_known_what_runs_and_what_brokers_have(
             group.join(rack)
         group.until(lambda owned: [len(own) for own in owned.values()] == [2] * 3, "an even group")
         given = ("--bootstrap", stage.bootstrap, "--group", stage.prefix + group.name)
-        result = CliRunner().invoke(app, ["advise", *given, "--samples", "1", "--json"])
-        assert result.exit_code == 0, result.output
-        (told,) = (json.loads(line) for line in result.stdout.splitlines())
+        told = json.loads(evenkeel("advise", *given, "--samples", "1", "--json"))
         rows = {row["strategy"]: row for row in told["strategies"]}
         assert [name for name, row in rows.items() if row["is_running"]] == [runs]
         ours = rows["racks-server"]
@@ -233,8 +230,7 @@ def to_be_planned(brokers: WithAssignor, *, static: bool) -> Iterator[tuple[Stag
 def plan_for(stage: Stage, group: Group, path: Path) -> Owned:
     """Write what `roundrobin` would give, which is nowhere near the racks; who shall have what by it."""
     given = (stage.prefix + group.name, "--bootstrap", stage.bootstrap, "--strategy", "roundrobin")
-    result = CliRunner().invoke(app, ["plan", *given, "--out", str(path)])
-    assert result.exit_code == 0, result.output
+    evenkeel("plan", *given, "--out", str(path))
     plan = read_plan(path.read_bytes())
     rack_of = {member.id: str(member.rack) for member in group.seen().members}
     wanted = {

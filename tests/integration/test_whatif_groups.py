@@ -167,6 +167,7 @@ class Live:
         found: dict[str, GroupSnapshot] = {}
 
         def so() -> bool:
+            found.clear()
             found.update(self._look())
             return all(name in found and self._rests(found[name]) for name in self.members)
 

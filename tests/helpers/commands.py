@@ -1,0 +1,37 @@
+"""Commands of evenkeel, asked in this process about groups of real members."""
+
+from __future__ import annotations
+
+from typer.testing import CliRunner
+
+from evenkeel.engine.cli import app
+from tests.stage.process import wait_until
+
+SECONDS = 180
+"""For a rebalance to end, on a busy machine."""
+
+AGAIN = "Ask again once it is Stable."
+"""How a refusal ends that is only about this moment."""
+
+
+def evenkeel(*arguments: str) -> str:
+    """
+    What the command prints; while the group rebalances it is asked again, as it says one should.
+
+    A group that has settled may rebalance once more at any time, if only since one of its members saw a change late.
+
+    Raises:
+        AssertionError: The command failed, and not for a rebalance.
+    """
+    printed: list[str] = []
+
+    def answered() -> bool:
+        result = CliRunner().invoke(app, [*arguments])
+        if result.exit_code and AGAIN in result.output:
+            return False
+        assert result.exit_code == 0, result.output
+        printed.append(result.stdout)
+        return True
+
+    wait_until(answered, SECONDS, f"an answer of {' '.join(arguments[:2])}", interval=0.5)
+    return printed[0]
