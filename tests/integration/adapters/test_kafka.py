@@ -59,8 +59,16 @@ def rows(snapshot: ClusterSnapshot, dataset: str, **wanted: Any) -> list[dict[st
 
 @pytest.fixture(scope="module")
 def snapshot(workload: RunningWorkload) -> ClusterSnapshot:
-    """The workload's groups, read once."""
-    return take(workload.bootstrap, workload.prefix)
+    """The workload's groups, read once while none rebalances but the one that always does."""
+
+    def at_rest() -> ClusterSnapshot | None:
+        taken = take(workload.bootstrap, workload.prefix)
+        restless = {g.group for g in by_name(taken, workload.prefix).values() if g.rebalancing}
+        return taken if restless <= {workload.prefix + "keeps-rebalancing"} else None
+
+    taken = wait_until(at_rest, 120, "groups at rest", interval=1)
+    assert taken is not None
+    return taken
 
 
 @pytest.fixture
