@@ -1,22 +1,24 @@
-"""``python -m tests.tiers [TIER ...]``: the tests in tiers, one after the other; all of them by default.
+"""``python -m tests.tiers [TIER ...]``: the tests in tiers; all of them by default.
 
 Each tier is a process of its own that starts the services its tests share, once, and ends them. What
-services a test needs is said by its marks; so every test is in exactly one tier.
+services a test needs is said by its marks; so every test is in exactly one tier. One tier comes after the
+other, but for the two that need no service: they share the processors.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO
 from xml.etree import ElementTree
 
 from _pytest.mark.expression import Expression
@@ -63,6 +65,8 @@ class Tier:
     options: tuple[str, ...] = ()
     services: Callable[[], AbstractContextManager[dict[str, str] | None]] = nullcontext
     """What its workers share beyond what fixtures start: it yields what goes into the environment."""
+    beside: bool = False
+    """Whether it runs at the same time as the tier before it."""
 
 
 TIERS = (
@@ -79,6 +83,7 @@ TIERS = (
         "(airflow or slow) and not (postgres or kafka or spark)",
         # not in parallel: what Airflow imports of Spark ends an xdist worker while it collects
         ("tests/unit", "tests/integration"),
+        beside=True,
     ),
     Tier(
         "postgres",
@@ -133,6 +138,7 @@ class Outcome:
     skipped: int | None
     seconds: float
     processor_seconds: float
+    """Of its tests and what these started and ended."""
 
     @property
     def line(self) -> str:
@@ -147,25 +153,48 @@ class Outcome:
         return f"{self.tests} tests, {self.failed} failed, {self.skipped} skipped"
 
 
-def run(tier: Tier) -> Outcome:
-    """Run a tier's tests; what they print goes where this prints."""
-    before, began = _processor_seconds(), time.monotonic()
+def batches(asked: Collection[str]) -> list[list[Tier]]:
+    """The tiers that were asked for, in their order; those of a batch run at the same time."""
+    found: list[list[Tier]] = []
+    for tier in TIERS:
+        if not tier.beside:
+            found.append([])
+        if tier.name in asked:
+            found[-1].append(tier)
+    return [batch for batch in found if batch]
+
+
+def run_batch(batch: Sequence[Tier]) -> Iterator[Outcome]:
+    """Run tiers at the same time; what the first prints is seen as it comes, what others do when that is over."""
+    with ThreadPoolExecutor(len(batch)) as pool, ExitStack() as files:
+        kept = [None, *(files.enter_context(TemporaryFile()) for _ in batch[1:])]
+        running = [pool.submit(run, tier, file) for tier, file in zip(batch, kept, strict=True)]
+        for tier, file, outcome in zip(batch, kept, running, strict=True):
+            print(f"== {tier.name}: {tier.purpose}", flush=True)
+            wait([outcome])
+            if file is not None:
+                file.seek(0)
+                print(file.read().decode(errors="replace"), flush=True)
+            yield outcome.result()
+
+
+def run(tier: Tier, out: IO[bytes] | None = None) -> Outcome:
+    """Run a tier's tests; what they print goes into a file, or where this prints."""
+    began = time.monotonic()
     with TemporaryDirectory(prefix="evenkeel-tier-") as folder, tier.services() as named:
         report = Path(folder) / "report.xml"
         words = ["-q", *tier.paths, "-m", tier.marks, *tier.options, f"--junit-xml={report}"]
         command = [sys.executable, "-m", "pytest", *words, "--durations=5"]
         environment = {**os.environ, **(named or {})}
-        exit_code = subprocess.run(command, cwd=CHECKOUT, env=environment, check=False).returncode
+        process = subprocess.Popen(
+            command, cwd=CHECKOUT, env=environment, stdout=out, stderr=out and subprocess.STDOUT
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
         tests, failed, skipped = _counted(report)
     seconds = time.monotonic() - began
-    processor = _processor_seconds() - before
-    return Outcome(tier.name, exit_code, tests, failed, skipped, seconds, processor)
-
-
-def _processor_seconds() -> float:
-    """Of all that was started here and has ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    processor = used.ru_utime + used.ru_stime
+    return Outcome(tier.name, process.returncode, tests, failed, skipped, seconds, processor)
 
 
 def _counted(report: Path) -> tuple[int | None, int | None, int | None]:
@@ -196,10 +225,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no such tier: {', '.join(sorted(unknown))}")
     outcomes: list[Outcome] = []
     try:
-        for tier in TIERS:
-            if tier.name in asked:
-                print(f"== {tier.name}: {tier.purpose}", flush=True)
-                outcomes.append(run(tier))
+        for batch in batches(asked):
+            outcomes.extend(run_batch(batch))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
