@@ -72,7 +72,8 @@ def eased(
     gone = at - (readers.seen_at or readers.at) >= timedelta(seconds=rules.well_seconds)
     if not gone or _soon_over(there, rules) or _goes_on(cause, {span.cause for span in there}):
         return None
-    return replace(course, causes=there)
+    # what was missed may come back, but to say so now would be news of a snapshot ago
+    return replace(course, causes=tuple(span for span in there if not span.missed) or there)
 
 
 def _soon_over(left: Sequence[CauseSpan], rules: IncidentRules) -> bool:

@@ -232,6 +232,21 @@ def test_that_the_worst_has_ended_is_said_once_and_quietly():
     assert "Earlier" in [section.heading for section in change.message.sections]
 
 
+def test_what_is_left_is_what_is_seen_now():
+    """Members that seemed slow in the snapshot before, for they had just come back, are not named any more."""
+    watcher = settled()
+    slow = condition(Cause.SLOW_MEMBER, amount=2700)
+
+    *_, change, line = watcher.looks(
+        *({"g": w} for w in (NOBODY, NOBODY, (slow, BACKLOG), BACKLOG))
+    )
+
+    for message in (change.message, line.message):
+        assert message.title == "g (c): members are back, still 40 min behind"
+        assert message.summary == "40 min behind in 5 partitions, caught up in about 25 min."
+    assert "slow" not in str(change.message.sections)
+
+
 def test_what_comes_back_after_its_end_was_told_is_told_again_and_no_more():
     """Its readers take it for ended, so they hear that it is there; that it ends once more is not said."""
     watcher = settled()
