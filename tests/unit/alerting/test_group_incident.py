@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -139,6 +140,19 @@ def test_other_causes_are_lines() -> None:
     assert "Also: Losing records: retention removed 1,600,000 offsets it had not read" in text
     assert "Also: Stopped: none of its 3 members has committed anything for 13 min" in text
     assert "Also: Behind its objective, too few members." in text
+
+
+def test_what_the_newest_snapshot_does_not_show_is_told_as_earlier() -> None:
+    """Members that are back are not said to be missing beside what they skipped, nor counted is how late they were."""
+    causes = (span_of(Cause.NO_MEMBERS, missed=1), span_of(Cause.SKIPPED_RECORDS))
+    course = {"causes": causes, "cause": Cause.SKIPPED_RECORDS}
+    text = plain_text(opened_message(incident_of(Cause.SKIPPED_RECORDS, course=course)))
+    assert "Earlier: No members." in text
+    assert "Also" not in text
+    assert "obody consumes" not in text
+    unseen = {**course, "causes": tuple(replace(span, missed=1) for span in causes)}
+    text = plain_text(opened_message(incident_of(Cause.SKIPPED_RECORDS, course=unseen)))
+    assert "Also: No members: nobody consumes its 12 partitions" in text
     assert "How bad: 1,854,000 offsets to read." in text
 
 
