@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -132,7 +133,7 @@ class Stage:
                 **settings,
             }
         )
-        self.ending.callback(consumer.close)
+        self.ending.callback(close, consumer)
         consumer.subscribe(topics)
         wait_until(
             lambda: consumer.poll(0.1) or len(consumer.assignment()) == owned,
@@ -140,6 +141,18 @@ class Stage:
             f"{owned} partitions for {group}",
         )
         return consumer
+
+
+def close(consumer: Consumer) -> None:
+    """
+    Close a consumer of librdkafka, if it lets itself be closed.
+
+    One that is closed while it joins may wait for ever (seen with 2.16: it has left the group, and `close` does not
+    return); it is then left to itself.
+    """
+    thread = threading.Thread(target=consumer.close, daemon=True)
+    thread.start()
+    thread.join(60)
 
 
 def commit_for(

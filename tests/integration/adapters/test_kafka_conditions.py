@@ -16,7 +16,7 @@ from kafka import TopicPartition
 
 from evenkeel.engine.config import Settings
 from tests.helpers.kafka_session import ClusterInUse
-from tests.helpers.kafka_stage import Row, Seen, Stage, Watch
+from tests.helpers.kafka_stage import Row, Seen, Stage, Watch, close
 from tests.helpers.measuring import proposed
 from tests.stage.kafka.brokers import RACKS
 from tests.stage.process import wait_until
@@ -267,8 +267,8 @@ def test_a_group_in_mid_rebalance(stage: Stage) -> None:
     )
     assert totals(before, "total_lag", "status") == (6, "STALL")
     join = Consumer({"bootstrap.servers": stage.bootstrap, "group.id": stage.prefix + "app"})
-    stage.ending.callback(join.close)
-    stage.ending.callback(member.close)  # before the other, which waits for it
+    stage.ending.callback(close, join)
+    stage.ending.callback(close, member)  # before the other, which waits for it
     join.subscribe([topic])  # the first is not polled, so the rebalance waits for it
     seen = watch.until(lambda seen: seen.group.rebalancing, "the rebalance")
     row = seen["t", 0]
