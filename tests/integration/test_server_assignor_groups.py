@@ -14,7 +14,7 @@ from confluent_kafka import Consumer
 from evenkeel.engine.followers.plan import read_plan
 from evenkeel.engine.model import GroupSnapshot, utc_now
 from tests.helpers.commands import evenkeel
-from tests.helpers.kafka_stage import Stage, Watch
+from tests.helpers.kafka_stage import Stage, Watch, close
 from tests.integration.test_target_assignments import (
     EQUAL,
     SIZES,
@@ -99,7 +99,7 @@ class Group:
             "log_level": 1,
         }
         consumer = Consumer({**usual, **self.settings, **own})
-        self.stage.ending.callback(consumer.close)
+        self.stage.ending.callback(close, consumer)
         consumer.subscribe([topic])
         return consumer
 

@@ -18,7 +18,7 @@ from evenkeel.engine.datasets import groups_of, new_snapshot_id
 from evenkeel.engine.kit.protocol_names import SERVER_SIDE
 from evenkeel.engine.model import NONE, GroupSnapshot, Member, PartitionTable, utc_now
 from tests.helpers.kafka_session import ClusterInUse
-from tests.helpers.kafka_stage import Stage
+from tests.helpers.kafka_stage import Stage, close
 from tests.helpers.measuring import proposed
 from tests.stage.process import wait_until
 
@@ -78,7 +78,7 @@ class LiveGroup:
                 "log_level": 1,
             }
         )
-        self.stage.ending.callback(consumer.close)
+        self.stage.ending.callback(close, consumer)
         topics = next(self._coming)
         consumer.subscribe([self.stage.prefix + name for name in topics])
         self.members.append(consumer)
