@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose
+from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose, seen_now
 from evenkeel.engine.alerting.next_command import next_command
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.message import (
@@ -267,7 +267,7 @@ def _sections(incident: GroupIncident) -> tuple[Section, ...]:
         traces = wording.traces(worst.facts)
         lines += [(heading, _sentence(clause, worst.facts)) for heading, clause in traces.items()]
     lines.append(("Since", _since(course.began_at, incident.at)))
-    facts = tuple(fact for span in _there(course) for fact in span.facts)
+    facts = tuple(fact for span in seen_now(course.causes) for fact in span.facts)
     if bad := wording.how_bad(facts):
         lines.append(("How bad", sentence(fitted(bad))))
     lines.append(("Changed", _changed(incident.changed)))
@@ -275,14 +275,9 @@ def _sections(incident: GroupIncident) -> tuple[Section, ...]:
     return (*sections, *_to_do(incident, worst), *_owner(incident))
 
 
-def _there(course: IncidentCourse) -> tuple[CauseSpan, ...]:
-    """The causes that the newest snapshot shows; where it shows none, all that are not over yet."""
-    return tuple(span for span in course.causes if not span.missed) or course.causes
-
-
 def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, str]]:
     """The other causes: what is there beside the worst, and what was there before."""
-    there = _there(course)
+    there = seen_now(course.causes)
     was = [span.cause for span in course.causes if span not in there and span is not worst]
     if worst is not None and worst.cause is not course.cause:
         was = [course.cause, *was]

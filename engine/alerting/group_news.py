@@ -72,8 +72,12 @@ def eased(
     gone = at - (readers.seen_at or readers.at) >= timedelta(seconds=rules.well_seconds)
     if not gone or _soon_over(there, rules) or _goes_on(cause, {span.cause for span in there}):
         return None
-    # what was missed may come back, but to say so now would be news of a snapshot ago
-    return replace(course, causes=tuple(span for span in there if not span.missed) or there)
+    return replace(course, causes=seen_now(there))
+
+
+def seen_now(spans: tuple[CauseSpan, ...]) -> tuple[CauseSpan, ...]:
+    """The causes that the newest snapshot shows; where it shows none, all of them: what was missed may come back."""
+    return tuple(span for span in spans if not span.missed) or spans
 
 
 def _soon_over(left: Sequence[CauseSpan], rules: IncidentRules) -> bool:
