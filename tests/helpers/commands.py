@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from evenkeel.engine.cli import app
 from tests.stage.process import wait_until
@@ -23,15 +23,15 @@ def evenkeel(*arguments: str) -> str:
     Raises:
         AssertionError: The command failed, and not for a rebalance.
     """
-    printed: list[str] = []
 
-    def answered() -> bool:
+    def answered() -> Result | None:
         result = CliRunner().invoke(app, [*arguments])
         if result.exit_code and AGAIN in result.output:
-            return False
+            return None
         assert result.exit_code == 0, result.output
-        printed.append(result.stdout)
-        return True
+        return result
 
-    wait_until(answered, SECONDS, f"an answer of {' '.join(arguments[:2])}", interval=0.5)
-    return printed[0]
+    what = f"an answer of {' '.join(arguments[:2])}"
+    result = wait_until(answered, SECONDS, what, interval=0.5)
+    assert result is not None
+    return str(result.stdout)
