@@ -368,10 +368,12 @@ def test_a_share_group_is_listed_and_marked(stage: Stage, kafka_cluster: Cluster
 class Foreigner(RestlessMember):
     """A member of another protocol type, whose bytes say nothing to a consumer."""
 
+    def _news(self) -> bytes:
+        return b"\x00\x07not a subscription, %d" % self.joined
+
     def _request(self) -> JoinGroupRequest:
         request = super()._request()
         request.protocol_type = "connect"
-        request.protocols[0].metadata = b"\x00\x07not a subscription"
         return request
 
 

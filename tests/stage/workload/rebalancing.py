@@ -99,21 +99,30 @@ class RawMember:
 
 
 class RestlessMember(RawMember):
-    """Joins its group every other second and never syncs.
+    """Joins its group every other second, each time with other metadata, and never syncs.
 
     The group is *CompletingRebalance* while its members have an answer to their JoinGroup and
-    *PreparingRebalance* while one of them waits for the other; it is never stable.
+    *PreparingRebalance* while one of them waits for the other; it is never stable. With the metadata
+    of before a JoinGroup would be answered without a rebalance, and after the rebalance timeout the
+    coordinator would remove both members for a SyncGroup that never came: the group would be empty.
     """
 
     def __init__(self, bootstrap: str, group: str, topics: tuple[str, ...], number: int) -> None:
-        said = ConsumerProtocolSubscription(version=1, topics=sorted(topics), user_data=b"")
-        super().__init__(bootstrap, group, f"{group}-{number}", "range", said.encode())
+        super().__init__(bootstrap, group, f"{group}-{number}", "range", b"")
+        self._topics = sorted(topics)
         self.joined = 0
         """How many times it has joined."""
         self._thread.start()
 
     def _take_part(self, client: KafkaAdminClient) -> None:
         while not self._asked_to_end.is_set():
+            self._metadata = self._news()
             client._manager.run(self._join_group, client)
             self.joined += 1
             self._asked_to_end.wait(_REJOIN_SECONDS)
+
+    def _news(self) -> bytes:
+        """Metadata that it has not said before."""
+        count = self.joined.to_bytes(8)
+        topics = self._topics
+        return ConsumerProtocolSubscription(version=1, topics=topics, user_data=count).encode()
