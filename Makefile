@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: install
 install: $(INSTALLED) ## Make .venv with everything the demo and the tests need
@@ -67,12 +67,16 @@ stop: ## End everything the demo started
 	@if [ -x $(BIN)/python ]; then $(BIN)/python -m tests.stage stop; fi
 
 .PHONY: test
-test: $(INSTALLED) ## Run every test, tier by tier: real brokers, Postgres, Spark and Airflow; the better part of an hour
+test: $(INSTALLED) ## Run the tests, on real brokers, Postgres, Spark and Airflow; under 25 minutes
 	@$(BIN)/python -m tests.tiers
 
 .PHONY: test-fast
-test-fast: $(INSTALLED) ## Run the unit tests, with fewer random cases; a minute or two
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m tests.tiers unit
+test-fast: $(INSTALLED) ## Run the tests that need no service, with fewer random cases; under a minute
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m tests.tiers fast
+
+.PHONY: test-nightly
+test-nightly: java $(INSTALLED) ## Run what make test leaves out: oracles, older brokers, every apply path, chaos, clocks; hours
+	@$(BIN)/python -m tests.tiers --nightly
 
 .PHONY: lint
 lint: $(INSTALLED) ## Check style, types and the direction of imports

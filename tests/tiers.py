@@ -1,23 +1,29 @@
-"""``python -m tests.tiers [TIER ...]``: the tests in tiers; all of them by default.
+"""``python -m tests.tiers [--nightly] [TIER ...]``: the tests in tiers; all of them by default.
 
-Each tier is a process of its own that starts the services its tests share, once, and ends them. What
-services a test needs is said by its marks; so every test is in exactly one tier. One tier comes after the
-other, but for the two that need no service: they share the processors.
+Each tier is a process of its own that starts the services its tests share, once, and ends them. A test's marks say
+which services it needs, so every test is in exactly one tier. Tiers that compute run one after another in one lane,
+tiers that mostly wait for brokers or for Airflow in a second one beside it.
+
+Tests marked ``nightly`` run only with ``--nightly``, which also runs every property with more cases and the programs of
+`PROGRAMS`. A whole nightly run writes its summary into ``tests/README.md``.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Event, Lock
 from typing import IO
 from xml.etree import ElementTree
 
@@ -25,6 +31,7 @@ from _pytest.mark.expression import Expression
 
 DATABASE_URL = "EVENKEEL_TEST_DATABASE_URL"
 CHECKOUT = Path(__file__).resolve().parents[1]
+README = CHECKOUT / "tests" / "README.md"
 
 # Each worker imports everything again: more of them than this cost more than they bring.
 PARALLEL = ("-n", "logical", "--maxprocesses", "4")
@@ -38,7 +45,7 @@ DOCTESTS = (
     *("tests/benchmarks/table.py", "tests/stage/chaos/plan.py"),
 )
 SLOW_TO_IMPORT = ("tests/unit/dags", "tests/unit/expectations")
-"""Airflow and Great Expectations take seconds; the unit tier does not even look there."""
+"""Airflow and Great Expectations take seconds; the fast tier does not even look there."""
 
 
 @contextmanager
@@ -59,20 +66,32 @@ class Tier:
 
     name: str
     purpose: str
-    marks: str
+    marks: str = ""
     """What pytest takes after ``-m``; the expressions of all tiers split the tests."""
-    paths: tuple[str, ...]
+    paths: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     services: Callable[[], AbstractContextManager[dict[str, str] | None]] = nullcontext
     """What its workers share beyond what fixtures start: it yields what goes into the environment."""
-    beside: bool = False
-    """Whether it runs at the same time as the tier before it."""
+    waits: bool = False
+    """Whether it mostly waits for what it started; such tiers run beside those that compute."""
+    program: tuple[str, ...] = ()
+    """What it runs in place of pytest."""
+
+    def command(self, report: Path, nightly: bool) -> tuple[str, ...]:
+        """What to run; pytest writes its counts into the *report*."""
+        if self.program:
+            return self.program
+        # Hypothesis marks its properties; what needs no service asks each of them with more cases
+        more = "(nightly or hypothesis)" if self.name == "fast" else "nightly"
+        chosen = f"({self.marks}) and {more if nightly else 'not nightly'}"
+        asked = ("-q", *self.paths, "-m", chosen, *self.options, f"--junit-xml={report}")
+        return (sys.executable, "-m", "pytest", *asked, "--durations=5")
 
 
 TIERS = (
     Tier(
-        "unit",
-        "needs nothing",
+        "fast",
+        "needs nothing: no service, no compiler, nothing that loads for seconds",
         "not (airflow or slow or postgres or kafka or spark)",
         ("tests/unit", *DOCTESTS),
         (*BY_TEST, *(f"--ignore={folder}" for folder in SLOW_TO_IMPORT)),
@@ -83,7 +102,6 @@ TIERS = (
         "(airflow or slow) and not (postgres or kafka or spark)",
         # not in parallel: what Airflow imports of Spark ends an xdist worker while it collects
         ("tests/unit", "tests/integration"),
-        beside=True,
     ),
     Tier(
         "postgres",
@@ -94,30 +112,63 @@ TIERS = (
         _postgres,
     ),
     Tier(
-        "turns",
-        "Airflow and Postgres; what Spark would do is done by the plain form",
-        "airflow and postgres and not (kafka or spark)",
-        ("tests/acceptance",),
-    ),
-    Tier(
-        "brokers",
-        "three brokers with the workload; brokers of their own for those that kill or guard them",
-        "kafka and not spark",
-        ("tests/integration",),
-    ),
-    Tier(
         "spark",
         "a local session; a standalone cluster with an S3 server",
         "spark and not kafka",
         ("tests/integration",),
     ),
     Tier(
+        "brokers",
+        "three brokers with the workload; brokers of their own for tests that kill or guard them",
+        "kafka and not spark",
+        ("tests/integration",),
+        waits=True,
+    ),
+    Tier(
+        "turns",
+        "Airflow and Postgres; the plain form does what Spark would",
+        "airflow and postgres and not (kafka or spark)",
+        ("tests/acceptance",),
+        waits=True,
+    ),
+    Tier(
         "flow",
         "everything: brokers, workload, Postgres, Airflow, Spark",
         "kafka and spark",
         ("tests/acceptance",),
+        waits=True,
     ),
 )
+
+_PYTHON = (sys.executable, "-m")
+PROGRAMS = (
+    Tier(
+        "oracle",
+        "2,000 random groups for each strategy, put before Kafka's own classes",
+        program=(*_PYTHON, "tests.oracle"),
+    ),
+    Tier(
+        "sticky-tasks",
+        "2,000 random applications, put before the sticky task assignor of Kafka Streams",
+        program=(*_PYTHON, "tests.oracle.sticky_tasks", "--cases", "2000"),
+    ),
+    Tier(
+        "chaos",
+        "ten minutes of hangs and kills in a demo of its own, after which every promise holds",
+        waits=True,
+        program=(*_PYTHON, "tests.stage", "chaos", "--minutes", "10"),
+    ),
+    Tier(
+        "clocks",
+        "the history at the turn of a month, by a shifted clock; needs faketime",
+        program=(
+            *("faketime", "2027-03-01 00:00:20", *_PYTHON, "pytest", "-q", "-n", "2"),
+            *("--dist", "loadfile", "tests/integration", "tests/unit/ports"),
+            *("-m", "postgres and not (airflow or kafka or spark or nightly)"),
+        ),
+    ),
+)
+"""What a nightly run does beside tests."""
 
 
 def stray(nodeid: str, marks: Collection[str]) -> bool:
@@ -129,7 +180,7 @@ def stray(nodeid: str, marks: Collection[str]) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a tier."""
+    """How a tier ended."""
 
     tier: str
     exit_code: int
@@ -141,60 +192,96 @@ class Outcome:
     """Of its tests and what these started and ended."""
 
     @property
-    def line(self) -> str:
-        """One line for a person."""
-        verdict = "ok" if self.exit_code == 0 else "FAILED"
-        counts = "no report" if self.tests is None else self._counts
-        spent = f"{self.seconds:5.0f} s ({self.processor_seconds:.0f} s of processor time)"
-        return f"{self.tier:<9} {verdict:<7} {counts:<40} {spent}"
+    def verdict(self) -> str:
+        """Whether all went well."""
+        return "ok" if self.exit_code == 0 else "FAILED"
 
     @property
-    def _counts(self) -> str:
+    def counts(self) -> str:
+        """How many tests, where it is pytest that ran."""
+        if self.tests is None:
+            return "-"
         return f"{self.tests} tests, {self.failed} failed, {self.skipped} skipped"
 
-
-def batches(asked: Collection[str]) -> list[list[Tier]]:
-    """The tiers that were asked for, in their order; those of a batch run at the same time."""
-    found: list[list[Tier]] = []
-    for tier in TIERS:
-        if not tier.beside:
-            found.append([])
-        if tier.name in asked:
-            found[-1].append(tier)
-    return [batch for batch in found if batch]
+    @property
+    def line(self) -> str:
+        """One line for a person."""
+        spent = f"{self.seconds:5.0f} s ({self.processor_seconds:.0f} s of processor time)"
+        return f"{self.tier:<12} {self.verdict:<7} {self.counts:<40} {spent}"
 
 
-def run_batch(batch: Sequence[Tier]) -> Iterator[Outcome]:
-    """Run tiers at the same time; what the first prints is seen as it comes, what others do when that is over."""
-    with ThreadPoolExecutor(len(batch)) as pool, ExitStack() as files:
-        kept = [None, *(files.enter_context(TemporaryFile()) for _ in batch[1:])]
-        running = [pool.submit(run, tier, file) for tier, file in zip(batch, kept, strict=True)]
-        for tier, file, outcome in zip(batch, kept, running, strict=True):
-            print(f"== {tier.name}: {tier.purpose}", flush=True)
-            wait([outcome])
-            if file is not None:
-                file.seek(0)
-                print(file.read().decode(errors="replace"), flush=True)
-            yield outcome.result()
+class Run:
+    """Some tiers, in two lanes: those that compute, and those that mostly wait."""
+
+    def __init__(self, tiers: Sequence[Tier], nightly: bool) -> None:
+        self.tiers, self.nightly = tiers, nightly
+        self.outcomes: dict[str, Outcome] = {}
+        self._printing, self._interrupted = Lock(), Event()
+
+    def run(self) -> None:
+        """Run them all, whether or not some fail; an interrupt ends what runs and starts no more."""
+        lanes = [[t for t in self.tiers if t.waits is waits] for waits in (False, True)]
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            running = [pool.submit(self._run_lane, lane) for lane in lanes]
+            try:
+                for lane in running:
+                    lane.result()
+            except KeyboardInterrupt:
+                self._interrupted.set()
+                raise
+
+    def _run_lane(self, lane: Sequence[Tier]) -> None:
+        for tier in lane:
+            if self._interrupted.is_set():
+                return
+            self._run_tier(tier)
+
+    def _run_tier(self, tier: Tier) -> None:
+        """Run one; it prints as it goes where it is alone, else when it is over."""
+        title = f"== {tier.name}: {tier.purpose}"
+        if len(self.tiers) == 1:
+            print(title, flush=True)
+            self.outcomes[tier.name] = run(tier, self.nightly)
+            return
+        print(f"{title} (began)", flush=True)
+        with TemporaryFile() as out:
+            self.outcomes[tier.name] = run(tier, self.nightly, out)
+            out.seek(0)
+            with self._printing:
+                print(title, out.read().decode(errors="replace"), sep="\n", flush=True)
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for each tier that ended, in the order in which they were asked for."""
+        return [self.outcomes[t.name].line for t in self.tiers if t.name in self.outcomes]
 
 
-def run(tier: Tier, out: IO[bytes] | None = None) -> Outcome:
-    """Run a tier's tests; what they print goes into a file, or where this prints."""
+def run(tier: Tier, nightly: bool = False, out: IO[bytes] | None = None) -> Outcome:
+    """Run a tier; what it prints goes into a file, or where this prints."""
     began = time.monotonic()
     with TemporaryDirectory(prefix="evenkeel-tier-") as folder, tier.services() as named:
         report = Path(folder) / "report.xml"
-        words = ["-q", *tier.paths, "-m", tier.marks, *tier.options, f"--junit-xml={report}"]
-        command = [sys.executable, "-m", "pytest", *words, "--durations=5"]
-        environment = {**os.environ, **(named or {})}
+        status, used = _wait_for(tier.command(report, nightly), named or {}, out)
+        tests, failed, skipped = _counted(report)
+    seconds = time.monotonic() - began
+    return Outcome(tier.name, status, tests, failed, skipped, seconds, used)
+
+
+def _wait_for(
+    command: tuple[str, ...], named: dict[str, str], out: IO[bytes] | None
+) -> tuple[int, float]:
+    """Exit code and processor seconds of a command."""
+    environment = {**os.environ, **named}
+    try:
         process = subprocess.Popen(
             command, cwd=CHECKOUT, env=environment, stdout=out, stderr=out and subprocess.STDOUT
         )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        tests, failed, skipped = _counted(report)
-    seconds = time.monotonic() - began
-    processor = used.ru_utime + used.ru_stime
-    return Outcome(tier.name, process.returncode, tests, failed, skipped, seconds, processor)
+    except FileNotFoundError as missing:
+        (out or sys.stdout.buffer).write(f"{missing.filename} is not installed\n".encode())
+        return 127, 0.0
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def _counted(report: Path) -> tuple[int | None, int | None, int | None]:
@@ -209,30 +296,51 @@ def _counted(report: Path) -> tuple[int | None, int | None, int | None]:
     return tests, failures + errors, skipped
 
 
+def write_summary(outcomes: Sequence[Outcome]) -> None:
+    """Put the outcomes of a whole nightly run into ``tests/README.md``, with date and commit."""
+    git = ("git", "rev-parse", "--short", "HEAD")
+    commit = subprocess.run(git, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    head = f"Last run: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit.stdout.strip()}."
+    rows = [f"| `{o.tier}` | {o.verdict} | {o.counts} | {o.seconds:.0f} |" for o in outcomes]
+    table = "\n".join(["| tier | outcome | tests | seconds |", "| --- | --- | --- | ---: |", *rows])
+    begin, end = "<!-- nightly -->\n", "<!-- end -->"
+    found = f"{begin}\n{head}\n\n{table}\n\n{end}"
+    text = README.read_text()
+    README.write_text(re.sub(f"{begin}.*?{end}", lambda _: found, text, flags=re.DOTALL))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the tiers that were asked for, then print a line for each."""
-    purposes = "\n".join(f"  {tier.name:<9} {tier.purpose}" for tier in TIERS)
+    every = (*TIERS, *PROGRAMS)
+    purposes = "\n".join(f"  {tier.name:<12} {tier.purpose}" for tier in every)
     parser = argparse.ArgumentParser(
         prog="python -m tests.tiers",
         description="Run the tests, tier by tier.",
         epilog=f"tiers:\n{purposes}\n\nHYPOTHESIS_PROFILE is quick, ci (the default) or nightly.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    names = [tier.name for tier in TIERS]
     parser.add_argument("tier", nargs="*", metavar="TIER", help="all by default")
-    asked = parser.parse_args(arguments).tier or names
-    if unknown := set(asked) - set(names):
+    parser.add_argument(
+        "--nightly", action="store_true", help="what make test leaves out, and the programs"
+    )
+    options = parser.parse_args(arguments)
+    offered = every if options.nightly else TIERS
+    if unknown := set(options.tier) - {tier.name for tier in offered}:
         parser.error(f"no such tier: {', '.join(sorted(unknown))}")
-    outcomes: list[Outcome] = []
+    if options.nightly:
+        os.environ.setdefault("HYPOTHESIS_PROFILE", "nightly")
+    asked = Run([t for t in offered if t.name in (options.tier or [t.name])], options.nightly)
     try:
-        for batch in batches(asked):
-            outcomes.extend(run_batch(batch))
+        asked.run()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
     finally:
         profile = os.environ.get("HYPOTHESIS_PROFILE", "ci")
-        print("\n".join(["", f"profile {profile}", *(outcome.line for outcome in outcomes)]))
+        print("\n".join(["", f"profile {profile}", *asked.lines]))
+    outcomes = [*asked.outcomes.values()]
+    if options.nightly and not options.tier:
+        write_summary(outcomes)
     return int(any(outcome.exit_code for outcome in outcomes))
 
 

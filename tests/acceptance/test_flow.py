@@ -268,6 +268,7 @@ def test_every_message_leads_to_its_page(flow: Flow) -> None:
         assert airflow_pages.asked(framed, flow.api.token)[0] == 200
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed: make browser")
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
 def test_a_page_is_seen_inside_airflow(

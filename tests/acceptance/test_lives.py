@@ -25,6 +25,7 @@ from tests.stage import slack
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 pytestmark = [
+    pytest.mark.nightly,
     pytest.mark.airflow,
     pytest.mark.postgres,
     pytest.mark.slow,

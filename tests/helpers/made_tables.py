@@ -44,7 +44,7 @@ from evenkeel.engine.config import (
 from tests.helpers import cookbook
 from tests.helpers.view_samples import page as columns_page
 from tests.helpers.view_samples import public
-from tests.tiers import TIERS
+from tests.tiers import PROGRAMS, TIERS
 
 ROOT = Path(__file__).parents[2]
 
@@ -259,9 +259,9 @@ def _verbs() -> str:
 
 
 def _tiers() -> str:
-    return grid(
-        ("tier", "needs"), [(f"`{t.name}`", t.purpose.removeprefix("needs ")) for t in TIERS]
-    )
+    tests = [(f"`{t.name}`", t.purpose.removeprefix("needs ")) for t in TIERS]
+    programs = [(f"`{t.name}`", f"nightly: {t.purpose}") for t in PROGRAMS]
+    return grid(("tier", "needs"), [*tests, *programs])
 
 
 TABLES: Mapping[str, Callable[[], str]] = {

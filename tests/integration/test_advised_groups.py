@@ -22,7 +22,7 @@ from tests.stage.process import wait_until
 from tests.stage.workload.groups import GROUPS_BY_NAME, TOPICS_BY_NAME
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
-pytestmark = [pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(900)]
 
 EVERY_SECONDS = 20.0
 AHEAD = timedelta(seconds=HORIZON_SECONDS / STEPS)

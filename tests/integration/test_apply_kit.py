@@ -118,6 +118,7 @@ def test_java_from_eager_to_cooperative_and_back(java: Callable[[str], Java]) ->
     members.end()
 
 
+@pytest.mark.nightly
 def test_java_from_classic_to_the_protocol_of_the_broker_and_back(
     java: Callable[[str], Java],
 ) -> None:
@@ -145,6 +146,7 @@ def test_librdkafka_stops_and_starts(stage: Stage) -> None:
         do(members, way["back"])
 
 
+@pytest.mark.nightly
 def test_librdkafka_to_the_protocol_of_the_broker_and_back(stage: Stage) -> None:
     """A rolling restart each way."""
     settings = {"partition.assignment.strategy": "range", "session.timeout.ms": "10000"}
@@ -180,6 +182,7 @@ def test_kafka_python_to_another_strategy_and_to_a_plan(stage: Stage, tmp_path: 
         do(members, plan["back"])
 
 
+@pytest.mark.nightly
 def test_static_members_are_waited_for(stage: Stage, tmp_path: Path) -> None:
     """Nobody is refused after a stop of all, and a plan is followed once a member was away for its session."""
     ranged = "[kafka.coordinator.assignors.range.RangePartitionAssignor]"

@@ -30,7 +30,7 @@ from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
 from tests.stage.process import find_java, has_compiler, sweep, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1200)]
 
 LISTED = re.compile(rf"{re.escape(BROKER_SETTING)}=([\w.,]+\w)")
 

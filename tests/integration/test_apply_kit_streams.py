@@ -28,7 +28,7 @@ from tests.stage.process import Process, find_java, has_compiler, spawn, stop, w
 from tests.stage.workload.streams_app import FLAGS, INSTANCES, SOURCE
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1800)]
 
 
 SAID = re.compile(r"Say streams = \{(.*?)\}")

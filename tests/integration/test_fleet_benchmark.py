@@ -9,7 +9,7 @@ import pytest
 from tests.benchmarks.fleet import __main__ as command
 from tests.benchmarks.fleet.steps import STEPS
 
-pytestmark = [pytest.mark.spark, pytest.mark.postgres, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.postgres, pytest.mark.slow]
 
 
 def test_a_run_goes_from_the_lake_to_postgres(tmp_path):

@@ -182,6 +182,7 @@ def publish(stage: Stage, topic: str, plans: dict[str, str | None]) -> None:
     assert producer.flush(30) == 0
 
 
+@pytest.mark.nightly
 def test_an_eager_group_follows_a_topic(jvm: FollowerGroupJvm, stage: Stage) -> None:
     """The newest record of its name, at the next rebalance; without one, or without the topic, the fallback decides."""
     plans = stage.prefix + "plans"
@@ -211,6 +212,7 @@ def test_an_eager_group_follows_a_topic(jvm: FollowerGroupJvm, stage: Stage) -> 
     assert f"it has no record whose key is '{group.name}'" in group.told()[-1]
 
 
+@pytest.mark.nightly
 def test_a_topic_is_read_with_the_rights_of_the_application(
     jvm: FollowerGroupJvm, secured_broker: SecuredBroker
 ) -> None:
@@ -278,6 +280,7 @@ def python_member(group: Group, member: str) -> Iterator[Callable[[], list[int]]
         thread.join(SECONDS)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("leader", ["java", "python"])
 def test_members_of_both_kinds_follow_one_plan(
     jvm: FollowerGroupJvm, stage: Stage, tmp_path: Path, leader: str

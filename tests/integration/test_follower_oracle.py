@@ -29,7 +29,7 @@ from tests.oracle.follower.cases import answered, random_case
 from tests.oracle.jvm import NO_COMPILER
 from tests.stage.process import find_java, has_compiler
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = [json.loads(line) for line in (DATA / "plan-cases.jsonl").read_text().splitlines()]

@@ -15,7 +15,7 @@ from tests.oracle.judge import difference
 from tests.oracle.jvm import NO_COMPILER, STRATEGIES, Jvm
 from tests.stage.process import find_java, has_compiler
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 RECORDED = [s for s in STRATEGIES if (VECTORS / f"{s}.jsonl.gz").exists()]

@@ -22,7 +22,7 @@ from tests.stage.kafka.brokers import RACKS
 from tests.stage.process import wait_until
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka]
 
 NODES = sorted(RACKS)
 AT_HOME = 2

@@ -28,7 +28,7 @@ from tests.stage.kafka.brokers import RACKS, KafkaCluster
 from tests.stage.kafka.jars import resolve_jars
 from tests.stage.process import find_java, has_compiler, sweep, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.timeout(1200)]
 
 SECONDS = 300
 """For a group to settle, on a busy machine; a static member that leaves is waited for for its session."""

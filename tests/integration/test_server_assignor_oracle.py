@@ -16,7 +16,7 @@ from tests.oracle.judge import difference
 from tests.oracle.jvm import NO_COMPILER, Jvm
 from tests.stage.process import find_java, has_compiler
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 RACKS = "racks-server"
 

@@ -24,7 +24,7 @@ from tests.oracle.groups import follow_up, fresh
 from tests.oracle.jvm import NO_COMPILER, Jvm
 from tests.stage.process import find_java, has_compiler, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 MADE = datetime(2026, 3, 1, tzinfo=UTC)
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from tests.oracle.sticky_task_cases import client_case
 from tests.oracle.sticky_tasks import CASES, StickyTaskJvm, compare
 from tests.stage.process import find_java, has_compiler
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

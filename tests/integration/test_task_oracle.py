@@ -13,7 +13,7 @@ from tests.oracle.jvm import NO_COMPILER
 from tests.oracle.tasks import STRATEGIES, TaskJvm, compare
 from tests.stage.process import find_java, has_compiler
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.nightly, pytest.mark.slow]
 
 RECORDED = Path(__file__).parents[1] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
 

@@ -27,7 +27,6 @@ from tests.stage.process import find_java, has_compiler, wait_until
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(1200)]
 
-GROUPS = 20
 SIZES = {"one": 1, "few": 3, "some": 5, "many": 8, "more": 12}
 """Partitions per topic; each on a broker of its own."""
 
@@ -60,10 +59,12 @@ class Planned:
 class Live:
     """Groups of one strategy whose members are Java's consumers."""
 
-    def __init__(self, jvm: FollowerGroupJvm, stage: Stage, strategy: str, folder: Path) -> None:
+    def __init__(
+        self, jvm: FollowerGroupJvm, stage: Stage, strategy: str, count: int, folder: Path
+    ) -> None:
         self.jvm, self.stage, self.strategy, self.folder = jvm, stage, strategy, folder
         chance = random.Random(strategy)
-        self.members = {f"{stage.prefix}g{n:02}": self._drawn(chance) for n in range(GROUPS)}
+        self.members = {f"{stage.prefix}g{n:02}": self._drawn(chance) for n in range(count)}
         self.leaving = {
             name: chance.choice([one for one in own if self._goes_soon(one)]).client
             for name, own in self.members.items()
@@ -229,18 +230,19 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FollowerGroupJvm]:
         yield running
 
 
+@pytest.mark.parametrize("count", [5, pytest.param(20, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("strategy", [*CLASSES, "uniform", NAME])
 def test_without_a_member_the_others_get_what_was_said(
-    kafka_cluster: ClusterInUse, jvm: FollowerGroupJvm, strategy: str, tmp_path: Path
+    kafka_cluster: ClusterInUse, jvm: FollowerGroupJvm, strategy: str, count: int, tmp_path: Path
 ) -> None:
-    """Twenty random groups, partition by partition, whatever racks, subscriptions, plans and static members."""
+    """Random groups, partition by partition, whatever racks, subscriptions, plans and static members."""
     with Stage.on(kafka_cluster.bootstrap, f"{kafka_cluster.prefix}whatif-{strategy}-") as stage:
         chance = random.Random(1)
         for name, partitions in SIZES.items():
             stage.topic(
                 name, [0] * partitions, on=[chance.randint(1, 3) for _ in range(partitions)]
             )
-        live = Live(jvm, stage, strategy, tmp_path)
+        live = Live(jvm, stage, strategy, count, tmp_path)
         live.start()
         try:
             before = live.at_rest()
@@ -253,5 +255,5 @@ def test_without_a_member_the_others_get_what_was_said(
         finally:
             live.stop()
     came = {name: owned(group) for name, group in after.items()}
-    assert len(said) == len(came) == GROUPS
+    assert len(said) == len(came) == count
     assert {name: (said[name], came[name]) for name in said if said[name] != came[name]} == {}

@@ -19,6 +19,7 @@ TARGETS = [
     "stop",
     "test",
     "test-fast",
+    "test-nightly",
     "lint",
     "oracle",
     "bench",

@@ -9,7 +9,7 @@ import pytest
 from _pytest.mark.expression import Expression
 
 from tests import tiers
-from tests.tiers import TIERS, Tier, batches, main, stray
+from tests.tiers import TIERS, Tier, main, stray, write_summary
 
 MARKS = ("airflow", "slow", "postgres", "kafka", "spark")
 
@@ -22,7 +22,7 @@ def test_whatever_its_marks_a_test_is_in_one_tier() -> None:
         for marks in every
     }
     assert {marks: names for marks, names in chosen.items() if len(names) != 1} == {}
-    assert chosen[()] == ["unit"]
+    assert chosen[()] == ["fast"]
     assert chosen[MARKS] == ["flow"]
 
 
@@ -37,30 +37,31 @@ def test_a_test_that_no_tier_would_run_is_seen() -> None:
     assert not stray(".src/evenkeel/engine/model.py::evenkeel.engine.model", set())
 
 
-def test_only_tiers_without_services_run_at_the_same_time() -> None:
-    """Chosen or not, each tier is in one batch, in the order of all."""
-    every = [[tier.name for tier in batch] for batch in batches([t.name for t in TIERS])]
-    assert [*chain.from_iterable(every)] == [tier.name for tier in TIERS]
-    assert [batch for batch in every if len(batch) > 1] == [["unit", "slow"]]
-    assert [[t.name for t in batch] for batch in batches(["slow", "spark"])] == [
-        ["slow"],
-        ["spark"],
-    ]
+def test_nightly_tests_are_left_to_the_night() -> None:
+    """A run takes either those that are marked so, or the others; at night every property has its turn, too."""
+    fast = next(tier for tier in TIERS if tier.name == "fast")
+    day, night = (
+        Expression.compile(command[command.index("-m", 3) + 1])
+        for command in (fast.command(Path("report"), nightly) for nightly in (False, True))
+    )
+    marks: list[set[str]] = [set(), {"nightly"}, {"hypothesis"}]
+    assert [day.evaluate(each.__contains__) for each in marks] == [True, False, True]
+    assert [night.evaluate(each.__contains__) for each in marks] == [False, True, True]
 
 
-@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("waits", [False, True])
 def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
-    beside: bool,
+    waits: bool,
 ) -> None:
-    """Real runs of two small tiers: what they print in their order, a line for each, and a failing exit code."""
+    """Real runs of two small tiers, in one lane and in two: what they print, a line for each, a failing exit code."""
     (tmp_path / "test_bad.py").write_text("def test_bad():\n    assert False\n")
     good = "import pytest\ndef test_good():\n    pass\ndef test_out():\n    pytest.skip('no')\n"
     (tmp_path / "test_good.py").write_text(good)
     made = tuple(
-        Tier(n, "made up", "not kafka", (f"test_{n}.py",), beside=beside and n == "good")
+        Tier(n, "made up", "not kafka", (f"test_{n}.py",), waits=waits and n == "good")
         for n in ("bad", "good")
     )
     monkeypatch.setattr(tiers, "TIERS", made)
@@ -68,10 +69,23 @@ def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
     assert main([]) == 1
     printed = capfd.readouterr().out
     *_, bad, good = printed.splitlines()
-    first, second = printed.index("== bad: made up"), printed.index("== good: made up")
-    assert first < printed.index("1 failed") < second < printed.index("1 passed, 1 skipped")
+    for title, counted in (("== bad: made up\n", "1 failed"), ("== good: made up\n", "1 passed")):
+        assert counted in printed.partition(title)[2]
     assert bad.split()[:7] == ["bad", "FAILED", "1", "tests,", "1", "failed,", "0"]
     assert good.split()[:8] == ["good", "ok", "2", "tests,", "0", "failed,", "1", "skipped"]
     assert main(["good"]) == 0
     with pytest.raises(SystemExit):
         main(["nosuch"])
+
+
+def test_a_nightly_run_leaves_its_summary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A row for each tier, with date and commit, in place of what was there."""
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n<!-- nightly -->\nold\n<!-- end -->\nafter\n")
+    monkeypatch.setattr(tiers, "README", readme)
+    write_summary([tiers.Outcome("brokers", 1, 7, 1, 0, 61.4, 30.0)])
+    text = readme.read_text()
+    assert "| `brokers` | FAILED | 7 tests, 1 failed, 0 skipped | 61 |" in text
+    assert text.startswith("before\n<!-- nightly -->\n\nLast run: 20")
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert "old" not in text

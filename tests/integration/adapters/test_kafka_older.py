@@ -21,7 +21,7 @@ from tests.stage.kafka.jars import OLDER_VERSION, resolve_jars
 from tests.stage.kafka.spreading import await_topics
 from tests.stage.process import sweep, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -136,6 +136,7 @@ def test_static_members_follow_a_plan_in_a_file(stage: Stage, tmp_path: Path) ->
         assert not consumers.twice
 
 
+@pytest.mark.nightly
 def test_dynamic_members_follow_a_plan_in_a_topic(stage: Stage) -> None:
     """The newest record of their group; known by client id and address, they are who they were after a restart."""
     topic = stage.topic("topic", [0] * 4)
@@ -187,6 +188,7 @@ def test_dynamic_members_follow_a_plan_in_a_topic(stage: Stage) -> None:
         assert not consumers.twice
 
 
+@pytest.mark.nightly
 def test_a_topic_without_a_plan_is_said_to_have_none(stage: Stage) -> None:
     """One that is not there, which stays so, and one that is empty."""
     client = {"bootstrap_servers": stage.bootstrap.split(",")}
@@ -198,6 +200,7 @@ def test_a_topic_without_a_plan_is_said_to_have_none(stage: Stage) -> None:
         Reading(source_of(f"topic:{empty}", "g", client), 60).read()
 
 
+@pytest.mark.nightly
 def test_a_group_that_ran_range_comes_to_follow_a_plan(stage: Stage, tmp_path: Path) -> None:
     """By a rolling restart that puts the follower before range, then one without range, which makes it cooperative."""
     path = tmp_path / "plan.json"

@@ -30,7 +30,7 @@ from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, variables
 from tests.stage.process import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.nightly, pytest.mark.spark, pytest.mark.timeout(1200)]
 
 BARE = getattr(sys, "_base_executable", sys.executable)
 """The interpreter that our environment was made with; it has none of our packages."""

@@ -33,7 +33,7 @@ from tests.stage.workload import topics
 from tests.stage.workload.groups import GROUPS
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka]
 
 ROOT = Path(__file__).resolve().parents[3]
 GROUP_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"

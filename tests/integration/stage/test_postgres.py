@@ -17,7 +17,7 @@ from evenkeel.engine.adapters.postgres.reader import READER
 from tests.stage.postgres import SOCKET_PATH_LIMIT, EmbeddedPostgres
 from tests.stage.process import LocalClusterError, wait_until
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
 
 ROOT = Path(__file__).resolve().parents[3]
 

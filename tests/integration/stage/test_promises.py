@@ -21,7 +21,7 @@ from tests.stage.chaos.promises import PROMISES, Evidence, broken
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 SETTINGS = Settings()

@@ -23,7 +23,7 @@ from tests.stage.workload.settling import states
 from tests.stage.workload.streams_app import NO_COMPILER
 
 pytest_plugins = ("tests.helpers.kafka_fixtures",)
-pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+pytestmark = [pytest.mark.nightly, pytest.mark.kafka, pytest.mark.slow]
 
 NAME = "streams-classic"
 

@@ -15,7 +15,10 @@ from evenkeel.engine.report import ForecastBand, Served, Standing, render
 from tests.helpers.browser import BROWSER, Page, Pipe, browser, new_page
 from tests.unit.report.test_page import EVIL, NOW, fleet, full, group, stored
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no browser is installed: make browser")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(BROWSER is None, reason="no browser is installed: make browser"),
+]
 
 DESK, PHONE = 1280, 390
 

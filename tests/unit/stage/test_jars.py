@@ -9,6 +9,8 @@ import pytest
 from tests.stage.kafka import jars
 from tests.stage.process import LocalClusterError
 
+pytestmark = pytest.mark.nightly
+
 
 def test_damaged_jars_are_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of jars that lost one is made anew; a complete one asks nobody."""

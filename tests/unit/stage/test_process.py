@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.stage import process
 from tests.stage.process import (
     LocalClusterError,
     find_java,
-    free_ports,
     spawn,
     stop,
     sweep,
@@ -24,14 +22,6 @@ def test_missing_java_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     with pytest.raises(LocalClusterError, match=r"^no java command .*: install a Java 17 .*$"):
         find_java()
-
-
-def test_no_port_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever was given one may not listen on it yet."""
-    monkeypatch.setattr(process, "PORT_RANGE", range(20_000, 20_040))
-    monkeypatch.setattr(process, "_given", set())
-    first, second = free_ports(8), free_ports(8)
-    assert len({*first, *second}) == 16
 
 
 def test_waiting_fails_with_the_reason_and_the_log(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.stage import slack
-from tests.stage.slack_workspace import ANY, Fault, SlackError, Workspace
+from tests.stage.slack_workspace import Fault, SlackError, Workspace
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TOKEN = "xoxb-test"
@@ -52,19 +51,6 @@ def test_what_slack_refuses_is_refused(content: dict[str, Any], error: str) -> N
         Workspace().call("chat.postMessage", TOKEN, {"channel": "#kafka", **content})
 
 
-def test_history_is_read_by_id_only() -> None:
-    """As with Slack, a name serves to post and not to read."""
-    workspace = Workspace()
-    channel = workspace.call("chat.postMessage", TOKEN, {"channel": "#kafka", "text": "x"})[
-        "channel"
-    ]
-    assert (
-        len(workspace.call("conversations.history", TOKEN, {"channel": channel})["messages"]) == 1
-    )
-    with pytest.raises(SlackError, match="channel_not_found"):
-        workspace.call("conversations.history", TOKEN, {"channel": "#kafka"})
-
-
 def test_a_message_can_be_changed() -> None:
     """`chat.update` replaces the content at its timestamp, and keeps nothing of the old one."""
     workspace = Workspace()
@@ -81,16 +67,6 @@ def test_a_change_is_shorter_than_a_message() -> None:
     where = {"channel": posted["channel"], "ts": posted["ts"]}
     with pytest.raises(SlackError, match="msg_too_long"):
         workspace.call("chat.update", TOKEN, {**where, "text": "x" * 5_000})
-
-
-@pytest.mark.parametrize("where", [{"ts": "1.0"}, {"channel": "C0ORDERS01"}])
-def test_what_is_not_there_cannot_be_changed(where: dict[str, str]) -> None:
-    """A message is known by its channel and its timestamp."""
-    workspace = Workspace()
-    posted = workspace.call("chat.postMessage", TOKEN, {"channel": "#kafka", "text": "x"})
-    place = {"channel": posted["channel"], "ts": posted["ts"]} | where
-    with pytest.raises(SlackError, match="message_not_found"):
-        workspace.call("chat.update", TOKEN, {**place, "text": "y"})
 
 
 def test_a_thread_is_read_by_itself() -> None:
@@ -115,35 +91,6 @@ def test_a_thread_is_read_by_itself() -> None:
         read("conversations.replies", ts="1.0")
 
 
-def test_the_demo_shows_what_was_posted(tmp_path: Path) -> None:
-    """What a server kept is read from its file and shown as people would see it."""
-    store = tmp_path / "messages.jsonl"
-    blocks = [
-        section("*payments*: a &lt;b&gt; &amp; c"),
-        {"type": "divider"},
-        section("```t-0: m1```"),
-    ]
-    with slack.running(slack.Workspace(store=store)) as server:
-        call(server.base_url, "chat.postMessage", channel="#kafka", text="x", blocks=blocks)
-    [message] = slack.read_store(store)
-    assert slack.as_seen(message).splitlines() == ["*payments*: a <b> & c", "-" * 40, "t-0: m1"]
-
-
-def test_a_second_start_finds_the_messages_of_the_first(tmp_path: Path) -> None:
-    """The messages outlive the server, run alone as the demo may run it, which ends at a signal."""
-    store = tmp_path / "messages.jsonl"
-    for count in (1, 2):
-        argv = [sys.executable, "-m", "tests.stage", "slack", "--store", str(store)]
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            base_url = process.stdout.readline().strip()
-            call(base_url, "chat.postMessage", channel="#kafka", text=f"message {count}")
-            process.terminate()
-            assert process.wait(20) == 0
-        assert [m["text"] for m in slack.read_store(store)][-1] == f"message {count}"
-    assert len(slack.read_store(store)) == 2
-
-
 def test_a_caller_dies_between_send_and_mark() -> None:
     """What it posted is there, and the process that posted it is not any more."""
     workspace = Workspace(faults=deque([Fault(stored=True, kills=True)]))
@@ -154,20 +101,3 @@ def test_a_caller_dies_between_send_and_mark() -> None:
         ended = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
     assert ended.returncode == -signal.SIGKILL
     assert [message["text"] for message in workspace.messages] == ["x"]
-
-
-def test_a_slow_answer_comes_late_and_whole() -> None:
-    """With a delay a call is answered as it would be without."""
-    workspace = Workspace(faults=deque([Fault(ANY, delay=0.3)]))
-    with slack.running(workspace) as server:
-        began = time.monotonic()
-        assert call(server.base_url, "auth.test")["ok"]
-    assert time.monotonic() - began > 0.3
-
-
-def test_a_fault_of_any_method_meets_the_next_call() -> None:
-    """Reading fails as well as posting does, whichever comes first."""
-    workspace = Workspace(faults=deque([Fault(ANY, error="fatal_error")]))
-    with slack.running(workspace) as server:
-        assert call(server.base_url, "users.conversations")["error"] == "fatal_error"
-        assert call(server.base_url, "users.conversations")["ok"]

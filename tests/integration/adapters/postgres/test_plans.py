@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
 
 HISTORY = {
     *(
