@@ -1,8 +1,12 @@
-"""What holds for every test: how hard Hypothesis tries, and that each test belongs to one tier."""
+"""What holds for every test: how hard Hypothesis tries, that each belongs to one tier, and that fast ones are fast."""
 
 from __future__ import annotations
 
 import os
+import socket
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,3 +39,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         raise pytest.UsageError(
             f"no tier runs these: mark what service they need, or move them to tests/unit: {lost}"
         )
+
+
+HEAVY = frozenset({"airflow", "great_expectations", "numba", "pyspark"})
+MARKED = frozenset({"airflow", "slow", "postgres", "kafka", "spark", "nightly"})
+
+
+class _Refusing:
+    """An importer that refuses what takes seconds to load."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        """Refuse, or leave it to the others."""
+        if name in HEAVY:
+            raise AssertionError(f"{name} takes seconds to import: mark this test slow")
+        return None
+
+
+def _no_socket(*_: object) -> None:
+    raise AssertionError("a fast test uses no socket: mark this test slow")
+
+
+@pytest.fixture(autouse=True)
+def _fast_is_fast(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test without a mark opens no socket and loads nothing that takes seconds."""
+    if MARKED.isdisjoint(mark.name for mark in request.node.iter_markers()):
+        for method in ("bind", "connect", "connect_ex"):
+            monkeypatch.setattr(socket.socket, method, _no_socket)
+        monkeypatch.setattr(sys, "meta_path", [_Refusing(), *sys.meta_path])

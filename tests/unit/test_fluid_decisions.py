@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from evenkeel.engine.model import Verdict
 from evenkeel.engine.wording import because
-from tests.helpers.fluid import SITUATIONS, fork
+from tests.helpers.fluid import SITUATIONS
 from tests.helpers.fluid.decisions import decisions
 
 HEALTHY = [name for name, each in SITUATIONS.items() if each.healthy]
@@ -16,39 +14,6 @@ HELPLESS = (
     *("hot-alone", "hot-shared-plan-only", "too-few-members", "catching-up"),
 )
 HOUR = 3600
-
-
-@pytest.mark.parametrize("name", HEALTHY)
-def test_nothing_pays_in_a_healthy_group(name):
-    """Not in its first snapshot, nor after an hour, nor later."""
-    told = decisions(SITUATIONS[name].group, (0, 1, 13, 30))
-
-    assert [each.snapshot for each in told if each.advice.verdict is Verdict.SWITCH] == []
-
-
-@pytest.mark.parametrize("name", HELPLESS)
-def test_nothing_pays_where_no_assignment_mends_it(name):
-    """Whoever is restarted for nothing does not believe the next advice."""
-    told = decisions(SITUATIONS[name].group, (16, 28, 40))
-
-    assert [each.snapshot for each in told if each.advice.verdict is Verdict.SWITCH] == []
-
-
-@pytest.mark.parametrize("name", LOPSIDED)
-def test_what_mends_a_lopsided_group_pays_and_comes_true(name):
-    """Over the next hour the lag integral falls by more than the price, and both ways end up within what was said."""
-    situation = SITUATIONS[name]
-    (decision,) = decisions(situation.group, (26,))
-    strategy = decision.advice.strategy
-
-    assert decision.advice.verdict is Verdict.SWITCH
-    assert strategy in situation.cures
-    stays, switches = decision.forecasts["live"], decision.forecasts[strategy]
-    bounces = switches.price_restarts // len(situation.group.members)
-    real = fork(situation.group, 26, strategy, bounces=bounces)
-    assert real.gain(HOUR) > switches.price_offset_seconds
-    assert stays.forecast_lag_low <= real.stays.lag(HOUR) <= stays.forecast_lag_high
-    assert real.switches.lag(HOUR) <= switches.forecast_lag_high
 
 
 def test_what_crosses_racks_pays_by_its_bytes():

@@ -24,6 +24,8 @@ from tests.helpers.fluid import (
 from tests.helpers.fluid.fork import OBJECTIVE
 from tests.helpers.fluid.truth import MOST
 
+pytestmark = pytest.mark.slow
+
 FOUR_HOURS = 4 * 3600
 
 OVER = 6

@@ -49,6 +49,7 @@ def test_nightly_tests_are_left_to_the_night() -> None:
     assert [night.evaluate(each.__contains__) for each in marks] == [False, True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_tier_that_fails_fails_the_whole_and_the_next_one_is_run(
     monkeypatch: pytest.MonkeyPatch,

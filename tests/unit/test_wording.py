@@ -174,6 +174,7 @@ def _made() -> Iterator[str]:
                         yield part.value
 
 
+@pytest.mark.slow
 def test_every_measure_that_is_made_has_words():
     """None is shown by its name only, because somebody forgot to word it."""
     of_a_verdict = {

@@ -11,6 +11,8 @@ from evenkeel.engine.adapters.webhook import Heartbeat, calling
 from evenkeel.engine.config import Settings
 from tests.helpers.pages import Trouble, page_server
 
+pytestmark = pytest.mark.slow
+
 SECRET = "a-recognisable-uuid"
 
 

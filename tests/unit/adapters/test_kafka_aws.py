@@ -46,6 +46,8 @@ from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.errors import ClusterUnreachable
 from tests.helpers.certificates import Authority
 
+pytestmark = pytest.mark.slow
+
 KEY_ID, SECRET_KEY = "AKIDEXAMPLE", "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
 SESSION_TOKEN = "FwoGZXIvYXdzEXAMPLE/token+with=signs"
 REGION = "eu-central-1"

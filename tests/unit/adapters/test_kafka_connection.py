@@ -21,6 +21,8 @@ from evenkeel.engine.adapters.kafka.refusals import brief, explain, is_lasting, 
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.errors import ClusterUnreachable
 
+pytestmark = pytest.mark.slow
+
 SNAPSHOT_ID = "prod-20260301T120000Z-000000"
 LOGIN = {
     "security.protocol": "SASL_PLAINTEXT",

@@ -19,6 +19,8 @@ from evenkeel.engine.adapters.kafka.oauth import TokenProvider
 from evenkeel.engine.config import ClusterSettings
 from evenkeel.engine.errors import ClusterUnreachable
 
+pytestmark = pytest.mark.slow
+
 SECRET = "hunter2-secret"
 
 

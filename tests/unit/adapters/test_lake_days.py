@@ -253,6 +253,7 @@ def stopping(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
         yield changes
 
 
+@pytest.mark.slow
 def test_whenever_it_stops_nothing_is_lost_and_the_next_run_ends_it(
     lake: FileLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,8 @@ from evenkeel.engine.ports import Delivered
 from tests.stage.slack import SlackServer
 from tests.stage.slack_workspace import REVOKED, WITHOUT_HISTORY, Fault
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ("tests.helpers.slack_fixtures",)
 
 TOKEN = "xoxb-secret-of-the-test"

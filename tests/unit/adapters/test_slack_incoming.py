@@ -17,6 +17,8 @@ from evenkeel.engine.message import AlertMessage, MessageKind, Severity
 from tests.helpers.outbox import NOW
 from tests.helpers.slack_hook import SECRET, Hooks, hook_server
 
+pytestmark = pytest.mark.slow
+
 MESSAGE = AlertMessage(
     kind=MessageKind.INCIDENT_OPENED,
     severity=Severity.CRITICAL,

@@ -16,6 +16,8 @@ from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from tests.helpers.outbox import NOW
 from tests.helpers.pages import KEY, Pages, PageServer, Trouble
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ("tests.helpers.pages_fixtures",)
 
 SUBJECT = Subject(

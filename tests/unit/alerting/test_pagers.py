@@ -23,6 +23,8 @@ from tests.helpers.memory import MemoryHistory, MemoryNotifier
 from tests.helpers.outbox import CLUSTER, NOW
 from tests.helpers.pages import KEY, Pages, PageServer, Trouble
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ("tests.helpers.pages_fixtures",)
 
 

@@ -74,6 +74,7 @@ def _best(group):
     return min(_value(group, owner) for owner in itertools.product(*choices))
 
 
+@pytest.mark.slow
 @times(10)
 @given(small())
 def test_no_assignment_of_a_small_group_is_better(group):

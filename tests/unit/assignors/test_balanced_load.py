@@ -120,6 +120,7 @@ def _alike(group, known):
     )
 
 
+@pytest.mark.slow
 @times(10)
 @given(loaded())
 def test_no_assignment_of_a_small_group_is_better(group):

@@ -14,6 +14,8 @@ from tests.helpers.silenced import silence
 from tests.helpers.snapshots import EVERY, FIRST, group, make_snapshot, store, topic
 from tests.unit.cli.conftest import objects
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 lake = "stored"
 [clusters.prod]

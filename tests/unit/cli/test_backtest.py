@@ -12,6 +12,8 @@ from tests.helpers.fluid import EVERY, SITUATIONS, Group, record, simulate
 from tests.helpers.fluid.plan import Follow, at
 from tests.helpers.fluid.situations.common import rack_group
 
+pytestmark = pytest.mark.slow
+
 RECORDING = str(Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel")
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.helpers.pages import KEY, page_server
 
+pytestmark = pytest.mark.slow
+
 FILE = """
 [webhooks.prometheus]
 format = "alertmanager"

@@ -8,6 +8,8 @@ from tests.helpers.slack_hook import SECRET, hook_server
 from tests.stage.slack_workspace import REVOKED
 from tests.unit.cli.conftest import objects
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ("tests.helpers.slack_fixtures",)
 
 

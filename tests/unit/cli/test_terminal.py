@@ -16,6 +16,8 @@ from evenkeel.engine.cli.views.layout import plain_heading
 from evenkeel.engine.records import columns_of_query
 from tests.helpers.terminal import on_terminal
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 RECORDING = ROOT / "tests" / "data" / "cluster-recording.evenkeel"
 MARK = "=== "

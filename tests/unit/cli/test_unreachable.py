@@ -14,7 +14,7 @@ from tests.unit.cli.conftest import objects
 SECONDS = 120
 """More than any of these takes on a busy machine, less than anyone would call hanging."""
 
-pytestmark = pytest.mark.timeout(SECONDS)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(SECONDS)]
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ def test_the_tables_of_linux_are_read(tmp_path: Path) -> None:
     assert addresses._ipv6_of_linux(tmp_path / "none") == []
 
 
+@pytest.mark.slow
 def test_this_host_has_those_of_loopback_written_as_brokers_do() -> None:
     """Brokers of this host see them."""
     assert {"127.0.0.1", "0:0:0:0:0:0:0:1"} <= set(own_addresses())

@@ -364,6 +364,7 @@ def test_a_member_tells_what_it_owns_since_when_and_where_it_is(place: Place) ->
     assert addresses_of(bytes(told.user_data)) == ("fe80:0:0:0:0:0:0:1",)
 
 
+@pytest.mark.slow
 def test_nothing_secret_is_shown(caplog: pytest.LogCaptureFixture) -> None:
     """Neither by the follower's own form nor in the log, whatever fails."""
     with socket.socket() as taken:

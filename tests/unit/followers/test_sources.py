@@ -19,6 +19,8 @@ from evenkeel.engine.followers.sources import Reading, SourceError, TopicSource,
 from tests.helpers.certificates import Authority
 from tests.stage.serving import LocalServer, Quiet, serving
 
+pytestmark = pytest.mark.slow
+
 SECRET = "hunter2"
 Answer = Callable[[BaseHTTPRequestHandler], None]
 

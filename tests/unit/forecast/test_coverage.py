@@ -19,6 +19,8 @@ from tests.helpers.fluid.curves import (
 )
 from tests.helpers.fluid.plan import EVERY
 
+pytestmark = pytest.mark.slow
+
 STRETCHES = 15
 """One for each way to commit and each capacity."""
 

@@ -132,6 +132,7 @@ def test_conditions_hold_where_they_are_true(name: str) -> None:
     assert missed == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LASTING)
 def test_conditions_come_in_time(name: str) -> None:
     """What must be told by some snapshot is there 15 minutes before, and two looks, and stays until then."""

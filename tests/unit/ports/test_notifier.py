@@ -29,6 +29,7 @@ def notifier(request: pytest.FixtureRequest) -> Notifier:
     return SlackNotifier("xoxb-test", server.base_url, pause=lambda seconds: None)
 
 
+@pytest.mark.slow
 def test_what_was_delivered_under_a_key_is_found(notifier: Notifier) -> None:
     """Sent again it is the same message; under another key it is another one."""
     first = notifier.send(MESSAGE, channel="#kafka", key="a")
@@ -36,6 +37,7 @@ def test_what_was_delivered_under_a_key_is_found(notifier: Notifier) -> None:
     assert notifier.send(MESSAGE, channel="#kafka", key="b") != first
 
 
+@pytest.mark.slow
 def test_an_answer_is_a_message_of_its_own(notifier: Notifier) -> None:
     """In the thread of the first one, and found by its key as any other."""
     first = notifier.send(MESSAGE, channel="#kafka", key="opened")
@@ -47,6 +49,7 @@ def test_an_answer_is_a_message_of_its_own(notifier: Notifier) -> None:
     assert again == answer
 
 
+@pytest.mark.slow
 def test_a_refusal_names_the_channel_and_a_fix(notifier: Notifier) -> None:
     """What cannot be delivered is one error, and holds nothing else up."""
     with pytest.raises(NotifierError, match="#nowhere") as refused:
@@ -55,6 +58,7 @@ def test_a_refusal_names_the_channel_and_a_fix(notifier: Notifier) -> None:
     assert notifier.send(MESSAGE, channel="#kafka", key="a").timestamp
 
 
+@pytest.mark.slow
 def test_a_change_stays_where_the_message_is(notifier: Notifier) -> None:
     """However often it is made; the message is found by its own key as before."""
     first = notifier.send(MESSAGE, channel="#kafka", key="opened")
@@ -64,6 +68,7 @@ def test_a_change_stays_where_the_message_is(notifier: Notifier) -> None:
     assert notifier.send(MESSAGE, channel="#kafka", key="opened") == first
 
 
+@pytest.mark.slow
 def test_a_change_of_a_message_that_is_gone_is_a_message(notifier: Notifier) -> None:
     """Found by the key of the change when that is made again."""
     gone = Delivered(channel="C0KAFKA001", timestamp="1700000000.000001")

@@ -348,6 +348,7 @@ def test_what_validation_withheld():
     assert "orders snapshot 3 03-01 12:00 orders" in " ".join(Elements(page).text.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snapshots", [13, 300])
 def test_a_thousand_groups_are_less_than_five_megabytes(snapshots):
     """With some of everything in each of them, whatever the time that is looked at."""

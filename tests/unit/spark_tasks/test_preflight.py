@@ -80,6 +80,7 @@ def asked(lake, token="t", python=None):
     return json.loads(line[len(probe.MARK) :])
 
 
+@pytest.mark.slow
 def test_the_probe_answers_for_its_process(tmp_path):
     """It tells version and source, finds what was left in the lake, and what it writes is collected."""
     lake = str(tmp_path / "lake")
@@ -91,6 +92,7 @@ def test_the_probe_answers_for_its_process(tmp_path):
     assert [] == list((tmp_path / "lake").iterdir())
 
 
+@pytest.mark.slow
 def test_the_probe_says_what_is_wrong_with_the_lake(tmp_path):
     """A folder without the driver's file is another lake."""
     assert "No such file" in asked(str(tmp_path))["lake"]["read_problem"]

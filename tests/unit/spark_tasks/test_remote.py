@@ -79,6 +79,7 @@ def test_a_master_beside_a_server_is_refused():
         named("sc://host", **{MASTER: "local[*]"})
 
 
+@pytest.mark.slow
 def test_a_silent_server_is_named_at_once(monkeypatch):
     """The line has its address, what the system said and the variable; no library of Spark's repeats the call."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:

@@ -12,6 +12,7 @@ from tests.stage.process import LocalClusterError
 from tests.stage.workload import topics
 
 
+@pytest.mark.slow
 def test_a_port_taken_meanwhile_is_replaced(tmp_path: Path) -> None:
     """Ports are kept over restarts as long as they are free, the cluster id always."""
     cluster = KafkaCluster(tmp_path)

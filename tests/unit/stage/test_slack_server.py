@@ -91,6 +91,7 @@ def test_a_thread_is_read_by_itself() -> None:
         read("conversations.replies", ts="1.0")
 
 
+@pytest.mark.slow
 def test_a_caller_dies_between_send_and_mark() -> None:
     """What it posted is there, and the process that posted it is not any more."""
     workspace = Workspace(faults=deque([Fault(stored=True, kills=True)]))

@@ -10,6 +10,8 @@ from evenkeel.engine.steps.backtest import AHEAD, DiagnosisChange, ForecastCheck
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, EVERY, FIRST, SITUATIONS, record, simulate, snapshots
 
+pytestmark = pytest.mark.slow
+
 NAMES = (
     "healthy-locked",
     "healthy-drifting",

@@ -93,6 +93,7 @@ def test_candidates_of_a_group_are_the_same_alone_and_among_others(lake, newest,
     assert any(row["moved"] for row in together)
 
 
+@pytest.mark.slow
 def test_what_is_the_same_in_two_snapshots_is_taken_from_the_other(lake, names):
     """Assembled after a snapshot in which nothing or something else was so, a batch is what it is by itself."""
     ids = lake.snapshots("fleet", limit=9)[::2]

@@ -21,6 +21,8 @@ from evenkeel.engine.steps.reading import read_with_past
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, fork, simulate, snapshots
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings()
 SKEWED = {"skewed-load": 34, "hot-shared": 34, "catching-up-skewed": 28, "skewed-modern": 34}
 QUIET = ("healthy-locked", "healthy-racks-little")

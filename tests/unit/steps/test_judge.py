@@ -53,6 +53,7 @@ def well(judged: Judged) -> bool:
     return judged.known and not judged.conditions and not judged.recovering
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", MOMENTS)
 def test_what_is_not_judged_is_well(number: int) -> None:
     """All that the full observation finds is found, and of all other groups it finds nothing."""
@@ -197,6 +198,7 @@ def test_what_cannot_be_judged_costs_the_others_nothing(
     }
 
 
+@pytest.mark.slow
 def test_batches_judge_as_each_group_alone() -> None:
     """How the groups of a fleet are cut changes nothing of what is said of them."""
     lake = Recording()

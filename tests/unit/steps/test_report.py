@@ -17,6 +17,8 @@ from evenkeel.engine.wording import because
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
 
+pytestmark = pytest.mark.slow
+
 RECORDING = Path(__file__).parents[2] / "data" / "cluster-recording.evenkeel"
 NOW = datetime(2026, 3, 3, tzinfo=UTC)
 NAMES = ("skewed-load", "healthy-locked", "vanished", "racks-much", "slow-member")

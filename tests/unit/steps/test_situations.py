@@ -32,6 +32,13 @@ from tests.helpers.fluid import (
 
 HOUR = 3600
 SWITCHED = [name for name, each in SITUATIONS.items() if Kind.SWITCH in each.required]
+FEW = (
+    *("no-members", "rebalancing", "losing-records", "skipped-records", "silent-member"),
+    *("stuck-partition", "slow-member", "hot-alone", "too-few-members", "skewed-load"),
+    *("catching-up", "racks-much", "healthy-diurnal", "healthy-hourly"),
+)
+"""One of each kind, while you write; the others need patience."""
+
 ENDS_AFTER = 1
 """Seconds after which a snapshot reads the ends."""
 
@@ -50,7 +57,10 @@ def events(name: str) -> list[Event]:
     return list(backtest(lake(), Settings(), CLUSTER, name))
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in FEW else pytest.mark.slow) for name in SITUATIONS],
+)
 def test_what_is_said_is_true(name: str) -> None:
     """The diagnosis is the one that is true; what must be told is told in time, and nothing that may not be."""
     situation = SITUATIONS[name]

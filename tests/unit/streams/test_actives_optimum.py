@@ -16,6 +16,8 @@ from tests.helpers.transport_lp import least_cost
 from tests.oracle.task_cases import random_case
 from tests.oracle.tasks import STRATEGIES, faults, ours
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
 
 

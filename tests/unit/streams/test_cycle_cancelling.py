@@ -17,6 +17,8 @@ from evenkeel.engine.streams.actives import problem_of
 from evenkeel.engine.streams.cycle_cancelling import cancelled
 from tests.oracle.task_cases import random_case, read
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "streams-optimiser.jsonl.gz"
 
 

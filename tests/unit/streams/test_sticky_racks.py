@@ -89,6 +89,7 @@ def test_racks_of_sources_do_not_matter_to_standbys():
     assert actives_off(logs, CONFIG).measure == "changelog_racks_unknown"
 
 
+@pytest.mark.slow
 def test_a_changelog_counts_while_its_task_is_active():
     """Sources are everywhere; the tasks follow their changelogs."""
     app = _app(["ab", "ab"], ["b", "a"])
@@ -96,6 +97,7 @@ def test_a_changelog_counts_while_its_task_is_active():
     assert racked_actives(app, _owners(app, 0, 1), CONFIG, [0, 1]).tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_everybody_keeps_its_count():
     """All data is in the first rack, and both clients keep two tasks."""
     app = _app(["a"] * 4, ["a"] * 4)
@@ -103,6 +105,7 @@ def test_everybody_keeps_its_count():
     assert sorted(racked_actives(app, _owners(app, 0, 0, 1, 1), CONFIG, [0, 1])) == [0, 0, 1, 1]
 
 
+@pytest.mark.slow
 def test_tags_do_not_hold_a_standby_back():
     """Kafka's rule compares the source of a swap with itself, so copies may end up on one zone."""
     clients = [
@@ -134,6 +137,7 @@ def test_a_standby_does_not_go_where_the_task_is():
     assert racked_standbys(app, _owners(app, 0, 1), [[1], [0]], CONFIG, [0, 1]) == [[1], [0]]
 
 
+@pytest.mark.slow
 def test_beyond_what_is_exact_the_cost_is_the_same(monkeypatch):
     """A large application is solved at once instead."""
     app = _app(["b", "a", "a", "b"], ["b", "a", "a", "b"])
@@ -143,6 +147,7 @@ def test_beyond_what_is_exact_the_cost_is_the_same(monkeypatch):
     assert racked_actives(app, _owners(app, 0, 0, 1, 1), CONFIG, [0, 1]).tolist() == exact.tolist()
 
 
+@pytest.mark.slow
 def test_standbys_are_dealt_after_actives_moved():
     """No client ends up with a task twice, and all have their counts."""
     app = _app(["b", "a"], ["b", "a"], racks=("a", "b", "a"))

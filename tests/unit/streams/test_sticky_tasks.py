@@ -39,6 +39,7 @@ def _app(tasks, past, threads=()):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_tasks_are_active_once_and_copies_apart(seed):
     """Each task on one client, no client with two copies, as many standbys as fit; of tasks with changelogs only."""

@@ -77,6 +77,7 @@ def _by_member(given):
     }
 
 
+@pytest.mark.slow
 def test_the_public_sticky_assignor_answers_as_kafkas():
     """Active tasks and standbys of every client, given the order in which Kafka dealt standbys."""
     recorded = _recorded("streams-sticky-tasks")
