@@ -15,9 +15,6 @@ from typing import Any
 NAME = "evenkeel-plan"
 """The name by which a group elects to follow a plan."""
 
-BY_BROKER = "evenkeel-racks"
-"""The name by which a KIP-848 group asks its broker for the assignor that follows plans."""
-
 SCHEMA = "evenkeel-plan/1"
 
 FALLBACKS = ("cooperative-sticky", "sticky", "range", "roundrobin")
@@ -50,10 +47,10 @@ class PlannedMember:
 
     Attributes:
         partitions: Topic -> partition numbers, ascending.
-        instance_id: Its `group.instance.id`; None: it is known by *client_id* and *host*, to a broker by *member_id*.
+        instance_id: Its `group.instance.id`; None: it is known by *client_id* and *host*.
         client_id: Its client id.
         host: Its address, as the broker saw it.
-        member_id: Its member id when the plan was made; only the broker of a KIP-848 group goes by it.
+        member_id: Its member id when the plan was made; for people.
     """
 
     partitions: Mapping[str, tuple[int, ...]]
@@ -85,10 +82,10 @@ class Plan:
         group: The group it is made for.
         members: Each member once.
         made_at, valid_until: Aware UTC; from *valid_until* on nobody follows it.
-        fallback: Who decides what the plan does not say; one of `FALLBACKS`. In a KIP-848 group racks decide.
+        fallback: Who decides what the plan does not say; one of `FALLBACKS`.
         strategy: By what it was made; for people.
         cluster, snapshot_id: Of what it was made; for people.
-        topics: The topics of the group; a broker knows them by their ids.
+        topics: The topics of the group; for people.
     """
 
     group: str

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.followers.plan import BY_BROKER
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.model import STREAMS_PROTOCOL, GroupType
 
@@ -104,7 +103,7 @@ _KNOWN = (
 CLIENT_SIDE: Mapping[str, ClientSide] = MappingProxyType({known.wire: known for known in _KNOWN})
 """Client-side strategies by wire name."""
 
-BY_RACKS = BY_BROKER
+BY_RACKS = "evenkeel-racks"
 """Our assignor for brokers, as `group.remote.assignor` calls it: racks decide what no plan says."""
 
 SERVER_SIDE: Mapping[str, str] = MappingProxyType(

@@ -7,23 +7,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from evenkeel.engine.advice import unfit
 from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import Infeasible, InputError
 from evenkeel.engine.followers.plan import (
-    BY_BROKER,
     FALLBACKS,
     Plan,
     PlannedMember,
     PlannedTopic,
     by_topic,
 )
-from evenkeel.engine.kit.protocol_names import SERVER_SETTING, strategy_of
+from evenkeel.engine.kit.protocol_names import BY_RACKS, SERVER_SETTING, strategy_of
 from evenkeel.engine.model import NONE, Assignment, GroupSnapshot, GroupType
-from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.candidate_rows import answer_of
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
@@ -44,8 +40,7 @@ class Planned:
         moves: Partitions that change hands.
         newly_owned: Partitions that nobody owns now.
         shared: Identities that several members have; which of them gets what does not matter to a follower.
-        dynamic: Members without instance id: known by client id and host, to a broker by a member id of one life.
-        by_broker: Whether a broker follows it (KIP-848), not the members.
+        dynamic: Members without instance id: known by client id and host.
     """
 
     plan: Plan
@@ -53,7 +48,6 @@ class Planned:
     newly_owned: int
     shared: tuple[str, ...]
     dynamic: int
-    by_broker: bool
 
 
 def plan_group(
@@ -73,8 +67,7 @@ def plan_group(
         selection: The group and its past.
         strategy: What the scoreboard calls it; `live` is what the group has now.
         lasts: How long it shall be followed.
-        fallback: What decides of what does not fit; None: what the group runs, where every client has it. For a
-            KIP-848 group None, for there racks do.
+        fallback: What decides of what does not fit; None: what the group runs, where every client has it.
         now: When it is made, aware.
 
     Raises:
@@ -116,46 +109,14 @@ def plan_group(
             if spec.topic_exists[topic]
         },
     )
-    by_broker = group.type is GroupType.CONSUMER
-    _check_ids(plan, by_broker=by_broker)
     taken = spec.owner[changed.partition] != NONE
-    names = Counter(member.identity for member in group.members if not by_broker)
+    names = Counter(member.identity for member in group.members)
     return Planned(
         plan=plan,
         moves=int(taken.sum()),
         newly_owned=int((~taken).sum()),
         shared=tuple(sorted(name for name, members in names.items() if members > 1)),
         dynamic=sum(not member.is_static for member in group.members),
-        by_broker=by_broker,
-    )
-
-
-def namesakes(lake: Lake, snapshot_id: str, plan: Plan) -> list[str]:
-    """
-    Other groups whose broker may take a plan for theirs: static members of the same names on the same topics.
-
-    An assignor of a broker is not told for which group it is asked.
-
-    Args:
-        lake: Where the snapshot is.
-        snapshot_id: Of what the plan was made.
-        plan: Of a KIP-848 group.
-
-    Returns:
-        Their ids, sorted.
-    """
-    rows = lake.read("groups", [snapshot_id], columns=["group_id", "assignor"]).to_pylist()
-    others = {row["group_id"] for row in rows if row["assignor"] == BY_BROKER} - {plan.group}
-    names = {one.instance_id for one in plan.members if one.instance_id is not None}
-    columns = ["group_id", "instance_id", "subscription"]
-    members = lake.read("members", [snapshot_id], groups=others, columns=columns)
-    wanted = pc.is_in(members["instance_id"], pa.array(sorted(names), pa.string()))
-    return sorted(
-        {
-            row["group_id"]
-            for row in members.filter(wanted).to_pylist()
-            if not plan.topics.keys().isdisjoint(row["subscription"] or ())
-        }
     )
 
 
@@ -174,32 +135,13 @@ def _check(group: GroupSnapshot, lasts: timedelta, fallback: str | None) -> None
     if why is not None:
         raise Infeasible(
             f"group {group.group} cannot follow a plan: {words(why)}.",
-            fix="Plans are for groups of consumers: the leader of a classic one follows, of a KIP-848 one the broker.",
+            fix="Plans are for groups of consumers of the classic protocol, whose leader follows one.",
         )
     if group.type is GroupType.CONSUMER:
-        _check_broker(group, fallback)
-
-
-def _check_broker(group: GroupSnapshot, fallback: str | None) -> None:
-    if group.assignor != BY_BROKER:
         raise Infeasible(
             f"group {group.group} cannot follow a plan: its broker assigns by {group.assignor or 'something else'}.",
-            fix=f"First let brokers list io.evenkeel.EvenkeelServerAssignor in group.consumer.assignors and set "
-            f"evenkeel.plans, then set {SERVER_SETTING}={BY_BROKER} on every member.",
-        )
-    if fallback is not None:
-        raise InputError(
-            f"group {group.group} has no fallback to choose: in a KIP-848 group racks decide what a plan does not say.",
-            fix="Leave out --fallback.",
-        )
-
-
-def _check_ids(plan: Plan, *, by_broker: bool) -> None:
-    untold = sorted(name for name, topic in plan.topics.items() if topic.id is None)
-    if by_broker and untold:
-        raise Infeasible(
-            f"the broker of group {plan.group} cannot follow a plan: the ids of topics {', '.join(untold)} are not "
-            "known, and it knows topics by nothing else."
+            fix=f"Plans are for groups of the classic protocol. {SERVER_SETTING}={BY_RACKS} on every member keeps "
+            "partitions in their racks, where brokers list io.evenkeel.EvenkeelServerAssignor.",
         )
 
 

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from evenkeel.engine.followers.plan import Plan
     from evenkeel.engine.steps.plan import Planned
 
-TRIGGERS = "a member joins, leaves for good or subscribes anew, or a topic gets partitions"
-"""When a broker works out anew what a KIP-848 group gets."""
-
 EPILOG = epilog(
     [
         "evenkeel plan orders-app --from cluster.recording --strategy balanced --out plan.json",
@@ -33,9 +30,7 @@ EPILOG = epilog(
     "one member, or where all are static keep one away for longer than its session.timeout.ms. Members are "
     "known by their group.instance.id, else by client id and host. Partitions that are added, those of members that "
     "leave, and a share for members that are added are given by the fallback strategy, and all of them once the plan "
-    "is no longer valid. A KIP-848 group follows where its brokers run evenkeel-racks "
-    "(engine/followers/java/README.md): put the file into the folder of evenkeel.plans on every broker; it counts once "
-    f"{TRIGGERS}.",
+    "is no longer valid. A KIP-848 group follows none: its broker assigns.",
 )
 
 
@@ -63,7 +58,7 @@ def plan(
             "--fallback",
             metavar="NAME",
             help="What decides of what does not fit: cooperative-sticky, sticky, range or roundrobin (default: what "
-            "the group runs, if it is one of these); in a KIP-848 group racks decide.",
+            "the group runs, if it is one of these).",
         ),
     ] = None,
     record: Annotated[
@@ -83,18 +78,13 @@ def plan(
     from evenkeel.engine.cli.files import replacing
     from evenkeel.engine.cli.silencing import read
     from evenkeel.engine.config.times import span
-    from evenkeel.engine.steps.plan import namesakes, plan_group
+    from evenkeel.engine.steps.plan import plan_group
 
     lasts = read("--valid", span, valid)
     name = name_of(strategy) or strategy
     source = sources.open_source(bootstrap, cluster, stored)
     only = sources.the_one(source, group, "a plan")
     planned = plan_group(source.settings, only, name, lasts=lasts, fallback=fallback)
-    if record and planned.by_broker:
-        raise InputError(
-            f"the broker of group {planned.plan.group} reads plans from files alone.",
-            fix="Leave out --record.",
-        )
     text = _record(planned.plan) if record else planned.plan.to_json()
     if out is None:
         typer.echo(text, nl=False)
@@ -103,12 +93,6 @@ def plan(
             partial.write_text(text, "utf-8")
     for line in _remarks(planned, out):
         complain(line)
-    if planned.by_broker:
-        for other in namesakes(source.lake, source.newest, planned.plan):
-            complain(
-                f"group {other} has members of the same instance ids on the same topics: brokers cannot always tell "
-                "the two apart, and may follow this plan there; give them other instance ids"
-            )
 
 
 def _record(plan: Plan) -> str:
@@ -137,10 +121,9 @@ def _remarks(planned: Planned, out: Path | None) -> list[str]:
         f"{out or 'the plan'}: {plan.group} by {plan.strategy}, {several(count, 'partition')} to "
         f"{several(len(plan.members), 'member')}; "
         f"{does(planned.moves, 'partition', 'changes', 'change')} hands{fresh}; "
-        f"followed until {plan.valid_until:%Y-%m-%d %H:%M:%S} UTC, then "
-        f"{'racks' if planned.by_broker else plan.fallback}"
+        f"followed until {plan.valid_until:%Y-%m-%d %H:%M:%S} UTC, then {plan.fallback}"
     ]
-    lines += _broker_remarks(planned) if planned.by_broker else _leader_remarks(planned)
+    lines += _leader_remarks(planned)
     if planned.shared:
         names = ", ".join(planned.shared[:3]) + (" ..." if len(planned.shared) > 3 else "")
         lines.append(f"several members are {names}: which of them gets which part is left open")
@@ -160,16 +143,3 @@ def _leader_remarks(planned: Planned) -> list[str]:
         f"{several(planned.dynamic, 'member')} of {members:,} are known by client id and host only: "
         "with another host or client id after a restart the plan does not know them; group.instance.id stays",
     ]
-
-
-def _broker_remarks(planned: Planned) -> list[str]:
-    lines = [
-        "put it, as *.json, into the folder of evenkeel.plans on every broker; the group follows once "
-        f"{TRIGGERS}: neither the file nor the restart of a static member does it"
-    ]
-    if planned.dynamic:
-        lines.append(
-            f"{several(planned.dynamic, 'member')} of {len(planned.plan.members):,} are known by member id only: once "
-            "they restart the plan does not know them; group.instance.id stays"
-        )
-    return lines

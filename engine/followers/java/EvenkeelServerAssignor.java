@@ -1,7 +1,5 @@
 package io.evenkeel;
 
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,9 +15,7 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.apache.kafka.common.Configurable;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.coordinator.group.api.assignor.ConsumerGroupPartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.GroupAssignment;
 import org.apache.kafka.coordinator.group.api.assignor.GroupSpec;
@@ -33,10 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps groups of the new protocol (KIP-848) in their racks, inside the broker, or lets them follow a plan.
- *
- * <p>A plan comes first, where the broker has one for the group ({@link EvenkeelServerPlans}). Else it promises, in
- * this order,
+ * Keeps groups of the new protocol (KIP-848) in their racks, inside the broker. It promises, in this order,
  * <ol>
  * <li>counts as even as subscriptions allow: the least sum of squares. Where all subscribe to the same, they differ
  * by one at most, as those of {@code uniform} do; else they are as even as those of {@code uniform}, or evener;</li>
@@ -52,12 +45,9 @@ import org.slf4j.LoggerFactory;
  * <p>It needs the jars of a Kafka broker (tried with 4.3), Java 17, and nothing else. It does not look at lag, load or
  * leaders.
  */
-public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor, Configurable {
+public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor {
     /** What a member asks for as {@code group.remote.assignor}. */
     public static final String NAME = "evenkeel-racks";
-
-    /** The broker's setting that says in which of its folders plans are; without it groups follow none. */
-    public static final String PLANS = "evenkeel.plans";
 
     private static final Logger LOG = LoggerFactory.getLogger(EvenkeelServerAssignor.class);
 
@@ -68,27 +58,9 @@ public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor, C
 
     private final UniformAssignor uniform = new UniformAssignor();
 
-    /** Null: no folder of plans is set. */
-    private EvenkeelServerPlans plans;
-
     @Override
     public String name() {
         return NAME;
-    }
-
-    /**
-     * Takes the settings of the broker, ours among them.
-     *
-     * @throws ConfigException Ours is no path. A folder that is not there does not end a broker: it may come.
-     */
-    @Override
-    public void configure(Map<String, ?> configs) {
-        String folder = configs.get(PLANS) == null ? "" : configs.get(PLANS).toString().trim();
-        try {
-            plans = folder.isEmpty() ? null : new EvenkeelServerPlans(Path.of(folder));
-        } catch (InvalidPathException problem) {
-            throw new ConfigException(PLANS, folder, "it is no path");
-        }
     }
 
     /**
@@ -98,12 +70,6 @@ public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor, C
      */
     @Override
     public GroupAssignment assign(GroupSpec group, SubscribedTopicDescriber topics) throws PartitionAssignorException {
-        return plans == null
-            ? racks(group, topics)
-            : plans.assign(group, topics, this::racks);
-    }
-
-    private GroupAssignment racks(GroupSpec group, SubscribedTopicDescriber topics) {
         try {
             return fits(group, topics)
                 ? new Problem(group, topics, uniform).solved()
@@ -124,9 +90,9 @@ public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor, C
             .sum() <= MOST_PARTITIONS;
     }
 
-    record Partition(Uuid topic, int number) {}
+    private record Partition(Uuid topic, int number) {}
 
-    record Given(Map<Uuid, Set<Integer>> partitions) implements MemberAssignment {}
+    private record Given(Map<Uuid, Set<Integer>> partitions) implements MemberAssignment {}
 
     /** Members that may be exchanged but for what they own: the same rack ("" unknown), the same topics. */
     private record Kind(String rack, Set<Uuid> topics) {}
@@ -137,7 +103,7 @@ public class EvenkeelServerAssignor implements ConsumerGroupPartitionAssignor, C
     private record Pool(Set<String> racks, int subscribers) {}
 
     /** The group as it would be told without claims that do not hold, which {@code uniform} may stumble over. */
-    record Cleared(GroupSpec of, Map<String, Map<Uuid, Set<Integer>>> held, Map<Partition, Integer> owners)
+    private record Cleared(GroupSpec of, Map<String, Map<Uuid, Set<Integer>>> held, Map<Partition, Integer> owners)
             implements GroupSpec {
         Cleared(GroupSpec of, List<String> members, Map<Partition, Integer> owners) {
             this(of, new HashMap<>(), owners);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -124,8 +123,8 @@ def test_what_cannot_be_planned_is_said(run, own_lake, given, code, told):
     [
         (
             {"group_type": "consumer", "assignor": "uniform"},
-            "its broker assigns by uniform. First let brokers list io.evenkeel.EvenkeelServerAssignor in "
-            "group.consumer.assignors and set evenkeel.plans, then set group.remote.assignor=evenkeel-racks",
+            "its broker assigns by uniform. Plans are for groups of the classic protocol. "
+            "group.remote.assignor=evenkeel-racks on every member keeps partitions in their racks",
         ),
         ({"assignor": "stream"}, "a Kafka Streams application"),
         ({"members": []}, "no members"),
@@ -136,86 +135,11 @@ def test_what_cannot_be_planned_is_said(run, own_lake, given, code, told):
     ],
 )
 def test_a_group_that_cannot_follow_a_plan_says_why(run, own_lake, own, told):
-    """Those whose broker reads no plans, those that assign tasks, those without anybody."""
+    """Those whose broker assigns, those that assign tasks, those without anybody."""
     _stored(own_lake, "g", **own)
     result = run("plan", "g", "--from", "lake", "--strategy", "range")
     assert result.exit_code == 1
     assert told in " ".join(result.stderr.split())
-
-
-@pytest.fixture
-def by_broker(own_lake):
-    """A KIP-848 group of one static and two dynamic members whose broker runs evenkeel-racks."""
-    _stored(own_lake, "g", group_type="consumer", assignor="evenkeel-racks")
-
-
-def test_a_broker_is_given_ids_and_where_to_put_the_plan(run, by_broker):
-    """Of members and topics; what makes it look, and what it does not know after a restart."""
-    result = run("plan", "g", "--from", "lake", "--strategy", "roundrobin")
-    assert result.exit_code == 0, result.output
-    plan = read_plan(result.stdout)
-    assert [(one.instance_id, one.member_id) for one in plan.members] == [
-        ("a", "a-1"),
-        (None, "x-1"),
-        (None, "x-2"),
-    ]
-    assert plan.topics["orders"].id == topic("orders")[0]["topic_id"]
-    assert sorted(owners(plan)) == [("orders", number) for number in range(4)]
-    told = " ".join(result.stderr.split())
-    assert "UTC, then racks" in told
-    assert "put it, as *.json, into the folder of evenkeel.plans on every broker" in told
-    assert "neither the file nor the restart of a static member does it" in told
-    assert "2 members of 3 are known by member id only: once they restart" in told
-    assert "client id" not in told
-    assert "which of them gets which part" not in told
-
-
-def test_groups_that_a_broker_may_take_for_the_planned_one_are_named(run, own_lake):
-    """Those under the same assignor, with a static member of the same name on a topic of the plan; no others."""
-
-    def of(name: str, instance: str | None, on: str = "orders", **own: Any) -> Any:
-        usual = {"group_type": "consumer", "assignor": "evenkeel-racks"}
-        one = member(f"{name}-1", [on], {on: [0]}, instance_id=instance)
-        return group(name, members=[one], **usual | own)
-
-    others = [
-        of("twin", "a"),
-        of("renamed", "b"),
-        of("dynamic", None),
-        of("elsewhere", "a", on="pay"),
-        of("uniform", "a", assignor="uniform"),
-    ]
-    topics = [topic("orders", 1), topic("pay", 1)]
-    store(own_lake, make_snapshot(topics=topics, groups=[of("g", "a"), *others]))
-    result = run("plan", "g", "--from", "lake", "--strategy", "live")
-    assert result.exit_code == 0, result.output
-    named = re.findall(r"group (\S+) has members of the same instance ids", result.stderr)
-    assert named == ["twin"]
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (("--fallback", "range"), "racks decide what a plan does not say. Leave out --fallback."),
-        (("--record",), "reads plans from files alone. Leave out --record."),
-    ],
-)
-def test_what_a_broker_does_not_do_is_refused(run, by_broker, given, told):
-    """It has one fallback, and looks into a folder only."""
-    result = run("plan", "g", "--from", "lake", "--strategy", "range", *given)
-    assert result.exit_code == 2
-    assert told in " ".join(result.stderr.split())
-
-
-def test_a_broker_needs_topic_ids(run, own_lake):
-    """Without them no plan is written."""
-    nameless = [row | {"topic_id": None} for row in topic("orders", 3)]
-    only = member("a-1", ["orders"], {"orders": [0, 1, 2]}, instance_id="a")
-    made = group("g", members=[only], group_type="consumer", assignor="evenkeel-racks")
-    store(own_lake, make_snapshot(topics=[nameless], groups=[made]))
-    result = run("plan", "g", "--from", "lake", "--strategy", "range")
-    assert result.exit_code == 1
-    assert "the ids of topics orders are not known" in " ".join(result.stderr.split())
 
 
 def test_a_static_member_that_is_back_at_once_brings_no_rebalance(run, own_lake):
