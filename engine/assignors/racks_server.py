@@ -24,9 +24,9 @@ Cost: that of a flow over classes of partitions (same owner, same racks, same su
 Source: `followers/java/EvenkeelServerAssignor.java`, to which it is held, ties included; counts by Harvey, Ladner,
 Lovasz and Tamir, Semi-matchings for bipartite graphs and load balancing (2006).
 
-What it does not do: it looks at no lag, no load and no leader, and follows no plan. A group of more than 200,000 partitions is left to `uniform`; where
-subscriptions differ so much that the flow would be large, each member gets as many as `uniform` gives it. Ties are
-broken by topic ids, as in `uniform`.
+What it does not do: it looks at no lag, no load and no leader, and follows no plan. A group of more than 200,000
+partitions is left to `uniform`; where subscriptions differ so much that the flow would be large, each member gets as
+many as `uniform` gives it. Ties are broken by topic ids, as in `uniform`.
 """
 
 from __future__ import annotations
