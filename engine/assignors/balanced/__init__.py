@@ -68,11 +68,10 @@ from typing import ClassVar
 import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.assignors.balanced.by_load import solve_by_load
 from evenkeel.engine.assignors.balanced.load import load_of
 from evenkeel.engine.assignors.balanced.problem import problem_of
-from evenkeel.engine.assignors.balanced.proof import LoadProof, Proof
-from evenkeel.engine.assignors.balanced.solve import solve as search
+from evenkeel.engine.assignors.balanced.proof import proof
+from evenkeel.engine.assignors.balanced.solving import solve
 from evenkeel.engine.model import NONE, Assignment, Deployment
 
 WORK = 500_000
@@ -105,11 +104,7 @@ class Balanced:
         """
         problem = problem_of(group)
         load = load_of(group, problem)
-        proof: Proof | LoadProof
-        if load is None:
-            places, proof = search(problem, self.work)
-        else:
-            places, proof = solve_by_load(problem, load, self.work)
+        places, answer, idle_moves = solve(problem, load, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[problem.partition] = problem.member[places]
-        return Assignment(owner=owner, proof=proof.facts())
+        return Assignment(owner=owner, proof=proof(problem, load, answer, idle_moves))

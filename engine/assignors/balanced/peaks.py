@@ -13,8 +13,8 @@ import numpy as np
 
 from evenkeel.engine.assignors.balanced.load import Load, Rules
 from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.assignors.balanced.thresholds import surplus
-from evenkeel.engine.model import Floats, Ints
+from evenkeel.engine.kit.flow import largest_flow
+from evenkeel.engine.model import Flags, Floats, Ints
 
 
 def peak_floor(problem: Problem, load: Load) -> float:
@@ -59,7 +59,7 @@ def _fullest(problem: Problem, rules: Rules, of_pair: Ints, everyone: Ints) -> f
     may = rules.may.reshape(problem.classes, problem.members)
     while problem.classes > 1:
         caps = np.minimum(np.ceil(fullest * capacity[everyone]), weight.sum()).astype(np.int64)
-        above, _ = surplus(weight, of_pair, problem.subscriber, everyone, caps)
+        above = _surplus(problem, weight, of_pair, everyone, caps)
         if not above.any():
             break
         mean = float(weight[above].sum() / capacity[may[above].any(axis=0)].sum())
@@ -67,3 +67,19 @@ def _fullest(problem: Problem, rules: Rules, of_pair: Ints, everyone: Ints) -> f
             break
         fullest = mean
     return fullest
+
+
+def _surplus(problem: Problem, weight: Ints, of_pair: Ints, everyone: Ints, caps: Ints) -> Flags:
+    """(K) which classes are on the surplus side of the smallest cut when members take no more than *caps*."""
+    classes = np.arange(problem.classes)
+    member = problem.classes + np.searchsorted(everyone, problem.subscriber)
+    takers = problem.classes + np.arange(len(everyone))
+    source = problem.classes + len(everyone)
+    parts = (
+        (np.full(len(classes), source), classes, weight),
+        (of_pair, member, weight[of_pair]),
+        (takers, np.full(len(takers), source + 1), caps),
+    )
+    tail, head, most = (np.concatenate(column) for column in zip(*parts, strict=True))
+    _, near_source = largest_flow(tail, head, most, source=source, sink=source + 1)
+    return near_source[: problem.classes]

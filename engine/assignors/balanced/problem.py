@@ -12,9 +12,8 @@ from evenkeel.engine.kit.permute import partition_order
 from evenkeel.engine.kit.subscribers import Subscribers, subscribers_in_order
 from evenkeel.engine.model import NONE, Flags, Indices, Ints
 
-_GREATEST_TOTAL = 1 << 55
-"""Lags that add up to more, by a few times, do not fit the 64 bits everything is computed in."""
-
+_GREATEST_TOTAL = 1 << 52
+"""Lags that add up to more are not sure to be exact in the arithmetic of loads."""
 
 _LEFT_OUT = Fact(kind=FactKind.NOT_PROVEN, measure="largest_member_lag")
 

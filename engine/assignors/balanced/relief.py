@@ -122,6 +122,8 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
             then = max((load[m] + weight[p]) / capacity[m], rest)
             if then >= share or not may[row + m]:
                 continue
+            if rules.even and places.owns[m] >= places.owns[giver]:
+                continue
             added = (toll if crosses[at + site[m]] else 0) - here
             if holder >= 0 and holder != m:
                 added += 1
