@@ -127,7 +127,7 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
             added = (toll if crosses[at + site[m]] else 0) - here
             if holder >= 0 and holder != m:
                 added += 1
-            tolled = added / weight[p] if added > 1 else 0.0  # more than a move
+            tolled = float(added) / weight[p] if added > 1 else 0.0  # more than a move
             if (
                 swap[0] < 0
                 or tolled < least_toll
@@ -168,7 +168,7 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
                         added += rules.toll[p] if crosses[at + there] else -rules.toll[p]
                     if holder >= 0:
                         added += (1 if holder != m else 0) - (1 if holder != giver else 0)
-                    tolled = added / shift if added > 2 else 0.0  # more than two moves
+                    tolled = float(added) / shift if added > 2 else 0.0  # more than two moves
                     if (
                         swap[0] < 0
                         or tolled < least_toll

@@ -111,7 +111,8 @@ class _Search:
         choices = rules.may.reshape(problem.classes, -1).sum(axis=1)[rules.topic_class]
         self.complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
         self.floor = peak_floor(problem, load)
-        self.target = self.floor if self.complete else self.floor * (1 + NEAR_ENOUGH)
+        exact = self.complete or rules.even
+        self.target = self.floor if exact else self.floor * (1 + NEAR_ENOUGH)
 
     @cached_property
     def lists(self) -> Rules:
