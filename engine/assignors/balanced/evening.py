@@ -37,12 +37,10 @@ def evened(problem: Problem, partition: Ints, beside: Ints, *, racks: bool) -> I
     >>> evened(problem, np.arange(5), np.zeros(3, np.int64), racks=True).tolist()
     [1, 1, 0, 0, 2]
     """
-    of_class = problem.topic_class[partition]
-    size = np.bincount(of_class, minlength=problem.classes).astype(np.int64)
-    nothing = np.zeros(len(problem.subscriber), np.int64)
-    counts = even_counts(
-        problem.start, problem.subscriber, nothing, size, problem.members, beside=beside
-    )
+    of_pair, member = np.nonzero(problem.may)
+    start = np.searchsorted(of_pair, np.arange(len(problem.may) + 1))
+    size = np.bincount(problem.topic_class[partition], minlength=len(problem.may))
+    counts = even_counts(start, member, member * 0, size, problem.members, beside=beside)
     network = _Network(problem, partition, beside, racks=racks)
     while True:
         owner, settled = network.solved(counts)
@@ -69,14 +67,12 @@ class _Network:
         self.holder = self.holder - 1
         batches, self.batch = np.unique(of_kind, return_inverse=True)
         batch_class, self.pattern = np.divmod(batches, patterns)
-        pair_class = np.repeat(np.arange(problem.classes), np.diff(problem.start))
-        hubs, hub = np.unique(
-            pair_class * sites + self.site[problem.subscriber], return_inverse=True
-        )
+        of_pair, member = np.nonzero(problem.may)
+        hubs, hub = np.unique(of_pair * sites + self.site[member], return_inverse=True)
         by_hub = np.argsort(hub, kind="stable")
-        self.hub, self.member = hub[by_hub], problem.subscriber[by_hub]
+        self.hub, self.member = hub[by_hub], member[by_hub]
         hub_class, self.hub_site = np.divmod(hubs, sites)
-        begin = np.searchsorted(hub_class, np.arange(problem.classes + 1))
+        begin = np.searchsorted(hub_class, np.arange(len(problem.may) + 1))
         begin, self.way_hub = ragged_entries(begin, batch_class)
         self.way_batch = np.repeat(np.arange(len(batches)), np.diff(begin))
 

@@ -47,6 +47,11 @@ class Rules(NamedTuple):
     holder: Ints
     even: bool
 
+    @property
+    def members(self) -> int:
+        """M."""
+        return len(self.capacity)
+
     def lists(self) -> Rules:
         """For the interpreter, which walks lists faster than arrays."""
         return Rules(*(v.tolist() if isinstance(v, np.ndarray) else v for v in self))  # type: ignore[arg-type]
@@ -128,10 +133,9 @@ def load_of(group: GroupSpec, problem: Problem) -> Load:
 def _lag_of(problem: Problem) -> Load:
     """Partitions that count alike, and weigh what they lag; nothing where that is not known."""
     everything, of_a_toll = np.arange(problem.partitions), problem.partitions + 3
-    lag = everything * 0 if problem.lag is None else problem.lag
     toll, capacity = np.full(problem.partitions, of_a_toll), np.ones(problem.members)
     return Load(
-        rules=_rules(problem, everything, lag, capacity, toll)._replace(even=True),
+        rules=_rules(problem, everything, problem.lag, capacity, toll)._replace(even=True),
         partition=everything,
         idle=everything[:0],
         peak="largest_member_lag",
@@ -143,13 +147,11 @@ def _lag_of(problem: Problem) -> Load:
 
 
 def _rules(problem: Problem, mine: Ints, weight: Ints, capacity: Floats, toll: Ints) -> Rules:
-    may = np.zeros((problem.classes, problem.members), np.bool_)
-    may[np.repeat(np.arange(problem.classes), np.diff(problem.start)), problem.subscriber] = True
     return Rules(
         weight=weight,
         capacity=capacity,
         topic_class=problem.topic_class[mine],
-        may=may.ravel(),
+        may=problem.may.ravel(),
         toll=toll,
         pattern=problem.pattern[mine],
         site=problem.site,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.costs import (
+from evenkeel.engine.assignors.balanced.floors import (
     crossing_toll,
     fewest_moves,
     least_toll_under,

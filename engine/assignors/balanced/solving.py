@@ -8,17 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.costs import cost_of_all, crossing_toll, least_costs, least_tolls
 from evenkeel.engine.assignors.balanced.evening import evened
+from evenkeel.engine.assignors.balanced.floors import (
+    cost_of_all,
+    crossing_toll,
+    holder_crosses,
+    least_costs,
+    least_tolls,
+    peak_floor,
+)
 from evenkeel.engine.assignors.balanced.load import Load, Rules, peak_of
-from evenkeel.engine.assignors.balanced.peaks import peak_floor
 from evenkeel.engine.assignors.balanced.placing import Places, placed_by_load
 from evenkeel.engine.assignors.balanced.problem import Problem
 from evenkeel.engine.assignors.balanced.relief import relieved
 from evenkeel.engine.assignors.balanced.saving import cheapened
 from evenkeel.engine.assignors.balanced.trying import tried
 from evenkeel.engine.kit.compiled import Tally, at_work
-from evenkeel.engine.model import NONE, Flags, Ints
+from evenkeel.engine.model import NONE, Ints
 
 NEAR_ENOUGH = 0.01
 """A peak above its floor by no more than this share of it counts as least, where not all assignments are tried."""
@@ -76,7 +82,7 @@ def _evenly(problem: Problem, load: Load, steps: int) -> Answer:
     if (rules.weight == rules.weight[:1]).all():
         peak = peak_of(rules, owner)
         return Answer(owner=owner, peak=peak, floor=peak, proven=True)
-    search = _Search(problem, load, steps)
+    search = _Search(load.rules, steps)
     answer = search.best([search.lowered(owner, search.target, near=True)])
     return replace(answer, least=cost_of_all(rules, owner))
 
@@ -88,8 +94,9 @@ def _by_weight(problem: Problem, load: Load, steps: int) -> Answer:
     From where they are, and from there without what crosses racks, until nobody is too busy; else from the heaviest on.
     Nobody gets busier than the busiest is now.
     """
-    rules, search = load.rules, _Search(problem, load, steps)
-    held, near, target = rules.holder != NONE, _near(rules), search.target
+    rules, search = load.rules, _Search(load.rules, steps)
+    held, target = rules.holder != NONE, search.target
+    near = held & ~(holder_crosses(rules) & (rules.toll > 0))
     if held.all():
         target = search.target = min(target, max(search.floor, peak_of(rules, rules.holder)))
     starts = [search.lowered(np.where(near, rules.holder, NONE), target, near=True)]
@@ -103,14 +110,14 @@ def _by_weight(problem: Problem, load: Load, steps: int) -> Answer:
 class _Search:
     """The loops over one group, in the form that suits the work."""
 
-    def __init__(self, problem: Problem, load: Load, steps: int) -> None:
-        rules = self.rules = load.rules
-        self.steps, self.order = steps, np.lexsort((-rules.toll, -rules.weight))
-        self.members, self.partitions = len(rules.capacity), len(rules.weight)
+    def __init__(self, rules: Rules, steps: int) -> None:
+        self.rules, self.steps = rules, steps
+        self.order = np.lexsort((-rules.toll, -rules.weight))
+        self.members, self.partitions = rules.members, len(rules.weight)
         self.work = steps * (1_000 + 3 * self.partitions) // 3_000
-        choices = rules.may.reshape(problem.classes, -1).sum(axis=1)[rules.topic_class]
+        choices = rules.may.reshape(-1, self.members).sum(axis=1)[rules.topic_class]
         self.complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
-        self.floor = peak_floor(problem, load)
+        self.floor = peak_floor(rules)
         exact = self.complete or rules.even
         self.target = self.floor if exact else self.floor * (1 + NEAR_ENOUGH)
 
@@ -181,13 +188,6 @@ class _Search:
         peak, _, left = run(rules, *arrays[:2], squares, answer.peak, cost, arrays[2], left)
         owner = np.array(arrays[2], np.int64)
         return Answer(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
-
-
-def _near(rules: Rules) -> Flags:
-    """(n) what has a holder that does not read it across racks."""
-    crosses = rules.crosses[rules.pattern * rules.sites + rules.site[np.maximum(rules.holder, 0)]]
-    near: Flags = (rules.holder != NONE) & ~(crosses & (rules.toll > 0))
-    return near
 
 
 def _clean(rules: Rules, owner: Ints, target: float) -> bool:

@@ -1,4 +1,13 @@
-"""What reading across racks and moving cost: of an assignment by arrivals, and at least of any."""
+"""
+What no assignment has less than: floors of the peak, of what crosses racks, and of moves; each a proof.
+
+Of the peak:
+
+* The mean; where subscriptions differ, of any set of partitions over the members that may own them, found as the cut of
+  a maximum flow.
+* A partition alone, on the member that can do most of those that may own it.
+* Of the first j M + 1 largest partitions some member owns j + 1, and none can do more than the best (pigeonholes).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +17,7 @@ from math import floor
 import numpy as np
 
 from evenkeel.engine.assignors.balanced.load import Rules
+from evenkeel.engine.kit.flow import largest_flow
 from evenkeel.engine.model import NONE, Flags, Ints
 
 _MOST_SITES = 6
@@ -15,6 +25,66 @@ _MOST_SITES = 6
 
 _ROUNDING = 1e-9
 """What sums of shares may be off by."""
+
+
+def peak_floor(rules: Rules) -> float:
+    """
+    What no assignment brings the utilisation of the busiest member under.
+
+    >>> from evenkeel.engine.assignor import spec
+    >>> from evenkeel.engine.assignors.balanced.load import load_of
+    >>> from evenkeel.engine.assignors.balanced.problem import problem_of
+    >>> def floor(*rates, **known):
+    ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
+    ...     return peak_floor(load_of(group, problem_of(group)).rules)
+    >>> floor(5, 4, 3), floor(8, 1), floor(3, 3, 3), floor(8, 1, capacities={"a": 10, "b": 20})
+    (7.0, 8.0, 6.0, 0.4)
+    """
+    members = rules.members
+    may = rules.may.reshape(-1, members)
+    everyone = may.any(axis=0)
+    best = np.where(may, rules.capacity, 0).max(axis=1)
+    alone = float((rules.weight / best[rules.topic_class]).max())
+    together = _together(rules.weight, int(everyone.sum())) / rules.capacity[everyone].max()
+    return max(alone, float(together), _fullest(rules, may))
+
+
+def _together(weight: Ints, members: int) -> int:
+    """For each j from 1 on the smallest j + 1 of the first j M + 1."""
+    descending = np.sort(weight)[::-1]
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(descending)])
+    j = np.arange(1, -(-len(weight) // members))
+    last = j * members
+    found = before[last + 1] - before[last - j]
+    return int(found.max(initial=0))
+
+
+def _fullest(rules: Rules, may: Flags) -> float:
+    """The largest mean of any set of classes over the members that subscribe to one of them."""
+    weight = np.zeros(len(may), np.int64)
+    np.add.at(weight, rules.topic_class, rules.weight)
+    fullest = float(weight.sum() / rules.capacity[may.any(axis=0)].sum())
+    while len(may) > 1:
+        caps = np.minimum(np.ceil(fullest * rules.capacity), weight.sum()).astype(np.int64)
+        above = _surplus(weight, may, caps)
+        if not above.any():
+            break
+        mean = float(weight[above].sum() / rules.capacity[may[above].any(axis=0)].sum())
+        if mean <= fullest:
+            break
+        fullest = mean
+    return fullest
+
+
+def _surplus(weight: Ints, may: Flags, caps: Ints) -> Flags:
+    """(K) which classes are on the surplus side of the smallest cut when (M) members take no more than *caps*."""
+    classes, members = may.shape
+    of_pair, member = np.nonzero(may)
+    source, everyone = classes + members, classes + np.arange(members)
+    tail = np.concatenate([np.full(classes, source), of_pair, everyone])
+    head = np.concatenate([np.arange(classes), classes + member, np.full(members, source + 1)])
+    most = np.concatenate([weight, weight[of_pair], caps])
+    return largest_flow(tail, head, most, source=source, sink=source + 1)[1][:classes]
 
 
 def crossing_toll(rules: Rules, owner: Ints) -> int:
@@ -66,24 +136,22 @@ def least_toll_under(rules: Rules, cap: float) -> int:
 
 def least_costs(rules: Rules) -> Ints:
     """(n) the same, and 1 where only another member than its holder reads it at that."""
-    lost = (rules.holder != NONE) & _holder_crosses(rules) & ~_always_crosses(rules)
+    lost = (rules.holder != NONE) & holder_crosses(rules) & ~_always_crosses(rules)
     least: Ints = least_tolls(rules) + (lost & (rules.toll > 0))
     return least
 
 
 def _always_crosses(rules: Rules) -> Flags:
     """(n) whether a partition is read across racks whoever of its subscribers owns it."""
-    classes = len(rules.may) // len(rules.capacity)
-    may = rules.may.reshape(classes, -1)
-    sites = np.zeros((classes, rules.sites), np.bool_)
-    for site in range(rules.sites):
-        sites[:, site] = may[:, rules.site == site].any(axis=1)
+    may = rules.may.reshape(-1, rules.members)
+    sites = np.stack([may[:, rules.site == s].any(axis=1) for s in range(rules.sites)], axis=1)
     crosses = rules.crosses.reshape(-1, rules.sites)[rules.pattern]
     always: Flags = np.all(crosses | ~sites[rules.topic_class], axis=1)
     return always
 
 
-def _holder_crosses(rules: Rules) -> Flags:
+def holder_crosses(rules: Rules) -> Flags:
+    """(n) whether who has it now reads it across racks; of no account where nobody has."""
     holder = np.maximum(rules.holder, 0)
     crosses: Flags = rules.crosses[rules.pattern * rules.sites + rules.site[holder]]
     return crosses
