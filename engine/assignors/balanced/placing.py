@@ -83,17 +83,11 @@ def put(rules: Any, places: Any, p: int, member: int) -> None:
 
 
 @kernel
-def toll_of(rules: Any, p: int, member: int) -> int:
-    """What reading a partition costs a member."""
-    crosses: bool = rules.crosses[rules.pattern[p] * rules.sites + rules.site[member]]
-    return rules.toll[p] if crosses else 0
-
-
-@kernel
 def cost_of(rules: Any, p: int, member: int) -> int:
-    """The same, and 1 where its holder loses it."""
+    """What it costs that a member owns a partition: its toll across racks, and 1 where its holder loses it."""
+    crosses = rules.crosses[rules.pattern[p] * rules.sites + rules.site[member]]
     holder = rules.holder[p]
-    return toll_of(rules, p, member) + (1 if holder >= 0 and holder != member else 0)
+    return (rules.toll[p] if crosses else 0) + (1 if holder >= 0 and holder != member else 0)
 
 
 @kernel

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from evenkeel.engine.assignors.balanced.placing import put
 from evenkeel.engine.kit.compiled import kernel
 
@@ -105,7 +107,7 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
     crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
     share = load[giver] / capacity[giver]
     swap[0], swap[1], swap[2] = -1, -1, -1
-    least_toll, worst, least = 0.0, 0.0, 0
+    best = (np.inf, 0.0, 0)
     p = places.first[giver]
     while p >= 0:
         row, at, toll, holder = (
@@ -128,13 +130,8 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
             if holder >= 0 and holder != m:
                 added += 1
             tolled = float(added) / weight[p] if added > 1 else 0.0  # more than a move
-            if (
-                swap[0] < 0
-                or tolled < least_toll
-                or (tolled == least_toll and (then < worst or (then == worst and added < least)))
-            ):
-                swap[0], swap[1] = p, m
-                least_toll, worst, least = tolled, then, added
+            if (tolled, then, added) < best:
+                swap[0], swap[1], best = p, m, (tolled, then, added)
         p = places.after[p]
 
 
@@ -145,7 +142,7 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
     crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
     share, own = load[giver] / capacity[giver], site[giver]
     swap[0], swap[1], swap[2] = -1, -1, -1
-    least_toll, worst, least = 0.0, 0.0, 0
+    best = (np.inf, 0.0, 0)
     for m in partners:
         q, there = places.first[m], site[m]
         while q >= 0:
@@ -169,15 +166,7 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
                     if holder >= 0:
                         added += (1 if holder != m else 0) - (1 if holder != giver else 0)
                     tolled = float(added) / shift if added > 2 else 0.0  # more than two moves
-                    if (
-                        swap[0] < 0
-                        or tolled < least_toll
-                        or (
-                            tolled == least_toll
-                            and (then < worst or (then == worst and added < least))
-                        )
-                    ):
-                        swap[0], swap[1], swap[2] = p, m, q
-                        least_toll, worst, least = tolled, then, added
+                    if (tolled, then, added) < best:
+                        swap[0], swap[1], swap[2], best = p, m, q, (tolled, then, added)
                 p = places.after[p]
             q = places.after[q]
