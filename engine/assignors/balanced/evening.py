@@ -98,9 +98,9 @@ class _Network:
         network.add(member_at + everyone, np.full(self.members, all_of_them), first, 0)
         who = np.repeat(everyone, high - low)
         number = high[who] - np.repeat(np.cumsum(high - low), high - low) + np.arange(len(who))
+        _, rank = np.unique(number, return_inverse=True)  # any costs that rise alike for all will do
         dear = outweighing((int(self.toll.max(initial=0)) + 1) * self.partitions)
-        number -= int(low.min(initial=0)) - 1
-        network.add(member_at + who, np.full(len(who), all_of_them), 1, dear * number)
+        network.add(member_at + who, np.full(len(who), all_of_them), 1, dear * (rank + 1))
         solved = network.cheapest()
         assert solved is not None, "these counts can be reached"
         owner = self._owners(held, *(solved[1][span] for span in (stay, way, out)))

@@ -180,7 +180,7 @@ class _Search:
         owns = np.bincount(owner, minlength=self.members)
         squares = int((owns * owns).sum()) if rules.even else self.partitions**2
         left = 1 << 40 if self.complete else self.steps // 25
-        run = at_work(tried, min(left, 4 * COMPLETE), _ASKED)
+        run: Any = at_work(tried, min(left, 4 * COMPLETE), _ASKED)
         arrays: list[Any] = [self.order, rest, owner]
         if run is tried:
             arrays = [array.tolist() for array in arrays]
