@@ -98,7 +98,9 @@ class _Network:
         network.add(member_at + everyone, np.full(self.members, all_of_them), first, 0)
         who = np.repeat(everyone, high - low)
         number = high[who] - np.repeat(np.cumsum(high - low), high - low) + np.arange(len(who))
-        _, rank = np.unique(number, return_inverse=True)  # any costs that rise alike for all will do
+        _, rank = np.unique(
+            number, return_inverse=True
+        )  # any costs that rise alike for all will do
         dear = outweighing((int(self.toll.max(initial=0)) + 1) * self.partitions)
         network.add(member_at + who, np.full(len(who), all_of_them), 1, dear * (rank + 1))
         solved = network.cheapest()
