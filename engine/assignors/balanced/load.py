@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Load:
         partition: (n) index in the problem.
         idle: (N - n) the others.
         peak: What a peak is: utilisation; arrivals (offsets/s) where no capacity is known; lag where no arrivals are.
-        crossing: What crosses racks: bytes/s; offsets/s where no record size is known; partitions where no arrivals are.
+        crossing: What crosses racks: bytes/s; offsets/s where no size is known; partitions where no arrivals are.
         of_a_toll: What one unit of toll weighs against moves: more than all of them.
         toll_unit: How much of that is one unit of toll.
         guessed: Partitions of unknown rate, taken as the mean of the known.
@@ -81,14 +81,6 @@ class Load:
     of_a_toll: int
     toll_unit: float
     guessed: int
-
-    @property
-    def alike(self) -> bool:
-        """Whether nothing but numbers of partitions tells members apart: all weights, capacities and tolls are equal."""
-        rules = self.rules
-        return not len(self.idle) and all(
-            (values == values[:1]).all() for values in (rules.weight, rules.capacity, rules.toll)
-        )
 
 
 def load_of(group: GroupSpec, problem: Problem) -> Load:
@@ -116,9 +108,16 @@ def load_of(group: GroupSpec, problem: Problem) -> Load:
     capacity, capacities_known = _filled(group.capacity[problem.member])
     size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
     toll, of_a_toll, toll_unit = _tolls(rate * size)
-    weight = np.maximum(np.rint(rate / unit), 1).astype(np.int64)
-    load = Load(
-        rules=_rules(problem, busy, weight, capacity / unit, toll),
+    alike = all((values == values[0]).all() for values in (rate, capacity, toll))
+    return Load(
+        rules=_rules(
+            problem,
+            busy,
+            weight=np.maximum(np.rint(rate / unit), 1).astype(np.int64),
+            capacity=capacity / unit,
+            toll=toll,
+            even=alike and len(busy) == problem.partitions,
+        ),
         partition=busy,
         idle=np.setdiff1d(np.arange(problem.partitions), busy),
         peak="peak_utilisation" if capacities_known else "peak_load",
@@ -127,7 +126,6 @@ def load_of(group: GroupSpec, problem: Problem) -> Load:
         toll_unit=toll_unit,
         guessed=int((~known).sum()),
     )
-    return replace(load, rules=load.rules._replace(even=load.alike))
 
 
 def _lag_of(problem: Problem) -> Load:
@@ -135,7 +133,9 @@ def _lag_of(problem: Problem) -> Load:
     everything, of_a_toll = np.arange(problem.partitions), problem.partitions + 3
     toll, capacity = np.full(problem.partitions, of_a_toll), np.ones(problem.members)
     return Load(
-        rules=_rules(problem, everything, problem.lag, capacity, toll)._replace(even=True),
+        rules=_rules(
+            problem, everything, weight=problem.lag, capacity=capacity, toll=toll, even=True
+        ),
         partition=everything,
         idle=everything[:0],
         peak="largest_member_lag",
@@ -146,19 +146,17 @@ def _lag_of(problem: Problem) -> Load:
     )
 
 
-def _rules(problem: Problem, mine: Ints, weight: Ints, capacity: Floats, toll: Ints) -> Rules:
+def _rules(problem: Problem, partition: Ints, **known: Any) -> Rules:
+    """The rules of some partitions, where *known* are those that do not stand in the problem."""
     return Rules(
-        weight=weight,
-        capacity=capacity,
-        topic_class=problem.topic_class[mine],
+        topic_class=problem.topic_class[partition],
         may=problem.may.ravel(),
-        toll=toll,
-        pattern=problem.pattern[mine],
+        pattern=problem.pattern[partition],
         site=problem.site,
         crosses=problem.crosses.ravel(),
         sites=problem.crosses.shape[1],
-        holder=problem.holder[mine],
-        even=False,
+        holder=problem.holder[partition],
+        **known,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ class _Search:
         self.work = steps * (1_000 + 3 * self.partitions) // 3_000
         choices = rules.may.reshape(-1, self.members).sum(axis=1)[rules.topic_class]
         self.complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
-        self.floor = peak_floor(rules)
+        self.floor = ceil(peak_floor(rules)) if rules.even else peak_floor(rules)  # lags are whole
         exact = self.complete or rules.even
         self.target = self.floor if exact else self.floor * (1 + NEAR_ENOUGH)
 
