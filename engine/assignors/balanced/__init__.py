@@ -51,9 +51,9 @@ and numbers of them did not count, so a gap may be smaller than told. By counts 
 largest member lag where a lag is unknown, and says so. Nothing in Kafka follows such a plan: it takes an assignor that
 does.
 
-Read it in this order. `problem` puts a group into canonical order, `load` is what there is to weigh. `evening` makes
-numbers of partitions even. `placing` deals out by weight, `relief` relieves the busiest, `saving` saves costs, `trying`
-tries all. `floors` says what nothing is below. `solving` runs them, `proof` says what came of it.
+Read it in this order. `problem` puts a group into canonical order, `load` is what there is to weigh. `even` makes
+numbers of partitions even. `places` deals out by weight, `relief` relieves the busiest, `savings` saves costs,
+`exhaustive` tries all. `floors` says what nothing is below. `search` runs them, `proof` says what came of it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
 from evenkeel.engine.assignors.balanced.load import load_of
 from evenkeel.engine.assignors.balanced.problem import problem_of
 from evenkeel.engine.assignors.balanced.proof import proof
-from evenkeel.engine.assignors.balanced.solving import solve
+from evenkeel.engine.assignors.balanced.search import solve
 from evenkeel.engine.model import NONE, Assignment, Deployment
 
 WORK = 500_000

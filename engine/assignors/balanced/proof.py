@@ -12,7 +12,7 @@ from evenkeel.engine.assignors.balanced.floors import (
 )
 from evenkeel.engine.assignors.balanced.load import Load
 from evenkeel.engine.assignors.balanced.problem import Problem
-from evenkeel.engine.assignors.balanced.solving import Answer
+from evenkeel.engine.assignors.balanced.search import Answer
 from evenkeel.engine.facts import Fact, FactKind
 
 

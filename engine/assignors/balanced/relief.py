@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.placing import put
+from evenkeel.engine.assignors.balanced.places import put
 from evenkeel.engine.kit.compiled import kernel
 
 _LOOK = 8

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenkeel.engine.assignor import Promise, build_spec, spec
-from evenkeel.engine.assignors.balanced import Balanced, solving
+from evenkeel.engine.assignors.balanced import Balanced, search
 from evenkeel.engine.conformance import check
 from evenkeel.engine.conformance.promises import CHECKS
 from evenkeel.engine.facts import FactKind
@@ -93,7 +93,7 @@ def test_it_keeps_its_promises(group):
 @given(small(), st.sampled_from([0, 1, 30, 1_000]))
 def test_a_search_cut_short_bounds_how_far_it_is_from_the_optimum(monkeypatch, group, work):
     """Counts stay exact; each floor the proof names is one; what is called exact is the optimum."""
-    monkeypatch.setattr(solving, "COMPLETE", 1)
+    monkeypatch.setattr(search, "COMPLETE", 1)
 
     answer = Balanced(work).assign(group)
 

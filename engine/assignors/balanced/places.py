@@ -1,7 +1,7 @@
 """
 Who owns what by arrivals, and dealing out what nobody owns.
 
-What places partitions (here, in `relief` and in `saving`) changes a `Places` in place. Its loops are kernels over flat
+What places partitions (here, in `relief` and in `savings`) changes a `Places` in place. Its loops are kernels over flat
 lists or arrays (`evenkeel.engine.kit.compiled`); of equally good ways the first is taken, in either form.
 """
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.evening import evened
+from evenkeel.engine.assignors.balanced.even import evened
+from evenkeel.engine.assignors.balanced.exhaustive import tried
 from evenkeel.engine.assignors.balanced.floors import (
     cost_of_all,
     crossing_toll,
@@ -19,11 +20,10 @@ from evenkeel.engine.assignors.balanced.floors import (
     peak_floor,
 )
 from evenkeel.engine.assignors.balanced.load import Load, Rules, peak_of
-from evenkeel.engine.assignors.balanced.placing import Places, placed_by_load
+from evenkeel.engine.assignors.balanced.places import Places, placed_by_load
 from evenkeel.engine.assignors.balanced.problem import Problem
 from evenkeel.engine.assignors.balanced.relief import relieved
-from evenkeel.engine.assignors.balanced.saving import cheapened
-from evenkeel.engine.assignors.balanced.trying import tried
+from evenkeel.engine.assignors.balanced.savings import cheapened
 from evenkeel.engine.kit.compiled import Tally, at_work
 from evenkeel.engine.model import NONE, Ints
 

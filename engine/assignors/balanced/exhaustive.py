@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenkeel.engine.assignors.balanced.placing import cost_of
+from evenkeel.engine.assignors.balanced.places import cost_of
 from evenkeel.engine.kit.compiled import kernel
 
 
