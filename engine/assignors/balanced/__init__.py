@@ -21,44 +21,39 @@ Promises, each before all that follow it; every partition of a subscribed topic 
 >>> [(fact.kind.value, fact.measure, fact.after) for fact in answer.proof]
 [('exact', 'peak_utilisation', 0.75), ('exact', 'moves', 1)]
 
-**By counts.** Where no arrivals are known, or all are 0, first the sum of the squared numbers of partitions is the
-least (no member with two partitions fewer could take one over, not even along a chain of others), then the largest
-member lag (offsets), then the cross-rack share as the judge counts it (partitions whose owner's rack holds no replica,
-over those where both are known; nothing known counts as 0), then moves. Where all arrivals, capacities and record sizes
-are equal, the fairest counts are also a way to the least peak: then they come first as well, and lag is left aside.
+Where no arrivals are known, or all are 0, partitions count alike: first the sum of the squared numbers of partitions is
+the least (no member with two partitions fewer could take one over, not even along a chain of others), then the largest
+member lag (offsets), then the number of partitions read across racks, then moves. Where all arrivals, capacities and
+record sizes are equal, the fairest counts are also a way to the least peak: then they come first as well, and lag is
+left aside.
 
 >>> group = spec({"C0": ["t"], "C1": ["t"]}, {"t": 4}, lags={"t": [90, 50, 40, 0]},
 ...              owned={"C0": [("t", 0), ("t", 1)], "C1": [("t", 2), ("t", 3)]})
 >>> answer = Balanced().assign(group)
 >>> group.lists(answer), {fact.kind.value for fact in answer.proof}
-({'C0': [('t', 0), ('t', 3)], 'C1': [('t', 1), ('t', 2)]}, {'exact'})
+({'C0': [('t', 1), ('t', 2)], 'C1': [('t', 0), ('t', 3)]}, {'exact'})
 
 What is proven stands in `Assignment.proof`: of each criterion that it is exact, or its floor, or that nothing is. To
-bring a peak down is a packing problem (NP-hard). Groups with few enough assignments are always searched to the end; a
-test tries all assignments of up to four members and six partitions. In others a peak within 1 % of its floor counts as
-least by arrivals, so that what crosses and what moves may be had under it. Nobody gets busier than the busiest is now.
-Searches take at most *work* elementary steps, which are counted, so that the same group gets the same answer on any
-machine. Ties go to the answer that comes first with members and topics in order of name.
+bring a peak down is a packing problem (NP-hard), so exact it is where it meets its floor. Groups with few enough
+assignments have all of them tried; a test does so with up to four members and six partitions. In others a peak of
+arrivals within 1 % of its floor counts as least, so that what crosses and what moves may be had under it. Nobody gets
+busier than the busiest is now. Searches take at most *work* elementary steps, which are counted, so that the same group
+gets the same answer on any machine. Ties go to the answer that comes first with members and topics in order of name.
 
-Cost: by arrivals about 2 ms for a group of 100 partitions, 0.6 ms once compiled, a quarter of a second for 50,000
-partitions and 1,000 members; by counts up to ten times as much. The loops are kernels
-(`evenkeel.engine.kit.compiled`): compiled from some hundred groups in one process on.
+Cost: about 2 ms for a group of 100 partitions, 1 ms once compiled, a fifth of a second for 50,000 partitions and 1,000
+members. The loops are kernels (`evenkeel.engine.kit.compiled`): compiled from some hundred groups in one process on.
 Source: the rate floor of the design, section 3; longest processing time first (Graham, 1969); convex flow after Frank
-and Murota; fractions after Dinkelbach (1967); branch and bound over min-cost flows.
+and Murota (2022).
 
 What it does not do: by arrivals it looks at no lag, so a backlog stays where it is, and partitions with few arrivals
-may lie unevenly where that costs no utilisation; floors of bytes and moves look at sets of racks and at single members,
-as if partitions could be cut, so a gap may be smaller than told. By counts it leaves the largest member lag out where a
-lag is unknown, and says so. Nothing in Kafka follows such a plan: it takes an assignor that does.
+may lie unevenly where that costs no utilisation. Floors look at one criterion at a time, as if partitions could be cut
+and numbers of them did not count, so a gap may be smaller than told. By counts it leaves capacities aside, and the
+largest member lag where a lag is unknown, and says so. Nothing in Kafka follows such a plan: it takes an assignor that
+does.
 
-Read it in this order. `problem` puts a group into canonical order. By arrivals: `load` is what there is to weigh,
-`peaks` bounds the peak from below, `costs` the rest, `placing` deals out, `relief` relieves the busiest, `saving` saves
-costs, `trying` tries all, `by_load` runs them. By counts: `counts` (with `thresholds`) finds every fairest count vector
-at once, and `leeway` holds what they leave open. `share` and `flow` (with `network`) find the least cross-rack share
-and the fewest moves where lags are left aside, `deal` gives that plan partitions. `floors` bounds the largest member
-lag from below; `level` (with `swaps` and `subsets`), `pack` and `lowest` bring it down. `restrict` (with `narrow`) and
-`branch` find the cheapest assignment under that lag, `refund` a cheaper one. `solve` runs them in order. `proof` says
-what came of it, `work` how much they may do.
+Read it in this order. `problem` puts a group into canonical order, `load` is what there is to weigh. `even` makes
+numbers of partitions even. `places` deals out by weight, `relief` relieves the busiest, `savings` saves costs,
+`exhaustive` tries all. `floors` says what nothing is below. `search` runs them, `proof` says what came of it.
 """
 
 from __future__ import annotations
@@ -68,11 +63,10 @@ from typing import ClassVar
 import numpy as np
 
 from evenkeel.engine.assignor import USUAL_PROMISES, GroupSpec, Promise
-from evenkeel.engine.assignors.balanced.by_load import solve_by_load
 from evenkeel.engine.assignors.balanced.load import load_of
 from evenkeel.engine.assignors.balanced.problem import problem_of
-from evenkeel.engine.assignors.balanced.proof import LoadProof, Proof
-from evenkeel.engine.assignors.balanced.solve import solve as search
+from evenkeel.engine.assignors.balanced.proof import proof
+from evenkeel.engine.assignors.balanced.search import solve
 from evenkeel.engine.model import NONE, Assignment, Deployment
 
 WORK = 500_000
@@ -87,7 +81,7 @@ class Balanced:
     needs: ClassVar[frozenset[str]] = frozenset({"racks", "lag"})
     deployment: ClassVar[Deployment] = Deployment.PLAN
     source: ClassVar[str] = (
-        "evenkeel; convex flow after Frank and Murota, branch and bound over minimum-cost flows"
+        "evenkeel; longest processing time first, convex flow after Frank and Murota"
     )
     promises: ClassVar[frozenset[Promise]] = USUAL_PROMISES
 
@@ -105,11 +99,7 @@ class Balanced:
         """
         problem = problem_of(group)
         load = load_of(group, problem)
-        proof: Proof | LoadProof
-        if load is None:
-            places, proof = search(problem, self.work)
-        else:
-            places, proof = solve_by_load(problem, load, self.work)
+        places, answer, idle_moves = solve(problem, load, self.work)
         owner = np.full(group.partition_count, NONE, np.int32)
         owner[problem.partition] = problem.member[places]
-        return Assignment(owner=owner, proof=proof.facts())
+        return Assignment(owner=owner, proof=proof(problem, load, answer, idle_moves))

@@ -1,107 +1,171 @@
 """
-How low the largest member lag could be at best, under the fairest counts: floors, each a proof.
+What no assignment has less than: floors of the peak, of what crosses racks, and of moves; each a proof.
 
-On every island (members and partitions that have nothing to do with the rest), with m members of at least k partitions:
+Of the peak:
 
-* the mean, rounded up; where subscriptions differ, of any set of partitions over the members that may own them, found
-  as the cut of a maximum flow;
-* of the first j m + 1 largest partitions some member owns j + 1, and the smallest ones for company (pigeonholes);
-* the i largest are all apart, each with company, or two of them are together, for every i.
+* The mean; where subscriptions differ, of any set of partitions over the members that may own them, found as the cut of
+  a maximum flow.
+* A partition alone, on the member that can do most of those that may own it.
+* Of the first j M + 1 largest partitions some member owns j + 1, and none can do more than the best (pigeonholes).
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
+from math import floor
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.leeway import Leeway
-from evenkeel.engine.model import Ints
+from evenkeel.engine.assignors.balanced.load import Rules
+from evenkeel.engine.kit.flow import largest_flow
+from evenkeel.engine.model import NONE, Flags, Ints
+
+_MOST_SITES = 6
+"""Racks up to which all sets of them are looked at."""
+
+_ROUNDING = 1e-9
+"""What sums of shares may be off by."""
 
 
-def lag_floors(leeway: Leeway) -> Ints:
+def peak_floor(rules: Rules) -> float:
     """
-    (islands) offsets no assignment with the fairest counts can bring the island's largest member lag under.
+    What no assignment brings the utilisation of the busiest member under.
 
     >>> from evenkeel.engine.assignor import spec
-    >>> from evenkeel.engine.assignors.balanced.counts import fairest
-    >>> from evenkeel.engine.assignors.balanced.leeway import leeway_of
+    >>> from evenkeel.engine.assignors.balanced.load import load_of
     >>> from evenkeel.engine.assignors.balanced.problem import problem_of
-    >>> lags = {"t": [7, 6, 5, 1]}
-    >>> problem = problem_of(spec({"a": ["t"], "b": ["t"]}, {"t": 4}, lags=lags))
-    >>> lag_floors(leeway_of(problem, fairest(problem))).tolist()  # the mean is 9.5
-    [11]
+    >>> def floor(*rates, **known):
+    ...     group = spec({"a": ["t"], "b": ["t"]}, {"t": len(rates)}, rates={"t": rates}, **known)
+    ...     return peak_floor(load_of(group, problem_of(group)).rules)
+    >>> floor(5, 4, 3), floor(8, 1), floor(3, 3, 3), floor(8, 1, capacities={"a": 10, "b": 20})
+    (7.0, 8.0, 6.0, 0.4)
     """
-    islands, of_partition = leeway.islands, leeway.island_of
-    order = np.lexsort((-leeway.lag, of_partition))
-    bounds = np.searchsorted(of_partition[order], np.arange(islands + 1)).tolist()
-    island_of_realm = leeway.island[leeway.member[leeway.start[:-1]]]
-    per_realm = np.bincount(island_of_realm, minlength=islands)
-    floors = np.zeros(islands, np.int64)
-    for island, (first, last) in enumerate(pairwise(bounds)):
-        who = np.flatnonzero(leeway.island == island)
-        if not len(who):
-            continue
-        least, most = int(leeway.least[who].min()), int(leeway.most[who].max())
-        lags = leeway.lag[order[first:last]]
-        floors[island] = max(
-            _pigeonholes(lags, len(who), least, most), _apart(lags, len(who), least)
-        )
-        if per_realm[island] > 1:
-            realms = np.flatnonzero(island_of_realm == island)
-            floors[island] = max(floors[island], _fullest(leeway, realms))
-    return floors
+    members = rules.members
+    may = rules.may.reshape(-1, members)
+    everyone = may.any(axis=0)
+    best = np.where(may, rules.capacity, 0).max(axis=1)
+    alone = float((rules.weight / best[rules.topic_class]).max())
+    together = _together(rules.weight, int(everyone.sum())) / rules.capacity[everyone].max()
+    return max(alone, float(together), _fullest(rules, may))
 
 
-def _smallest(lags: Ints) -> Ints:
-    """Entry i is the sum of the i smallest; *lags* descend."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lags[::-1])])
+def _together(weight: Ints, members: int) -> int:
+    """For each j from 1 on the smallest j + 1 of the first j M + 1."""
+    descending = np.sort(weight)[::-1]
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(descending)])
+    j = np.arange(1, -(-len(weight) // members))
+    last = j * members
+    found = before[last + 1] - before[last - j]
+    return int(found.max(initial=0))
 
 
-def _pigeonholes(lags: Ints, members: int, least: int, most: int) -> int:
-    """The mean, and for each j: the j + 1 smallest of the first j m + 1, with company; j = 0 is the largest alone."""
-    company = _smallest(lags)
-    best = -(-int(company[-1]) // members)
-    tops = np.arange(min(most, -(-len(lags) // members)))
-    last = tops * members
-    tops, last = tops[last < len(lags)], last[last < len(lags)]
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(lags)])
-    together = before[last + 1] - before[last - tops]
-    found = together + company[np.maximum(least - tops - 1, 0)]
-    return max(best, int(found.max(initial=0)))
-
-
-def _apart(lags: Ints, members: int, least: int) -> int:
-    """For each i of 2 to m: the i largest apart, the last of them with company; or two of them together."""
-    i = np.arange(2, min(members, len(lags)) + 1)
-    if not len(i):
-        return 0
-    company = _smallest(lags)
-    others = i * max(least - 1, 0)
-    top = np.cumsum(lags)[i - 1]
-    mean = np.maximum(-(-company[others] // i), -(-(top + company[others]) // i) - lags[i - 1])
-    some = np.where(others > 0, lags[len(lags) - np.maximum(others, 1)], 0)
-    apart = lags[i - 1] + np.maximum(mean, some + company[max(least - 2, 0)] * (others > 0))
-    together = lags[i - 1] + lags[i - 2] + company[max(least - 2, 0)]
-    return int(np.minimum(apart, together).max())
-
-
-def _fullest(leeway: Leeway, realms: Ints) -> int:
-    """The largest mean of any set of partitions over the members that may own them, lags being divisible."""
-    from evenkeel.engine.assignors.balanced.thresholds import surplus
-
-    weight = np.zeros(len(leeway.start) - 1, np.int64)
-    np.add.at(weight, leeway.realm, leeway.lag)
-    of_pair = np.repeat(np.arange(len(weight)), np.diff(leeway.start))
-    mine = np.isin(of_pair, realms)
-    of_pair, member = of_pair[mine], leeway.member[mine]
-    everyone = np.unique(member)
-    cap = -(-int(weight[realms].sum()) // len(everyone))
-    while True:
-        above_realm, above = surplus(weight, of_pair, member, everyone, cap)
+def _fullest(rules: Rules, may: Flags) -> float:
+    """The largest mean of any set of classes over the members that subscribe to one of them."""
+    weight = np.zeros(len(may), np.int64)
+    np.add.at(weight, rules.topic_class, rules.weight)
+    fullest = float(weight.sum() / rules.capacity[may.any(axis=0)].sum())
+    while len(may) > 1:
+        caps = np.minimum(np.ceil(fullest * rules.capacity), weight.sum()).astype(np.int64)
+        above = _surplus(weight, may, caps)
         if not above.any():
-            return cap
-        found = -(-int(weight[realms][above_realm[realms]].sum()) // int(above.sum()))
-        if found <= cap:
-            return cap
-        cap = found
+            break
+        mean = float(weight[above].sum() / rules.capacity[may[above].any(axis=0)].sum())
+        if mean <= fullest:
+            break
+        fullest = mean
+    return fullest
+
+
+def _surplus(weight: Ints, may: Flags, caps: Ints) -> Flags:
+    """(K) which classes are on the surplus side of the smallest cut when (M) members take no more than *caps*."""
+    classes, members = may.shape
+    of_pair, member = np.nonzero(may)
+    source, everyone = classes + members, classes + np.arange(members)
+    tail = np.concatenate([np.full(classes, source), of_pair, everyone])
+    head = np.concatenate([np.arange(classes), classes + member, np.full(members, source + 1)])
+    most = np.concatenate([weight, weight[of_pair], caps])
+    return largest_flow(tail, head, most, source=source, sink=source + 1)[1][:classes]
+
+
+def crossing_toll(rules: Rules, owner: Ints) -> int:
+    """What is read across racks."""
+    crossing = rules.crosses[rules.pattern * rules.sites + rules.site[owner]]
+    return int(rules.toll[crossing].sum())
+
+
+def moved(rules: Rules, owner: Ints) -> int:
+    """How many partitions their holders lose."""
+    return int(((rules.holder != NONE) & (rules.holder != owner)).sum())
+
+
+def cost_of_all(rules: Rules, owner: Ints) -> int:
+    """Tolls and moves together."""
+    return crossing_toll(rules, owner) + moved(rules, owner)
+
+
+def least_tolls(rules: Rules) -> Ints:
+    """(n) what reading each partition costs at least."""
+    least: Ints = np.where(_always_crosses(rules), rules.toll, 0)
+    return least
+
+
+def least_toll_under(rules: Rules, cap: float) -> int:
+    """
+    What is read across racks at least, at what toll, while nobody is above *cap*.
+
+    Of any set of racks: what is near to no others beyond what their members can take goes elsewhere, the cheapest for
+    its weight first, as if partitions could be cut.
+    """
+    always = int(least_tolls(rules).sum())
+    if rules.sites > _MOST_SITES or not rules.crosses.any():
+        return always
+    near = ~rules.crosses.reshape(-1, rules.sites)[rules.pattern]
+    room = np.bincount(rules.site, weights=rules.capacity, minlength=rules.sites) * cap
+    order = np.argsort(rules.toll / rules.weight, kind="stable")
+    near, weight, toll = near[order], rules.weight[order], rules.toll[order]
+    best = 0.0
+    for chosen in itertools.product((False, True), repeat=rules.sites):
+        racks = np.array(chosen)
+        mine = near.any(axis=1) & ~near[:, ~racks].any(axis=1)
+        before = np.cumsum(weight[mine]) - weight[mine]
+        excess = float(weight[mine].sum() - room[racks].sum())
+        share = np.clip((excess - before) / weight[mine], 0, 1)
+        best = max(best, float((share * toll[mine]).sum()))
+    return max(always, floor(best * (1 - _ROUNDING)))
+
+
+def least_costs(rules: Rules) -> Ints:
+    """(n) the same, and 1 where only another member than its holder reads it at that."""
+    lost = (rules.holder != NONE) & holder_crosses(rules) & ~_always_crosses(rules)
+    least: Ints = least_tolls(rules) + (lost & (rules.toll > 0))
+    return least
+
+
+def _always_crosses(rules: Rules) -> Flags:
+    """(n) whether a partition is read across racks whoever of its subscribers owns it."""
+    may = rules.may.reshape(-1, rules.members)
+    sites = np.stack([may[:, rules.site == s].any(axis=1) for s in range(rules.sites)], axis=1)
+    crosses = rules.crosses.reshape(-1, rules.sites)[rules.pattern]
+    always: Flags = np.all(crosses | ~sites[rules.topic_class], axis=1)
+    return always
+
+
+def holder_crosses(rules: Rules) -> Flags:
+    """(n) whether who has it now reads it across racks; of no account where nobody has."""
+    holder = np.maximum(rules.holder, 0)
+    crosses: Flags = rules.crosses[rules.pattern * rules.sites + rules.site[holder]]
+    return crosses
+
+
+def fewest_moves(rules: Rules, cap: float) -> int:
+    """How many partitions change hands at least when nothing crosses racks that need not, and nobody is above *cap*."""
+    lost = least_costs(rules) > least_tolls(rules)
+    stays = np.flatnonzero((rules.holder != NONE) & ~lost)
+    holder, weight = rules.holder[stays], rules.weight[stays]
+    load = np.bincount(holder, weights=weight, minlength=len(rules.capacity))
+    order = np.lexsort((-weight, holder))
+    holder, weight = holder[order], weight[order]
+    before = np.cumsum(weight) - weight
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(holder, minlength=1))])
+    given = before - before[np.minimum(first[holder], max(len(before) - 1, 0))]
+    return int(lost.sum()) + int(((load[holder] - given) / rules.capacity[holder] > cap).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Rules(NamedTuple):
         toll: (n) what it costs that a partition is read across racks; a move costs 1.
         pattern, site, crosses, sites: Whether it is: `crosses[pattern[p] * sites + site[m]]`.
         holder: (n) who owns it now, NONE for nobody who may.
+        even: Whether everybody's number of partitions is to stay, but for who has the one more.
     """
 
     weight: Ints
@@ -44,6 +45,12 @@ class Rules(NamedTuple):
     crosses: Flags
     sites: int
     holder: Ints
+    even: bool
+
+    @property
+    def members(self) -> int:
+        """M."""
+        return len(self.capacity)
 
     def lists(self) -> Rules:
         """For the interpreter, which walks lists faster than arrays."""
@@ -53,40 +60,32 @@ class Rules(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Load:
     """
-    The partitions of a problem for which something arrives.
+    What is to be weighed of a problem, and in which words.
 
     Attributes:
-        rules: What the loops look at.
+        rules: What the loops look at: partitions with arrivals; where no arrivals are known all, with their lags.
         partition: (n) index in the problem.
         idle: (N - n) the others.
+        peak: What a peak is: utilisation; arrivals (offsets/s) where no capacity is known; lag where no arrivals are.
+        crossing: What crosses racks: bytes/s; offsets/s where no size is known; partitions where no arrivals are.
         of_a_toll: What one unit of toll weighs against moves: more than all of them.
-        toll_unit: Bytes/s, or offsets/s where no record size is known, of one unit of toll.
-        capacities_known: Whether a capacity is known at all; else all count as one offset/s.
-        sizes_known: Whether a record size is known at all; else all count as one byte.
+        toll_unit: How much of that is one unit of toll.
         guessed: Partitions of unknown rate, taken as the mean of the known.
     """
 
     rules: Rules
     partition: Ints
     idle: Ints
+    peak: str
+    crossing: str
     of_a_toll: int
     toll_unit: float
-    capacities_known: bool
-    sizes_known: bool
     guessed: int
 
-    @property
-    def alike(self) -> bool:
-        """Whether nothing but numbers of partitions tells members apart: all loads, capacities and tolls are equal."""
-        rules = self.rules
-        return not len(self.idle) and all(
-            (values == values[0]).all() for values in (rules.weight, rules.capacity, rules.toll)
-        )
 
-
-def load_of(group: GroupSpec, problem: Problem) -> Load | None:
+def load_of(group: GroupSpec, problem: Problem) -> Load:
     """
-    What arrives, for whom; None where no arrivals are known, or none above 0.
+    What arrives, for whom; where no arrivals are known, or none above 0, what lags.
 
     Unknown rates count as the mean of the known ones, unknown capacities and record sizes as their medians.
 
@@ -95,13 +94,13 @@ def load_of(group: GroupSpec, problem: Problem) -> Load | None:
     >>> group = spec({"a": ["t"], "b": ["t"]}, {"t": 3}, rates={"t": [3, 1, 0]}, capacities={"a": 8})
     >>> load = load_of(group, problem_of(group))
     >>> shares = load.rules.weight[:, None] / load.rules.capacity
-    >>> shares.tolist(), load.idle.tolist(), load.capacities_known
-    ([[0.375, 0.375], [0.125, 0.125]], [2], True)
+    >>> shares.tolist(), load.idle.tolist(), load.peak
+    ([[0.375, 0.375], [0.125, 0.125]], [2], 'peak_utilisation')
     """
     rate = group.rate[problem.partition]
     known = np.isfinite(rate)
-    if not known.any() or not rate[known].any():
-        return None
+    if not rate[known].any():
+        return _lag_of(problem)
     rate = np.where(known, rate, rate[known].mean())
     busy = np.flatnonzero(rate > 0)
     rate = rate[busy]
@@ -109,29 +108,55 @@ def load_of(group: GroupSpec, problem: Problem) -> Load | None:
     capacity, capacities_known = _filled(group.capacity[problem.member])
     size, sizes_known = _filled(group.bytes_per_record[problem.partition][busy])
     toll, of_a_toll, toll_unit = _tolls(rate * size)
-    may = np.zeros((problem.classes, problem.members), np.bool_)
-    may[np.repeat(np.arange(problem.classes), np.diff(problem.start)), problem.subscriber] = True
-    rules = Rules(
-        weight=np.maximum(np.rint(rate / unit), 1).astype(np.int64),
-        capacity=capacity / unit,
-        topic_class=problem.topic_class[busy],
-        may=may.ravel(),
-        toll=toll,
-        pattern=problem.pattern[busy],
+    alike = all((values == values[0]).all() for values in (rate, capacity, toll))
+    return Load(
+        rules=_rules(
+            problem,
+            busy,
+            weight=np.maximum(np.rint(rate / unit), 1).astype(np.int64),
+            capacity=capacity / unit,
+            toll=toll,
+            even=alike and len(busy) == problem.partitions,
+        ),
+        partition=busy,
+        idle=np.setdiff1d(np.arange(problem.partitions), busy),
+        peak="peak_utilisation" if capacities_known else "peak_load",
+        crossing="cross_rack_bytes" if sizes_known else "cross_rack_rate",
+        of_a_toll=of_a_toll,
+        toll_unit=toll_unit,
+        guessed=int((~known).sum()),
+    )
+
+
+def _lag_of(problem: Problem) -> Load:
+    """Partitions that count alike, and weigh what they lag; nothing where that is not known."""
+    everything, of_a_toll = np.arange(problem.partitions), problem.partitions + 3
+    toll, capacity = np.full(problem.partitions, of_a_toll), np.ones(problem.members)
+    return Load(
+        rules=_rules(
+            problem, everything, weight=problem.lag, capacity=capacity, toll=toll, even=True
+        ),
+        partition=everything,
+        idle=everything[:0],
+        peak="largest_member_lag",
+        crossing="cross_rack_share",
+        of_a_toll=of_a_toll,
+        toll_unit=1.0,
+        guessed=0,
+    )
+
+
+def _rules(problem: Problem, partition: Ints, **known: Any) -> Rules:
+    """The rules of some partitions, where *known* are those that do not stand in the problem."""
+    return Rules(
+        topic_class=problem.topic_class[partition],
+        may=problem.may.ravel(),
+        pattern=problem.pattern[partition],
         site=problem.site,
         crosses=problem.crosses.ravel(),
         sites=problem.crosses.shape[1],
-        holder=problem.holder[busy],
-    )
-    return Load(
-        rules=rules,
-        partition=busy,
-        idle=np.setdiff1d(np.arange(problem.partitions), busy),
-        of_a_toll=of_a_toll,
-        toll_unit=toll_unit,
-        capacities_known=capacities_known,
-        sizes_known=sizes_known,
-        guessed=int((~known).sum()),
+        holder=problem.holder[partition],
+        **known,
     )
 
 

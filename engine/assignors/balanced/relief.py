@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenkeel.engine.assignors.balanced.placing import put
+import numpy as np
+
+from evenkeel.engine.assignors.balanced.places import put
 from evenkeel.engine.kit.compiled import kernel
 
 _LOOK = 8
@@ -105,7 +107,7 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
     crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
     share = load[giver] / capacity[giver]
     swap[0], swap[1], swap[2] = -1, -1, -1
-    least_toll, worst, least = 0.0, 0.0, 0
+    best = (np.inf, 0.0, 0)
     p = places.first[giver]
     while p >= 0:
         row, at, toll, holder = (
@@ -122,17 +124,14 @@ def best_gift(rules: Any, places: Any, giver: int, partners: Any, target: float,
             then = max((load[m] + weight[p]) / capacity[m], rest)
             if then >= share or not may[row + m]:
                 continue
+            if rules.even and places.owns[m] >= places.owns[giver]:
+                continue
             added = (toll if crosses[at + site[m]] else 0) - here
             if holder >= 0 and holder != m:
                 added += 1
-            tolled = added / weight[p] if added > 1 else 0.0  # more than a move
-            if (
-                swap[0] < 0
-                or tolled < least_toll
-                or (tolled == least_toll and (then < worst or (then == worst and added < least)))
-            ):
-                swap[0], swap[1] = p, m
-                least_toll, worst, least = tolled, then, added
+            tolled = float(added) / weight[p] if added > 1 else 0.0  # more than a move
+            if (tolled, then, added) < best:
+                swap[0], swap[1], best = p, m, (tolled, then, added)
         p = places.after[p]
 
 
@@ -143,7 +142,7 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
     crosses, site, members = rules.crosses, rules.site, len(rules.capacity)
     share, own = load[giver] / capacity[giver], site[giver]
     swap[0], swap[1], swap[2] = -1, -1, -1
-    least_toll, worst, least = 0.0, 0.0, 0
+    best = (np.inf, 0.0, 0)
     for m in partners:
         q, there = places.first[m], site[m]
         while q >= 0:
@@ -166,16 +165,8 @@ def best_swap(rules: Any, places: Any, giver: int, partners: Any, target: float,
                         added += rules.toll[p] if crosses[at + there] else -rules.toll[p]
                     if holder >= 0:
                         added += (1 if holder != m else 0) - (1 if holder != giver else 0)
-                    tolled = added / shift if added > 2 else 0.0  # more than two moves
-                    if (
-                        swap[0] < 0
-                        or tolled < least_toll
-                        or (
-                            tolled == least_toll
-                            and (then < worst or (then == worst and added < least))
-                        )
-                    ):
-                        swap[0], swap[1], swap[2] = p, m, q
-                        least_toll, worst, least = tolled, then, added
+                    tolled = float(added) / shift if added > 2 else 0.0  # more than two moves
+                    if (tolled, then, added) < best:
+                        swap[0], swap[1], swap[2], best = p, m, q, (tolled, then, added)
                 p = places.after[p]
             q = places.after[q]

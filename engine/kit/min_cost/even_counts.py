@@ -16,7 +16,9 @@ import numpy as np
 from evenkeel.engine.model import Ints
 
 
-def even_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int) -> Ints:
+def even_counts(
+    start: Ints, member: Ints, held: Ints, size: Ints, members: int, *, beside: Ints | int = 0
+) -> Ints:
     """
     (M) how many partitions each member gets.
 
@@ -26,6 +28,7 @@ def even_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int)
         held: (pairs) how many partitions of the class each of them owns now.
         size: (classes) partitions of the class, owned or not.
         members: M.
+        beside: (M) how many others they have, which stay.
 
     Two classes of four; member 1 subscribes to both, and the first class is all member 0's:
 
@@ -33,7 +36,7 @@ def even_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int)
     [4, 4]
     """
     given = held.copy()
-    counts = np.zeros(members, np.int64)
+    counts = np.zeros(members, np.int64) + beside
     np.add.at(counts, member, given)
     spans = [slice(a, b) for a, b in pairwise(start.tolist())]
     order = sorted(range(len(size)), key=lambda number: spans[number].stop - spans[number].start)
@@ -42,9 +45,9 @@ def even_counts(start: Ints, member: Ints, held: Ints, size: Ints, members: int)
         changed = False
         for number in order:
             who, now = member[spans[number]], given[spans[number]]
-            beside = counts[who] - now
-            then = _poured(beside, now, int(size[number]))
-            if int(now.sum()) < size[number] or _uneven(beside + then) < _uneven(beside + now):
+            rest = counts[who] - now
+            then = _poured(rest, now, int(size[number]))
+            if int(now.sum()) < size[number] or _uneven(rest + then) < _uneven(rest + now):
                 counts[who] += then - now
                 given[spans[number]] = then
                 changed = True

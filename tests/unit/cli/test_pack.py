@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from evenkeel.engine.assignors.balanced.swaps import best_swaps
+from evenkeel.engine.assignors.balanced.relief import best_swap
 from evenkeel.engine.cli import archive
 from evenkeel.engine.environment import source_files, source_folder, this_environment
 
@@ -95,12 +95,12 @@ def test_the_whole_environment_is_what_steps_import():
 def test_compiled_forms_are_taken_along_with_what_reads_them(monkeypatch, tmp_path):
     """Wherever they are kept here, in the archive they lie beside their source; without Numba they are left out."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    folder = next(best_swaps.folders())
+    folder = next(best_swap.folders())
     folder.mkdir(parents=True)
     for end in (".nbi", ".1.nbc"):
-        (folder / f"{best_swaps.form}{end}").touch()
+        (folder / f"{best_swap.form}{end}").touch()
 
-    kept = "evenkeel/engine/assignors/balanced/__pycache__/swaps.best_swaps-"
+    kept = "evenkeel/engine/assignors/balanced/__pycache__/relief.best_swap-"
     inside = [path for name, path in archive.content().files if str(name).startswith(kept)]
     assert sorted(folder.iterdir()) == inside
     inside = dict(archive.content(without=["numba"]).files)

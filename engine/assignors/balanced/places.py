@@ -1,7 +1,7 @@
 """
 Who owns what by arrivals, and dealing out what nobody owns.
 
-What places partitions (here, in `relief` and in `saving`) changes a `Places` in place. Its loops are kernels over flat
+What places partitions (here, in `relief` and in `savings`) changes a `Places` in place. Its loops are kernels over flat
 lists or arrays (`evenkeel.engine.kit.compiled`); of equally good ways the first is taken, in either form.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenkeel.engine.assignors.balanced.load import Rules
+from evenkeel.engine.assignors.balanced.load import Rules, loads_of
 from evenkeel.engine.kit.compiled import kernel
 from evenkeel.engine.model import NONE, Ints
 
@@ -34,12 +34,19 @@ class Places(NamedTuple):
     before: Ints
 
     @staticmethod
-    def empty(rules: Rules) -> Places:
-        """Nobody owns anything."""
-        partitions, members = len(rules.weight), len(rules.capacity)
-        none, nothing = np.full(partitions, NONE, np.int64), np.zeros(members, np.int64)
+    def of(rules: Rules, owner: Ints) -> Places:
+        """Where everything is with its (n) *owner*, NONE being nobody."""
+        members, (after, before) = len(rules.capacity), np.full((2, len(owner)), NONE, np.int64)
         first = np.full(members, NONE, np.int64)
-        return Places(none, nothing, nothing.copy(), first, none.copy(), none.copy())
+        owned = np.flatnonzero(owner != NONE)
+        owned = owned[np.argsort(owner[owned], kind="stable")]
+        mine = owner[owned]
+        begins = np.diff(mine, prepend=NONE) != 0
+        first[mine[begins]] = owned[begins]
+        next_one = np.flatnonzero(~begins)
+        after[owned[next_one - 1]], before[owned[next_one]] = owned[next_one], owned[next_one - 1]
+        owns = np.bincount(mine, minlength=members)
+        return Places(owner.copy(), loads_of(rules, owner), owns, first, after, before)
 
     def lists(self) -> Places:
         """For the interpreter, which walks lists faster than arrays."""
@@ -76,17 +83,11 @@ def put(rules: Any, places: Any, p: int, member: int) -> None:
 
 
 @kernel
-def toll_of(rules: Any, p: int, member: int) -> int:
-    """What reading a partition costs a member."""
-    crosses: bool = rules.crosses[rules.pattern[p] * rules.sites + rules.site[member]]
-    return rules.toll[p] if crosses else 0
-
-
-@kernel
 def cost_of(rules: Any, p: int, member: int) -> int:
-    """The same, and 1 where its holder loses it."""
+    """What it costs that a member owns a partition: its toll across racks, and 1 where its holder loses it."""
+    crosses = rules.crosses[rules.pattern[p] * rules.sites + rules.site[member]]
     holder = rules.holder[p]
-    return toll_of(rules, p, member) + (1 if holder >= 0 and holder != member else 0)
+    return (rules.toll[p] if crosses else 0) + (1 if holder >= 0 and holder != member else 0)
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenkeel.engine.assignors.balanced.placing import cost_of, put
+from evenkeel.engine.assignors.balanced.places import cost_of, put
 from evenkeel.engine.kit.compiled import kernel
 
 
@@ -49,7 +49,7 @@ def cheapened(rules: Any, places: Any, cap: float, order: Any, left: int) -> int
             cheaper.sort()
             taker, taken, least = -1, -1, 0
             for _, share, m in cheaper:
-                if share <= cap:
+                if share <= cap and (not rules.even or places.owns[m] < places.owns[giver]):
                     taker = m
                     break
             if taker < 0:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenkeel.engine.assignors.balanced.placing import cost_of
+from evenkeel.engine.assignors.balanced.places import cost_of
 from evenkeel.engine.kit.compiled import kernel
 
 
 @kernel
 def tried(
-    rules: Any, order: Any, rest: Any, peak: float, cost: int, owner: Any, left: int
+    rules: Any, order: Any, rest: Any, squares: int, peak: float, cost: int, owner: Any, left: int
 ) -> tuple[float, int, int]:
     """
     The best assignment there is: of least peak utilisation, then of least cost.
@@ -19,6 +19,7 @@ def tried(
         rules: `Rules`.
         order: (n) partitions, the heaviest first.
         rest: (n + 1) what the partitions from each place of *order* on cost at least.
+        squares: What the squares of everybody's number of partitions add up to at most.
         peak, cost: Of the best known assignment.
         owner: (n) that assignment; changed to a better one.
         left: Work left.
@@ -33,13 +34,15 @@ def tried(
         rules.topic_class,
     )
     count, members = len(order), len(capacity)
-    load, member = [0] * members, [-1] * count
+    load, owns, member = [0] * members, [0] * members, [-1] * count
     peaks, costs = [0.0] * (count + 1), [0] * (count + 1)
     depth = 0
     while depth >= 0 and left >= 0:
         p = order[depth]
         if member[depth] >= 0:
             load[member[depth]] -= weight[p]
+            owns[member[depth]] -= 1
+            squares += 2 * owns[member[depth]] + 1
         member[depth] += 1
         if member[depth] == members:
             member[depth] = -1
@@ -48,7 +51,9 @@ def tried(
         m = member[depth]
         left -= 1
         load[m] += weight[p]
-        if not may[topic_class[p] * members + m]:
+        squares -= 2 * owns[m] + 1
+        owns[m] += 1
+        if squares < 0 or not may[topic_class[p] * members + m]:
             continue
         peaks[depth + 1] = max(peaks[depth], load[m] / capacity[m])
         costs[depth + 1] = costs[depth] + cost_of(rules, p, m)

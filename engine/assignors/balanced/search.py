@@ -1,0 +1,197 @@
+"""The criteria of `balanced` one after another, each under what the ones before it left open; then what is idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from evenkeel.engine.assignors.balanced.even import evened
+from evenkeel.engine.assignors.balanced.exhaustive import tried
+from evenkeel.engine.assignors.balanced.floors import (
+    cost_of_all,
+    crossing_toll,
+    holder_crosses,
+    least_costs,
+    least_tolls,
+    peak_floor,
+)
+from evenkeel.engine.assignors.balanced.load import Load, Rules, peak_of
+from evenkeel.engine.assignors.balanced.places import Places, placed_by_load
+from evenkeel.engine.assignors.balanced.problem import Problem
+from evenkeel.engine.assignors.balanced.relief import relieved
+from evenkeel.engine.assignors.balanced.savings import cheapened
+from evenkeel.engine.kit.compiled import Tally, at_work
+from evenkeel.engine.model import NONE, Ints
+
+NEAR_ENOUGH = 0.01
+"""A peak above its floor by no more than this share of it counts as least, where not all assignments are tried."""
+
+COMPLETE = 5_000
+"""With no more assignments than this, all are tried."""
+
+_FEW = 20
+"""Partitions up to which some work goes into trying all assignments."""
+
+_SLICE = 200_000
+"""Steps of relief after which it is asked again whether compiled code would pay."""
+
+_ASKED = Tally()
+"""What this process has asked of the loops; only their form depends on it, never an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """
+    What came of what is weighed.
+
+    Attributes:
+        owner: (n) who owns it.
+        peak, floor: The peak, and what no peak is below.
+        least: What crosses and moves at least, where numbers of partitions come first; else None.
+        proven: Whether nothing is better.
+    """
+
+    owner: Ints
+    peak: float
+    floor: float
+    least: int | None = None
+    proven: bool = False
+
+
+def solve(problem: Problem, load: Load, steps: int) -> tuple[Ints, Answer, int]:
+    """(N) who owns what, as places in the problem's order of members; the answer; and how many idle ones move."""
+    answer = _evenly(problem, load, steps) if load.rules.even else _by_weight(problem, load, steps)
+    owner = np.full(problem.partitions, NONE, np.int64)
+    owner[load.partition] = answer.owner
+    idle_moves = 0
+    if len(load.idle):
+        beside = np.bincount(answer.owner, minlength=problem.members)
+        owner[load.idle] = evened(problem, load.idle, beside, racks=False)
+        held = problem.holder[load.idle]
+        idle_moves = int(((held != NONE) & (held != owner[load.idle])).sum())
+    return owner, answer, idle_moves
+
+
+def _evenly(problem: Problem, load: Load, steps: int) -> Answer:
+    """Numbers of partitions are as even as can be before anything else."""
+    rules = load.rules
+    owner = evened(problem, load.partition, np.zeros(problem.members, np.int64), racks=True)
+    if (rules.weight == rules.weight[:1]).all():
+        peak = peak_of(rules, owner)
+        return Answer(owner=owner, peak=peak, floor=peak, proven=True)
+    search = _Search(load.rules, steps)
+    answer = search.best([search.lowered(owner, search.target, near=True)])
+    return replace(answer, least=cost_of_all(rules, owner))
+
+
+def _by_weight(problem: Problem, load: Load, steps: int) -> Answer:
+    """
+    The partitions with arrivals.
+
+    From where they are, and from there without what crosses racks, until nobody is too busy; else from the heaviest on.
+    Nobody gets busier than the busiest is now.
+    """
+    rules, search = load.rules, _Search(load.rules, steps)
+    held, target = rules.holder != NONE, search.target
+    near = held & ~(holder_crosses(rules) & (rules.toll > 0))
+    if held.all():
+        target = search.target = min(target, max(search.floor, peak_of(rules, rules.holder)))
+    starts = [search.lowered(np.where(near, rules.holder, NONE), target, near=True)]
+    if held.all() and not near.all() and not _clean(rules, starts[0].owner, target):
+        starts.append(search.lowered(rules.holder, target, near=True))
+    if min(peak_of(rules, places.owner) for places in starts) > target:
+        starts.append(search.lowered(np.full(len(held), NONE), target, near=False))
+    return search.best(starts)
+
+
+class _Search:
+    """The loops over one group, in the form that suits the work."""
+
+    def __init__(self, rules: Rules, steps: int) -> None:
+        self.rules, self.steps = rules, steps
+        self.order = np.lexsort((-rules.toll, -rules.weight))
+        self.members, self.partitions = rules.members, len(rules.weight)
+        self.work = steps * (1_000 + 3 * self.partitions) // 3_000
+        choices = rules.may.reshape(-1, self.members).sum(axis=1)[rules.topic_class]
+        self.complete = float(np.log2(choices).sum()) <= np.log2(COMPLETE)
+        self.floor = ceil(peak_floor(rules)) if rules.even else peak_floor(rules)  # lags are whole
+        exact = self.complete or rules.even
+        self.target = self.floor if exact else self.floor * (1 + NEAR_ENOUGH)
+
+    @cached_property
+    def lists(self) -> Rules:
+        """The rules for the interpreter."""
+        return self.rules.lists()
+
+    def lowered(self, owner: Ints, target: float, *, near: bool) -> Places:
+        """Deal out what nobody owns (n), then relieve the busiest down to *target*."""
+        places = Places.of(self.rules, owner)
+        steps = int((owner == NONE).sum()) * self.members
+        self._run(placed_by_load, steps, places, self.order, near)
+        left, steps = self.work, self.partitions * 12
+        while left >= 0:
+            share = min(left, _SLICE)
+            unspent = self._run(relieved, steps, places, target, share)
+            if unspent >= 0:
+                break
+            left, steps = left - share + unspent, _SLICE
+        return places
+
+    def best(self, starts: list[Places]) -> Answer:
+        """The cheapest of least peak: what costs more than it must is taken back, and a few assignments all tried."""
+        rules = self.rules
+        cap = max(self.target, min(peak_of(rules, places.owner) for places in starts))
+        low = [places for places in starts if peak_of(rules, places.owner) <= cap]
+        owner = min((self._saved(each, cap) for each in low), key=lambda o: cost_of_all(rules, o))
+        answer = Answer(owner=owner, peak=peak_of(rules, owner), floor=self.floor)
+        if self.complete or (answer.peak > self.target and self.partitions <= _FEW):
+            return self._try_all(answer)
+        return answer
+
+    def _saved(self, places: Places, cap: float) -> Ints:
+        """The owners once what costs more than it must under *cap* is taken back."""
+        order = np.lexsort((-self.rules.weight, -self.rules.toll))
+        each = self.members + self.partitions // self.members
+        steps = min(self.work, int((places.owner != self.rules.holder).sum()) * each)
+        self._run(cheapened, steps, places, cap, order, self.work)
+        return places.owner
+
+    def _run(self, loop: Any, steps: int, places: Places, *others: object) -> Any:
+        run: Any = at_work(loop, steps, _ASKED)
+        if run is not loop:
+            return run(self.rules, places, *others)
+        lists = places.lists()
+        plain = (o.tolist() if isinstance(o, np.ndarray) else o for o in others)
+        result = run(self.lists, lists, *plain)
+        places.refill(lists)
+        return result
+
+    def _try_all(self, answer: Answer) -> Answer:
+        """A better one, if there is any: proven unless the work runs out."""
+        rules, owner = self.rules, answer.owner.copy()
+        cost = cost_of_all(rules, owner)
+        rest = least_costs(rules)[self.order]
+        rest = np.concatenate([np.cumsum(rest[::-1])[::-1], np.zeros(1, np.int64)])
+        if answer.peak <= answer.floor and cost <= rest[0]:
+            return replace(answer, proven=True)
+        owns = np.bincount(owner, minlength=self.members)
+        squares = int((owns * owns).sum()) if rules.even else self.partitions**2
+        left = 1 << 40 if self.complete else self.steps // 25
+        run: Any = at_work(tried, min(left, 4 * COMPLETE), _ASKED)
+        arrays: list[Any] = [self.order, rest, owner]
+        if run is tried:
+            arrays = [array.tolist() for array in arrays]
+            rules = self.lists
+        peak, _, left = run(rules, *arrays[:2], squares, answer.peak, cost, arrays[2], left)
+        owner = np.array(arrays[2], np.int64)
+        return Answer(owner=owner, peak=peak, floor=answer.floor, proven=left >= 0)
+
+
+def _clean(rules: Rules, owner: Ints, target: float) -> bool:
+    """Whether nobody is above *target*, and nothing crosses racks that need not."""
+    least = int(least_tolls(rules).sum())
+    return peak_of(rules, owner) <= target and crossing_toll(rules, owner) == least
