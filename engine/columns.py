@@ -24,6 +24,9 @@ _MISSING = "missing"
 Int32 = Annotated[int, 32]
 """A whole number that is stored in 32 bits: a count, a partition number."""
 
+Float32 = Annotated[float, 32]
+"""A number that is stored in 32 bits, where millions of rows are kept."""
+
 
 class Unit(enum.StrEnum):
     """What a number counts; its value is what stands in the head of a table."""
@@ -113,7 +116,7 @@ class ColumnSpec:
         kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts, Mapping, or
             tuple (then *item* is what it lists, a dataclass for a list of records).
         item: What a tuple lists; None for all else.
-        bits: 32 or 64, of whole numbers (or listed ones).
+        bits: 32 or 64, of numbers (or listed ones).
         nullable: Whether it may be unknown.
         meaning: What it means.
         missing_where: Rows without the record that it is embedded with: there is no value then.
@@ -284,6 +287,7 @@ def _stored(kind: Any) -> tuple[Any, Any, int]:
 
 __all__ = [
     "ColumnSpec",
+    "Float32",
     "Int32",
     "Meaning",
     "Part",

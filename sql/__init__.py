@@ -1,8 +1,11 @@
 """
-The database's home: schema, migrations, views, and every statement, as files under names.
+The database's home: migrations, functions, views, queries and statements, as files under names.
 
-This loader is the only Python here. A file starts with comment lines that say what its rows are and,
-for a query or statement, name its parameters one a line:
+Tables follow from the records (`evenkeel.engine.records.tables`); `schema.sql` shows them to people, and what brings a
+database to them are the `migrations`, which Alembic writes. This loader is the only other Python here.
+
+A file starts with comment lines that say what its rows are and, for a query or statement, name its parameters one a
+line:
 
     -- Parameters:
     --   :cluster text = null    Configured name of the cluster; null: every cluster.
@@ -19,13 +22,13 @@ Statements of one file are separated by a `;` that ends its line.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
+from pathlib import Path
 
 _PARAMETER = re.compile(
     r"^--   :(?P<name>\w+) (?P<type>[a-z][a-z0-9 \[\]]*?)(?: = (?P<default>\S+))?  +(?P<meaning>\S.*)$",
@@ -76,13 +79,8 @@ class Statement:
     plot: Plot | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """A migration: its file name without `.sql`, its content and the hash that it is remembered by."""
-
-    name: str
-    text: str
-    sha256: str
+MIGRATIONS = Path(__file__).parent / "migrations"
+"""Where Alembic finds them."""
 
 
 @cache
@@ -110,28 +108,17 @@ def views() -> Mapping[str, str]:
     return {name: texts[name] for name in TopologicalSorter(needs).static_order()}
 
 
-@cache
-def migrations() -> tuple[Migration, ...]:
-    """The migrations, in the order in which they are applied."""
-    return tuple(
-        Migration(name=name, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
-        for name, text in _read("migrations")
-    )
-
-
-def schema() -> str:
-    """The whole current schema, without the views."""
-    return (files(__name__) / "schema.sql").read_text(encoding="utf-8")
+def functions() -> str:
+    """`create or replace function` for those that the database has."""
+    return (files(__name__) / "functions.sql").read_text(encoding="utf-8")
 
 
 @cache
-def asked_tables() -> tuple[str, ...]:
-    """Tables that the queries for people and the reports (`report_*`) read themselves, beside the views."""
-    tables = re.findall(r"^CREATE TABLE (\w+)", schema(), re.MULTILINE)
+def asked() -> frozenset[str]:
+    """What the queries for people and the reports (`report_*`) read themselves: views, tables, and their own parts."""
     reports = [each for each in statements().values() if each.name.startswith("report_")]
     asking = [part for each in (*queries().values(), *reports) for part in each.parts]
-    asked = {name for part in asking for name in _READ.findall(part)}
-    return tuple(name for name in tables if name in asked)
+    return frozenset(name for part in asking for name in _READ.findall(part))
 
 
 def bound(code: str) -> set[str]:

@@ -2,8 +2,8 @@
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
 A field says its type, `| None` whether it may be unknown, and `column(...)` what it means, its unit, range and one-line
-comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`). The database's
-schema is written by hand in `sql/`, and a test holds it against the records.
+comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`), and so do the
+tables of the database (`tables`, which is not imported here: SQLAlchemy takes its time).
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of advice),
 `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours and days
@@ -13,7 +13,14 @@ of a group), `views` and `history_views` (what the database's views show: the ne
 
 from collections.abc import Mapping
 
-from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow
+from evenkeel.engine.records.advice import (
+    AdviceColumns,
+    AdviceRow,
+    CheckRow,
+    EventRow,
+    MoveRow,
+    StoredAdvice,
+)
 from evenkeel.engine.records.alert import AlertRow, AlertState
 from evenkeel.engine.records.answers import ANSWERS, columns_of_query
 from evenkeel.engine.records.backfill import (
@@ -59,8 +66,10 @@ from evenkeel.engine.records.metrics import (
     GroupMetrics,
     MemberMetrics,
     MembershipChange,
+    PartitionLatest,
     PartitionMetrics,
     PartitionMetricsRow,
+    PartitionWorst,
     StrategyMoves,
 )
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
@@ -69,6 +78,7 @@ from evenkeel.engine.records.rollup import (
     DiagnosisSpan,
     GroupDay,
     GroupHour,
+    GroupSample,
     MemberSpan,
     Rollup,
 )
@@ -78,7 +88,7 @@ from evenkeel.engine.records.shown import (
     RecordedSnapshot,
     WhatIfRow,
 )
-from evenkeel.engine.records.silence import SilenceKind, SilenceRow
+from evenkeel.engine.records.silence import SilenceKind, SilenceRow, StoredSilence
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
 from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
@@ -97,10 +107,10 @@ TABLES: Mapping[str, type] = {
     "validation": ValidationRow,
     "group_metrics": GroupMetrics,
     "member_metrics": MemberMetrics,
-    "partition_latest": PartitionMetrics,
-    "partition_worst": PartitionMetrics,
+    "partition_latest": PartitionLatest,
+    "partition_worst": PartitionWorst,
     "candidate": CandidateColumns,
-    "advice": AdviceRow,
+    "advice": StoredAdvice,
     "advice_move": MoveRow,
     "advice_event": EventRow,
     "advice_check": CheckRow,
@@ -108,18 +118,19 @@ TABLES: Mapping[str, type] = {
     "group_watch": WatchRow,
     "group_course": CourseRow,
     "alert": AlertRow,
-    "silence": SilenceRow,
+    "silence": StoredSilence,
+    "consumer_group": ConsumerGroup,
+    "group_sample": GroupSample,
+    "member_span": MemberSpan,
     "group_hour": GroupHour,
     "group_day": GroupDay,
     "diagnosis_span": DiagnosisSpan,
-    "member_span": MemberSpan,
-    "consumer_group": ConsumerGroup,
     "backfill": BackfillRow,
     "backfilled_group": BackfilledGroup,
     "backfilled_candidate": BackfilledCandidate,
     "step_run": StepRun,
 }
-"""What a row is of each table of the database."""
+"""What a row is of each table of the database, each after those that it refers to."""
 
 __all__ = [
     "ANSWERS",
@@ -156,6 +167,7 @@ __all__ = [
     "GroupLagTrend",
     "GroupMetrics",
     "GroupRow",
+    "GroupSample",
     "GroupStatus",
     "IncidentCourse",
     "IncidentHistory",
@@ -171,9 +183,11 @@ __all__ = [
     "OfGroup",
     "OfSnapshot",
     "Outcome",
+    "PartitionLatest",
     "PartitionMetrics",
     "PartitionMetricsRow",
     "PartitionRow",
+    "PartitionWorst",
     "PlacementRow",
     "RackCostDaily",
     "Readers",
@@ -184,6 +198,8 @@ __all__ = [
     "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
+    "StoredAdvice",
+    "StoredSilence",
     "StrategyMoves",
     "StrategyScoreboard",
     "StrategyWinsDaily",

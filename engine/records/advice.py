@@ -21,14 +21,17 @@ class MoveRow(Move):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRow(AdviceEvent):
-    """From a snapshot on an advice was in another state."""
+    """
+    From a snapshot on an advice was in another state; one of each group and snapshot, two where it was taken up and
+    verified at once.
+    """
 
     advice_id: int = field(metadata=column("With which advice that was stored."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow(AdviceCheck):
-    """What came of a promise."""
+    """What was promised of an advice that was taken up, and what came, so long afterwards."""
 
     advice_id: int = field(metadata=column("With which advice that was stored."))
 
@@ -125,5 +128,32 @@ class AdviceRow(AdviceColumns):
         default=(),
         metadata=column(
             "The partitions that change hands when it is followed.", table="advice_move"
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAdvice(AdviceColumns):
+    """What a group was told, "stay" included: after the newest snapshots each, before these where it was another."""
+
+    since: datetime | None = field(
+        default=None,
+        metadata=column(
+            "Since when it was told so: when the first snapshot in a row was taken with this verdict, strategy and"
+            " state.",
+            generated=True,
+        ),
+    )
+    until: datetime | None = field(
+        default=None,
+        metadata=column(
+            "When the first snapshot was taken after which it was told otherwise; null: none was, or the row repeats"
+            " another."
+        ),
+    )
+    repeats: bool = field(
+        default=False,
+        metadata=column(
+            "Whether the advice before it said the same; such a row goes after some hours."
         ),
     )

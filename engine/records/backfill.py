@@ -14,7 +14,7 @@ from evenkeel.engine.records.views import TAKEN_AT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillRow:
-    """The snapshots of a cluster judged again by a configuration and a version, and how far that has come."""
+    """Past snapshots of a cluster judged again by a configuration and a version, and how far that has come."""
 
     backfill_id: int | None = field(
         default=None, metadata=column("Number of the backfill.", generated=True)
@@ -122,7 +122,7 @@ class OfBackfill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfilledGroup(OfBackfill):
-    """What a snapshot says of a group by the rules of a backfill, and what was said then."""
+    """What a snapshot says of a group by the rules of a backfill, and was said then. Advice is never rewritten."""
 
     covered_seconds: float | None = field(
         metadata=column(

@@ -13,7 +13,7 @@ from evenkeel.engine.records.keys import OfGroup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateColumns(OfGroup):
-    """What the history keeps of a candidate: its score, or why the strategy cannot run; without the moves."""
+    """What a strategy would give a group, scored by one judge; or why it cannot. Only what passed validation."""
 
     strategy: str = field(
         metadata=column('Our name of the strategy; "live" is what the group has now.')

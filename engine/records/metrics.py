@@ -75,7 +75,7 @@ class MembershipChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetrics(OfGroup):
-    """How a group fared in one snapshot; every number is unknown where *error* says why."""
+    """How a group fared in a snapshot; every number is unknown where its error says why."""
 
     group_type: GroupType = field(
         metadata=column(
@@ -239,7 +239,7 @@ class GroupMetrics(OfGroup):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberMetrics(OfGroup):
-    """How a member of a group fared in one snapshot."""
+    """How a member of a group fared in a snapshot."""
 
     member_id: str = field(
         metadata=column("Id the coordinator gave it; it changes when the member restarts.")
@@ -450,6 +450,22 @@ class PartitionMetrics(OfGroup):
         metadata=column(
             "How that is known: log directory, other partitions of the topic, configured, unknown.",
             added=True,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLatest(PartitionMetrics):
+    """A partition of a group in the newest measured snapshot of its cluster; earlier ones are in the lake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionWorst(PartitionMetrics):
+    """One of the 20 partitions of a group with the largest lag, of every snapshot."""
+
+    place: Int32 = field(
+        metadata=column(
+            "1 for the largest lag of its group, up to 20; unknown lag comes last.", at_least=1
         )
     )
 
