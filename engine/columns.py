@@ -57,6 +57,37 @@ class Unit(enum.StrEnum):
     BY_CAUSE = "by cause"
 
 
+_UNIT_OF_ENDING = {
+    "offset_seconds": Unit.OFFSET_SECONDS,
+    "seconds": Unit.SECONDS,
+    "bytes_per_second": Unit.BYTES_PER_SECOND,
+    "per_second": Unit.OFFSETS_PER_SECOND,
+    "per_month": Unit.MONEY_PER_MONTH,
+    "bytes": Unit.BYTES,
+    "gigabytes": Unit.GIGABYTES,
+    "share": Unit.SHARE,
+    "utilisation": Unit.RATIO,
+    "lag": Unit.OFFSETS,
+    "offsets": Unit.OFFSETS,
+    "snapshots": Unit.SNAPSHOTS,
+    "groups": Unit.GROUPS,
+    "moves": Unit.PARTITIONS,
+}
+
+
+def unit_in(name: str) -> Unit | None:
+    """
+    The unit that a name says, as the names of columns do; None where it says none.
+
+    >>> [str(unit_in(name)) for name in ("saved_per_month", "seconds_to_advice", "held_up_offsets", "reason")]
+    ['per 30 days', 's', 'offsets', 'None']
+    """
+    if name.startswith("seconds_"):
+        return Unit.SECONDS
+    endings = (each for each in _UNIT_OF_ENDING if f"_{name}".endswith(f"_{each}"))
+    return next((_UNIT_OF_ENDING[each] for each in endings), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """Rows in which another column has a value: None, or 0."""
@@ -298,4 +329,5 @@ __all__ = [
     "columns_of",
     "missing_where",
     "parts_of",
+    "unit_in",
 ]

@@ -17,6 +17,16 @@ says by which columns, each of the first above the other:
 
     -- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
 
+A view or query says what its columns are: those that a table or another view has, where it is said what they mean, and
+its own, each with type, unit (unless its name says it) and, where null says that there is none and not that it is
+unknown, `= none`, if need be only where another column is null:
+
+    -- Columns as in: group_metrics, snapshot.
+    -- Its own columns:
+    --   moved bigint (partitions)   Partitions that went from one member to another.
+    --   quiet text = none           Why nothing is told of it now; null: it is told.
+    --   quiet_hours double precision = none where quiet   For how long.
+
 Statements of one file are separated by a `;` that ends its line.
 """
 
@@ -36,6 +46,13 @@ _PARAMETER = re.compile(
 )
 _PLOT = re.compile(
     r"^-- Plot: (?P<values>\w+(?:, \w+)*) over (?P<over>\w+), a line per (?P<lines>\w+(?:, \w+)*)\.$",
+    re.MULTILINE,
+)
+_SOURCES = re.compile(r"^-- Columns as in: (\w+(?:, \w+)*)\.$", re.MULTILINE)
+_COLUMN = re.compile(
+    r"^--   (?P<name>\w+) (?P<type>[a-z][a-z \[\]]*?)(?: \((?P<unit>[^)]+)\))?"
+    r"(?P<none> = none)?(?: where (?P<where>\w+(?:, \w+)*))?"
+    r"  +(?P<meaning>\S.*)$",
     re.MULTILINE,
 )
 _READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
@@ -60,6 +77,31 @@ class Plot:
     values: tuple[str, ...]
     over: str
     lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """
+    A column that a view or query has of its own.
+
+    *unit* is None where its name says it, or there is none; *where* are the columns of which one has to be null for its
+    null to be *none*.
+    """
+
+    name: str
+    type: str
+    unit: str | None
+    none: bool
+    where: tuple[str, ...]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The columns of a view or query: *sources* say what is not its *own*, the first that has it."""
+
+    sources: tuple[str, ...]
+    own: tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +150,34 @@ def views() -> Mapping[str, str]:
     return {name: texts[name] for name in TopologicalSorter(needs).static_order()}
 
 
+def head(text: str) -> str:
+    """The first paragraph of the comment that a file begins with, without its marks, as one line."""
+    header = re.match(r"(?:--.*\n)*", text)
+    paragraph = (header[0] if header else "").split("\n--\n")[0]
+    return " ".join(line[2:].strip() for line in paragraph.splitlines())
+
+
+def columns(text: str) -> Columns:
+    """What the file of a view or query says of its columns."""
+    sources = _SOURCES.search(text)
+    return Columns(
+        sources=tuple(sources[1].split(", ")) if sources else (),
+        own=tuple(map(_column, _COLUMN.finditer(text))),
+    )
+
+
+def _column(found: re.Match[str]) -> Column:
+    where = tuple(found["where"].split(", ")) if found["where"] else ()
+    return Column(
+        name=found["name"],
+        type=found["type"],
+        unit=found["unit"],
+        none=bool(found["none"]),
+        where=where,
+        meaning=found["meaning"],
+    )
+
+
 def functions() -> str:
     """`create or replace function` for those that the database has."""
     return (files(__name__) / "functions.sql").read_text(encoding="utf-8")
@@ -147,7 +217,7 @@ def _statement(name: str, text: str) -> Statement:
     return Statement(
         name=name,
         text=text,
-        summary=" ".join(line[2:].strip() for line in comment.split("\n--\n")[0].splitlines()),
+        summary=head(text),
         parameters=(*described.values(), *bare),
         parts=tuple(p for p in re.split(r";\s*(?:\n|$)", code) if p.strip()),
         plot=_plot(comment),

@@ -26,8 +26,8 @@ CREATE TABLE snapshot (
     first_read_at TIMESTAMP WITH TIME ZONE,
     last_read_at TIMESTAMP WITH TIME ZONE,
     partial BOOLEAN NOT NULL,
-    problems TEXT[] NOT NULL,
-    requests JSONB NOT NULL,
+    problems TEXT[] DEFAULT '{}' NOT NULL,
+    requests JSONB DEFAULT '{}' NOT NULL,
     bytes_sent BIGINT,
     bytes_received BIGINT,
     group_count INTEGER,
@@ -413,7 +413,7 @@ COMMENT ON COLUMN partition_worst.production_deviation_per_second IS 'Standard d
 COMMENT ON COLUMN partition_worst.consumption_deviation_per_second IS 'Standard deviation of what the group committed per second between snapshots; null below two such spans.';
 COMMENT ON COLUMN partition_worst.bytes_per_record IS 'Average bytes of a record as stored and sent, compressed; null when unknown.';
 COMMENT ON COLUMN partition_worst.bytes_per_record_basis IS 'How that is known: log directory, other partitions of the topic, configured, unknown.';
-COMMENT ON COLUMN partition_worst.place IS '1 for the largest lag of its group, up to 20; unknown lag comes last.';
+COMMENT ON COLUMN partition_worst.place IS 'Place of its lag in the group, from 1 for the largest to 20; unknown lag comes last.';
 
 CREATE TABLE candidate (
     snapshot_id TEXT NOT NULL,

@@ -7,8 +7,8 @@ tables of the database (`tables`, which is not imported here: SQLAlchemy takes i
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of advice),
 `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours and days
-of a group), `views` and `history_views` (what the database's views show: the newest snapshots, and what was), `answers`
-(what its named queries answer), `shown` (what the command line shows and nobody stores).
+of a group), `answers` (what the database's views and named queries show, by what their files say), `shown` (what the
+command line shows and nobody stores).
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,10 @@ from evenkeel.engine.records.advice import (
     StoredAdvice,
 )
 from evenkeel.engine.records.alert import AlertRow, AlertState
-from evenkeel.engine.records.answers import ANSWERS, columns_of_query
+from evenkeel.engine.records.answers import Taken, columns_of_query, columns_of_view
 from evenkeel.engine.records.backfill import (
     BackfilledCandidate,
     BackfilledGroup,
-    BackfillHistory,
     BackfillRow,
 )
 from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
@@ -41,17 +40,6 @@ from evenkeel.engine.records.deriving import (
     rows_to_table,
     table_of,
     to_json,
-)
-from evenkeel.engine.records.history_views import (
-    VIEWS,
-    AdviceHistory,
-    ChurnWeekly,
-    GroupLagTrend,
-    GroupStatus,
-    IncidentHistory,
-    RackCostDaily,
-    StrategyWinsDaily,
-    ValidationHistory,
 )
 from evenkeel.engine.records.incident import (
     CauseSpan,
@@ -92,14 +80,6 @@ from evenkeel.engine.records.silence import SilenceKind, SilenceRow, StoredSilen
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
 from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
-from evenkeel.engine.records.views import (
-    AdviceScorecard,
-    LatestAdvice,
-    LatestLag,
-    NewestSnapshot,
-    SnapshotHealth,
-    StrategyScoreboard,
-)
 
 TABLES: Mapping[str, type] = {
     "cluster": ClusterRow,
@@ -133,18 +113,13 @@ TABLES: Mapping[str, type] = {
 """What a row is of each table of the database, each after those that it refers to."""
 
 __all__ = [
-    "ANSWERS",
     "TABLES",
-    "VIEWS",
     "AdviceCheck",
     "AdviceColumns",
     "AdviceEvent",
-    "AdviceHistory",
     "AdviceRow",
-    "AdviceScorecard",
     "AlertRow",
     "AlertState",
-    "BackfillHistory",
     "BackfillRow",
     "BackfilledCandidate",
     "BackfilledGroup",
@@ -153,7 +128,6 @@ __all__ = [
     "CandidateRow",
     "CauseSpan",
     "CheckRow",
-    "ChurnWeekly",
     "ClusterRow",
     "CommitRow",
     "ConsumerGroup",
@@ -164,22 +138,16 @@ __all__ = [
     "FrontierRow",
     "GroupDay",
     "GroupHour",
-    "GroupLagTrend",
     "GroupMetrics",
     "GroupRow",
     "GroupSample",
-    "GroupStatus",
     "IncidentCourse",
-    "IncidentHistory",
     "IncidentRow",
-    "LatestAdvice",
-    "LatestLag",
     "MemberMetrics",
     "MemberRow",
     "MemberSpan",
     "MembershipChange",
     "MoveRow",
-    "NewestSnapshot",
     "OfGroup",
     "OfSnapshot",
     "Outcome",
@@ -189,21 +157,17 @@ __all__ = [
     "PartitionRow",
     "PartitionWorst",
     "PlacementRow",
-    "RackCostDaily",
     "Readers",
     "RecordedSnapshot",
     "Rollup",
     "SilenceKind",
     "SilenceRow",
-    "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
     "StoredAdvice",
     "StoredSilence",
     "StrategyMoves",
-    "StrategyScoreboard",
-    "StrategyWinsDaily",
-    "ValidationHistory",
+    "Taken",
     "ValidationRow",
     "WatchRow",
     "WhatIfRow",
@@ -211,6 +175,7 @@ __all__ = [
     "arrow_type",
     "blank",
     "columns_of_query",
+    "columns_of_view",
     "keys_of",
     "record_of",
     "records_of",

@@ -465,7 +465,8 @@ class PartitionWorst(PartitionMetrics):
 
     place: Int32 = field(
         metadata=column(
-            "1 for the largest lag of its group, up to 20; unknown lag comes last.", at_least=1
+            "Place of its lag in the group, from 1 for the largest to 20; unknown lag comes last.",
+            at_least=1,
         )
     )
 

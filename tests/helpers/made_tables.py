@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import itertools
 import json
 import re
 import types
@@ -244,15 +245,14 @@ def _view_pages() -> str:
 
 
 def _head(text: str) -> str:
-    """The head of a view's file, without its marks of a comment."""
-    return "\n".join(
-        line.removeprefix("-- ") for line in text.splitlines() if line.startswith("--")
-    )
+    """The first paragraph of the head of a view's file, without its marks of a comment."""
+    lines = itertools.takewhile(lambda line: line.startswith("-- "), text.splitlines())
+    return "\n".join(line.removeprefix("-- ") for line in lines)
 
 
 def _shown(text: str) -> str:
     """The first sentence of the head of a view's file, as one line."""
-    return _question(" ".join(_head(text).splitlines()))
+    return _question(sql.head(text))
 
 
 def _verbs() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -21,9 +22,8 @@ from evenkeel.engine.adapters.postgres.connecting import engine_for, place, tran
 from evenkeel.engine.adapters.postgres.patience import take_time
 from evenkeel.engine.adapters.postgres.reader import READER, let_read
 from evenkeel.engine.adapters.postgres.running import execute
-from evenkeel.engine.columns import columns_of
 from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.records import TABLES, VIEWS
+from evenkeel.engine.records import TABLES, columns_of_view
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -32,6 +32,9 @@ _NO_READER = (
     "there is no role {reader} yet, and this user may not create it: nobody can be let read and no more."
     " An administrator can create it (CREATE ROLE {reader} NOLOGIN); then migrate again."
 )
+
+_ONE_AT_A_TIME = Lock()
+"""Alembic keeps what is at work in its modules: two threads that migrate two databases would mix them up."""
 
 OLDEST_SERVER = 15
 """Major version of Postgres below which `NULLS NOT DISTINCT` does not exist."""
@@ -73,15 +76,20 @@ def migrate(
         _check_server(connection)
         waiting = _pending(connection)
         if waiting:
-            from alembic import command
-
-            command.upgrade(configuration(connection), "head")
+            _upgrade(connection)
         _script(connection, sql.functions())
         _refresh_views(connection)
         readable = (*sql.views(), *(name for name in TABLES if name in sql.asked()))
         if not let_read(_driver(connection), readable, reader):
             tell(_NO_READER.format(reader=reader))
     return waiting
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+
+    with _ONE_AT_A_TIME:
+        command.upgrade(configuration(connection), "head")
 
 
 def configuration(connection: Connection, **given: Any) -> Config:
@@ -128,20 +136,18 @@ def _refresh_views(connection: Connection) -> None:
         for definition in views.values():
             _script(connection, definition)
     for name, definition in views.items():
-        _explain(connection, name, definition)
+        _explain(_driver(connection), name, sql.head(definition))
 
 
-def _explain(connection: Connection, view: str, definition: str) -> None:
-    """Comment on a view, with what the head of its file says, and on its columns, as their record does."""
-    head = definition[: definition.index("CREATE ")]
-    summary = " ".join(line.removeprefix("--").strip() for line in head.splitlines())
-    name, driver = Identifier(view), _driver(connection)
+def _explain(driver: psycopg.Connection[Any], view: str, summary: str) -> None:
+    """Comment on a view, with what its file begins with, and on its columns, as they are declared."""
+    name, declared = Identifier(view), columns_of_view(view)
     driver.execute(SQL("COMMENT ON VIEW {} IS {}").format(name, Literal(summary)))
-    for spec in columns_of(VIEWS[view]):
-        if spec.meaning.table is None:
-            column = SQL(".").join((name, Identifier(spec.name)))
-            text = Literal(spec.meaning.comment)
-            driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
+    shown = driver.execute(SQL("SELECT * FROM {} LIMIT 0").format(name)).description or ()
+    for each in shown:
+        column = SQL(".").join((name, Identifier(each.name)))
+        text = Literal(declared[each.name].meaning.comment)
+        driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
 
 
 def _check_server(connection: Connection) -> None:
