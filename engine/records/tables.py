@@ -56,25 +56,27 @@ METADATA = MetaData(
 )
 """Every table of the database."""
 
+_JSON = JSONB(none_as_null=True)
+
 _TYPES: Mapping[Any, TypeEngine[Any]] = {
     str: Text(),
     float: Double(),
     bool: Boolean(),
     datetime: DateTime(timezone=True),
-    Mapping: JSONB(),
+    Mapping: _JSON,
 }
 
 
 def type_of(spec: ColumnSpec) -> TypeEngine[Any]:
     """The type of a column in Postgres."""
     if spec.kind is tuple:
-        return ARRAY(_TYPES[spec.item]) if spec.item in _TYPES else JSONB()
+        return ARRAY(_TYPES[spec.item]) if spec.item in _TYPES else _JSON
     if spec.kind in (int, float) and spec.bits == 32:
         return Integer() if spec.kind is int else REAL()
     if spec.kind is int:
         return BigInteger()
     if is_dataclass(spec.kind):
-        return JSONB()
+        return _JSON
     return _TYPES[str if issubclass(spec.kind, enum.Enum) else spec.kind]
 
 
