@@ -13,13 +13,16 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 _MEANING = "meaning"
 _MISSING = "missing"
+
+REQUIRED: Any = object()
+"""The default of a column that has none."""
 
 Int32 = Annotated[int, 32]
 """A whole number that is stored in 32 bits: a count, a partition number."""
@@ -111,7 +114,6 @@ class Meaning:
         at_least: The smallest value it can have.
         at_most: The largest one.
         one_of: The texts it can be; an enumeration as type says that by itself.
-        added: Whether it came to its dataset after the first files of this schema version, which lack it.
         generated: Whether the database gives the value; before the row is stored it is None.
         table: Of a list of records that the database keeps in a table of its own, that table.
         head: What stands above it in a table for people, where its name in words is too long or says too little; a
@@ -127,7 +129,6 @@ class Meaning:
     at_least: float | None = None
     at_most: float | None = None
     one_of: tuple[str, ...] | None = None
-    added: bool = False
     generated: bool = False
     table: str | None = None
     head: str | None = None
@@ -151,6 +152,8 @@ class ColumnSpec:
         nullable: Whether it may be unknown.
         meaning: What it means.
         missing_where: Rows without the record that it is embedded with: there is no value then.
+        default: What it is where nothing says otherwise, as in rows and files from before it was declared; REQUIRED
+            where it must be said.
     """
 
     name: str
@@ -160,6 +163,7 @@ class ColumnSpec:
     nullable: bool
     meaning: Meaning
     missing_where: tuple[Where, ...] = ()
+    default: Any = field(default=REQUIRED, compare=False)
 
     @property
     def values(self) -> tuple[str, ...] | None:
@@ -188,7 +192,6 @@ def column(
     at_least: float | None = None,
     at_most: float | None = None,
     one_of: tuple[str, ...] | None = None,
-    added: bool = False,
     generated: bool = False,
     table: str | None = None,
     head: str | None = None,
@@ -204,7 +207,6 @@ def column(
         at_least=at_least,
         at_most=at_most,
         one_of=one_of,
-        added=added,
         generated=generated,
         table=table,
         head=head,
@@ -278,8 +280,15 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     meaning = declared.metadata.get(_MEANING)
     if meaning is not None:
         kind, item, bits = _stored(kind)
+        made = declared.default_factory
         spec = ColumnSpec(
-            name=declared.name, kind=kind, item=item, bits=bits, nullable=nullable, meaning=meaning
+            name=declared.name,
+            kind=kind,
+            item=item,
+            bits=bits,
+            nullable=nullable,
+            meaning=meaning,
+            default=_said(declared.default) if made is MISSING else made(),
         )
         return Part(name=declared.name, column=spec, record=None, nullable=nullable)
     if isinstance(kind, type) and is_dataclass(kind):
@@ -288,6 +297,10 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
             name=declared.name, column=None, record=kind, nullable=nullable, missing_where=missing
         )
     raise TypeError(f"{record.__name__}.{declared.name} declares no column.")
+
+
+def _said(default: Any) -> Any:
+    return REQUIRED if default is MISSING else default
 
 
 def _embedded(part: Part) -> list[ColumnSpec]:
@@ -317,6 +330,7 @@ def _stored(kind: Any) -> tuple[Any, Any, int]:
 
 
 __all__ = [
+    "REQUIRED",
     "ColumnSpec",
     "Float32",
     "Int32",

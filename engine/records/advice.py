@@ -70,30 +70,27 @@ class AdviceColumns(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.",
-            added=True,
+            "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}."
         ),
     )
     yardstick_facts: tuple[Fact, ...] | None = field(
         default=None,
-        metadata=column("What the yardstick would gain, as values of the same form.", added=True),
+        metadata=column("What the yardstick would gain, as values of the same form."),
     )
     state: AdviceState | None = field(
         default=None,
         metadata=column(
             "How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.",
-            added=True,
             none=True,
         ),
     )
     state_since: datetime | None = field(
-        default=None, metadata=column("Since when it is in that state.", added=True)
+        default=None, metadata=column("Since when it is in that state.")
     )
     course: Course | None = field(
         default=None,
         metadata=column(
             "What the next snapshot has to know of it, as JSON; null where that is nothing.",
-            added=True,
             none=True,
         ),
     )
@@ -101,7 +98,6 @@ class AdviceColumns(OfGroup):
         default=None,
         metadata=column(
             "Who owned the group then; null where that was not configured, or not kept yet.",
-            added=True,
             none=True,
         ),
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +39,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
-from evenkeel.engine.columns import ColumnSpec, columns_of
+from evenkeel.engine.columns import REQUIRED, ColumnSpec, columns_of
 from evenkeel.engine.model import AdviceState, Verdict
 from evenkeel.engine.records import TABLES
 from evenkeel.engine.records.alert import AlertState
@@ -82,43 +82,39 @@ def type_of(spec: ColumnSpec) -> TypeEngine[Any]:
 
 def _columns(record: Any, first: str) -> list[Column[Any]]:
     """The columns of a record that the table has itself; that by which it is found comes first."""
-    declared = {each.name: each for each in fields(record)}
-    stored = {
-        spec.name: _column(spec, declared.get(spec.name))
-        for spec in columns_of(record)
-        if spec.meaning.table is None
-    }
+    stored = {spec.name: _column(spec) for spec in columns_of(record) if spec.meaning.table is None}
     return [stored[name] for name in dict.fromkeys((first, *stored))]
 
 
-def _column(spec: ColumnSpec, declared: Field[Any] | None) -> Column[Any]:
+def _column(spec: ColumnSpec) -> Column[Any]:
     number = spec.meaning.generated and spec.kind is int
     return Column(
         spec.name,
         type_of(spec),
         *([Identity(always=True)] if number else []),
         nullable=spec.nullable and not spec.meaning.generated,
-        server_default=None if number else _default(spec, declared),
+        server_default=None if number else _default(spec),
         comment=spec.meaning.comment,
     )
 
 
-def _default(spec: ColumnSpec, declared: Field[Any] | None) -> Any:
-    """The default of a field, in SQL: a moment that the database gives is now; None is none."""
+def _default(spec: ColumnSpec) -> Any:
+    """The default of a column, in SQL: a moment that the database gives is now; None is none."""
     if spec.meaning.generated:
         return text("now()")
-    if declared is None:
+    if spec.default is REQUIRED:
         return None
-    value = declared.default if declared.default_factory is MISSING else declared.default_factory()
-    if value is MISSING or value is None:
-        return None
-    if isinstance(value, str):
-        return text(f"'{value}'")
-    if isinstance(value, Mapping):
-        return text("'{}'")
-    if isinstance(value, tuple):
-        return text("'{}'" if isinstance(type_of(spec), ARRAY) else "'[]'")
-    return text(str(value).lower())
+    match spec.default:
+        case None:
+            return None
+        case str() as word:
+            return text(f"'{word}'")
+        case Mapping():
+            return text("'{}'")
+        case tuple():
+            return text("'{}'" if isinstance(type_of(spec), ARRAY) else "'[]'")
+        case value:
+            return text(str(value).lower())
 
 
 def _one_of(column: str, values: Iterable[str]) -> CheckConstraint:

@@ -45,7 +45,7 @@ class SilenceTables(Database):
 
     def end_silence(self, silence_id: int, now: datetime) -> SilenceRow | None:
         """Note its end, unless it is over."""
-        until = func.coalesce(func.least(SILENCE.c.ends_at, SILENCE.c.ended_at), "infinity")
+        until = func.coalesce(func.least(SILENCE.c.ends_at, SILENCE.c.ended_at), text("'infinity'"))
         held = update(SILENCE).where(SILENCE.c.silence_id == silence_id, until > now)
         rows = self._write(held.values(ended_at=now).returning(SILENCE))
         return record_of(SilenceRow, rows[0]) if rows else None
