@@ -9,7 +9,6 @@ anew with it.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +28,6 @@ def new_migration(message: str) -> Path | None:
     """Write it; None where nothing differs."""
     versions = sorted((sql.MIGRATIONS / "versions").glob("*.py"))
     number = f"{len(versions) + 1:04}"
-    slug = re.sub(r"\W+", "_", message.lower()).strip("_")
     with throw_away_postgres() as server:
         server.create_database("evenkeel", "evenkeel")
         with engine_for(server.url("evenkeel", "evenkeel")).begin() as connection:
@@ -37,7 +35,7 @@ def new_migration(message: str) -> Path | None:
                 command.upgrade(configuration(connection), "head")
             given = {"metadata": METADATA, "process_revision_directives": _unless_empty}
             command.revision(
-                configuration(connection, **given), slug, autogenerate=True, rev_id=number
+                configuration(connection, **given), message, autogenerate=True, rev_id=number
             )
     return next((sql.MIGRATIONS / "versions").glob(f"{number}_*.py"), None)
 

@@ -108,7 +108,7 @@ def test_a_migration_that_fails_leaves_nothing(
     """The database is as it was, and all is still pending."""
     copy = shutil.copytree(sql.MIGRATIONS, tmp_path / "migrations")
     (copy / "versions" / "9000_bad.py").write_text(
-        "from alembic import op\nrevision, down_revision = '9000', '0001'\n"
+        f"from alembic import op\nrevision, down_revision = '9000', '{NAMES[-1][:4]}'\n"
         "def upgrade():\n    op.execute('SELECT * FROM no_such_table')\n"
     )
     monkeypatch.setattr(sql, "MIGRATIONS", copy)
