@@ -288,7 +288,7 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
             bits=bits,
             nullable=nullable,
             meaning=meaning,
-            default=_said(declared.default) if made is MISSING else made(),
+            default=_default_of(declared.default) if made is MISSING else made(),
         )
         return Part(name=declared.name, column=spec, record=None, nullable=nullable)
     if isinstance(kind, type) and is_dataclass(kind):
@@ -299,7 +299,7 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     raise TypeError(f"{record.__name__}.{declared.name} declares no column.")
 
 
-def _said(default: Any) -> Any:
+def _default_of(default: Any) -> Any:
     return REQUIRED if default is MISSING else default
 
 

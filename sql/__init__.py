@@ -166,15 +166,15 @@ def columns(text: str) -> Columns:
     )
 
 
-def _column(found: re.Match[str]) -> Column:
-    where = tuple(found["where"].split(", ")) if found["where"] else ()
+def _column(line: re.Match[str]) -> Column:
+    where = tuple(line["where"].split(", ")) if line["where"] else ()
     return Column(
-        name=found["name"],
-        type=found["type"],
-        unit=found["unit"],
-        none=bool(found["none"]),
+        name=line["name"],
+        type=line["type"],
+        unit=line["unit"],
+        none=bool(line["none"]),
         where=where,
-        meaning=found["meaning"],
+        meaning=line["meaning"],
     )
 
 
@@ -184,7 +184,7 @@ def functions() -> str:
 
 
 @cache
-def asked() -> frozenset[str]:
+def read_by_people() -> frozenset[str]:
     """What the queries for people and the reports (`report_*`) read themselves: views, tables, and their own parts."""
     reports = [each for each in statements().values() if each.name.startswith("report_")]
     asking = [part for each in (*queries().values(), *reports) for part in each.parts]

@@ -49,12 +49,12 @@ def columns_of_view(name: str) -> Mapping[str, ColumnSpec]:
 
 
 def _columns(text: str) -> Mapping[str, ColumnSpec]:
-    said = sql.columns(text)
+    stated = sql.columns(text)
     known: dict[str, ColumnSpec] = {}
-    for source in reversed(said.sources):
+    for source in reversed(stated.sources):
         known |= _columns_of_source(source)
     taken = {spec.name: spec for spec in columns_of(Taken)}
-    return known | taken | {each.name: _spec(each) for each in said.own}
+    return known | taken | {each.name: _spec(each) for each in stated.own}
 
 
 def _columns_of_source(name: str) -> Mapping[str, ColumnSpec]:
@@ -65,15 +65,15 @@ def _columns_of_source(name: str) -> Mapping[str, ColumnSpec]:
     return columns_of_view(name)
 
 
-def _spec(said: sql.Column) -> ColumnSpec:
-    kind, item, bits = _KINDS[said.type]
-    unit = Unit(said.unit) if said.unit else unit_in(said.name)
+def _spec(own: sql.Column) -> ColumnSpec:
+    kind, item, bits = _KINDS[own.type]
+    unit = Unit(own.unit) if own.unit else unit_in(own.name)
     meaning = Meaning(
-        comment=said.meaning,
+        comment=own.meaning,
         unit=unit,
-        none=said.none and not said.where,
-        none_where=tuple(Where(other, None) for other in said.where),
+        none=own.none and not own.where,
+        none_where=tuple(Where(other, None) for other in own.where),
     )
     return ColumnSpec(
-        name=said.name, kind=kind, item=item, bits=bits, nullable=True, meaning=meaning
+        name=own.name, kind=kind, item=item, bits=bits, nullable=True, meaning=meaning
     )

@@ -79,7 +79,7 @@ def migrate(
             _upgrade(connection)
         _script(connection, sql.functions())
         _refresh_views(connection)
-        readable = (*sql.views(), *(name for name in TABLES if name in sql.asked()))
+        readable = (*sql.views(), *(name for name in TABLES if name in sql.read_by_people()))
         if not let_read(_driver(connection), readable, reader):
             tell(_NO_READER.format(reader=reader))
     return waiting
