@@ -13,7 +13,7 @@ Read it in this order, bottom to top; a module may import what stands above it i
 2. `figures`     what the judge says of an assignment
    `model`       frozen values: groups as they are, assignments as they could be
    `batch`       many groups side by side in arrays; sums and counts per group
-   `records`     one frozen record per kind of stored row; schemas, rows and JSON follow from it
+   `records`     one frozen record per kind of stored row; tables, schemas, rows and JSON follow from it
 3. `datasets`    the lake's tables, and how their rows become groups
    `message`     what is said to people, as a frozen value
 4. `metrics`     lag, rates, status, spread, rack distance: pure functions of a group and its past

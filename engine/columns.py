@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -21,8 +21,14 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 _MEANING = "meaning"
 _MISSING = "missing"
 
+REQUIRED: Any = object()
+"""The default of a column that has none."""
+
 Int32 = Annotated[int, 32]
 """A whole number that is stored in 32 bits: a count, a partition number."""
+
+Float32 = Annotated[float, 32]
+"""A number that is stored in 32 bits, where millions of rows are kept."""
 
 
 class Unit(enum.StrEnum):
@@ -54,6 +60,37 @@ class Unit(enum.StrEnum):
     BY_CAUSE = "by cause"
 
 
+_UNIT_OF_ENDING = {
+    "offset_seconds": Unit.OFFSET_SECONDS,
+    "seconds": Unit.SECONDS,
+    "bytes_per_second": Unit.BYTES_PER_SECOND,
+    "per_second": Unit.OFFSETS_PER_SECOND,
+    "per_month": Unit.MONEY_PER_MONTH,
+    "bytes": Unit.BYTES,
+    "gigabytes": Unit.GIGABYTES,
+    "share": Unit.SHARE,
+    "utilisation": Unit.RATIO,
+    "lag": Unit.OFFSETS,
+    "offsets": Unit.OFFSETS,
+    "snapshots": Unit.SNAPSHOTS,
+    "groups": Unit.GROUPS,
+    "moves": Unit.PARTITIONS,
+}
+
+
+def unit_in(name: str) -> Unit | None:
+    """
+    The unit that a name says, as the names of columns do; None where it says none.
+
+    >>> [str(unit_in(name)) for name in ("saved_per_month", "seconds_to_advice", "held_up_offsets", "reason")]
+    ['per 30 days', 's', 'offsets', 'None']
+    """
+    if name.startswith("seconds_"):
+        return Unit.SECONDS
+    endings = (each for each in _UNIT_OF_ENDING if f"_{name}".endswith(f"_{each}"))
+    return next((_UNIT_OF_ENDING[each] for each in endings), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """Rows in which another column has a value: None, or 0."""
@@ -77,7 +114,6 @@ class Meaning:
         at_least: The smallest value it can have.
         at_most: The largest one.
         one_of: The texts it can be; an enumeration as type says that by itself.
-        added: Whether it came to its dataset after the first files of this schema version, which lack it.
         generated: Whether the database gives the value; before the row is stored it is None.
         table: Of a list of records that the database keeps in a table of its own, that table.
         head: What stands above it in a table for people, where its name in words is too long or says too little; a
@@ -93,7 +129,6 @@ class Meaning:
     at_least: float | None = None
     at_most: float | None = None
     one_of: tuple[str, ...] | None = None
-    added: bool = False
     generated: bool = False
     table: str | None = None
     head: str | None = None
@@ -113,10 +148,12 @@ class ColumnSpec:
         kind: Its type without `None`: str, int, float, bool, bytes, datetime, an enumeration of texts, Mapping, or
             tuple (then *item* is what it lists, a dataclass for a list of records).
         item: What a tuple lists; None for all else.
-        bits: 32 or 64, of whole numbers (or listed ones).
+        bits: 32 or 64, of numbers (or listed ones).
         nullable: Whether it may be unknown.
         meaning: What it means.
         missing_where: Rows without the record that it is embedded with: there is no value then.
+        default: What it is where nothing says otherwise, as in rows and files from before it was declared; REQUIRED
+            where it must be said.
     """
 
     name: str
@@ -126,6 +163,7 @@ class ColumnSpec:
     nullable: bool
     meaning: Meaning
     missing_where: tuple[Where, ...] = ()
+    default: Any = field(default=REQUIRED, compare=False)
 
     @property
     def values(self) -> tuple[str, ...] | None:
@@ -154,7 +192,6 @@ def column(
     at_least: float | None = None,
     at_most: float | None = None,
     one_of: tuple[str, ...] | None = None,
-    added: bool = False,
     generated: bool = False,
     table: str | None = None,
     head: str | None = None,
@@ -170,7 +207,6 @@ def column(
         at_least=at_least,
         at_most=at_most,
         one_of=one_of,
-        added=added,
         generated=generated,
         table=table,
         head=head,
@@ -244,8 +280,15 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
     meaning = declared.metadata.get(_MEANING)
     if meaning is not None:
         kind, item, bits = _stored(kind)
+        made = declared.default_factory
         spec = ColumnSpec(
-            name=declared.name, kind=kind, item=item, bits=bits, nullable=nullable, meaning=meaning
+            name=declared.name,
+            kind=kind,
+            item=item,
+            bits=bits,
+            nullable=nullable,
+            meaning=meaning,
+            default=_default_of(declared.default) if made is MISSING else made(),
         )
         return Part(name=declared.name, column=spec, record=None, nullable=nullable)
     if isinstance(kind, type) and is_dataclass(kind):
@@ -254,6 +297,10 @@ def _part(record: type, declared: Field[Any], hint: Any) -> Part:
             name=declared.name, column=None, record=kind, nullable=nullable, missing_where=missing
         )
     raise TypeError(f"{record.__name__}.{declared.name} declares no column.")
+
+
+def _default_of(default: Any) -> Any:
+    return REQUIRED if default is MISSING else default
 
 
 def _embedded(part: Part) -> list[ColumnSpec]:
@@ -283,7 +330,9 @@ def _stored(kind: Any) -> tuple[Any, Any, int]:
 
 
 __all__ = [
+    "REQUIRED",
     "ColumnSpec",
+    "Float32",
     "Int32",
     "Meaning",
     "Part",
@@ -294,4 +343,5 @@ __all__ = [
     "columns_of",
     "missing_where",
     "parts_of",
+    "unit_in",
 ]

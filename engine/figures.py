@@ -23,24 +23,17 @@ class Figures:
     )
     balanced: bool | None = field(
         metadata=column(
-            "KIP-54: nobody with two partitions fewer could take one of somebody else's.",
-            added=True,
+            "KIP-54: nobody with two partitions fewer could take one of somebody else's."
         )
     )
     most_partitions: Int32 = field(
         metadata=column(
-            "Number of partitions of the member that has most.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            added=True,
+            "Number of partitions of the member that has most.", unit=Unit.PARTITIONS, at_least=0
         )
     )
     fewest_partitions: Int32 = field(
         metadata=column(
-            "Number of partitions of the member that has fewest.",
-            unit=Unit.PARTITIONS,
-            at_least=0,
-            added=True,
+            "Number of partitions of the member that has fewest.", unit=Unit.PARTITIONS, at_least=0
         )
     )
     largest_member_lag: int | None = field(
@@ -74,7 +67,6 @@ class Figures:
             "No assignment with equal partition counts has a smaller largest member lag than this, in offsets.",
             unit=Unit.OFFSETS,
             at_least=0,
-            added=True,
         )
     )
     cross_rack_share: float | None = field(
@@ -93,16 +85,11 @@ class Figures:
             unit=Unit.SHARE,
             at_least=0,
             at_most=1,
-            added=True,
         )
     )
     cross_rack_in_sync_share: float | None = field(
         metadata=column(
-            "Cross-rack share over in-sync replicas only.",
-            unit=Unit.SHARE,
-            at_least=0,
-            at_most=1,
-            added=True,
+            "Cross-rack share over in-sync replicas only.", unit=Unit.SHARE, at_least=0, at_most=1
         )
     )
     cross_leader_share: float | None = field(
@@ -134,7 +121,6 @@ class Figures:
             "Bytes per second across racks once it keeps up; null when a rate, a size or who serves reads is unknown.",
             unit=Unit.BYTES_PER_SECOND,
             at_least=0,
-            added=True,
         ),
     )
     cross_rack_cost_per_month: float | None = field(
@@ -143,15 +129,12 @@ class Figures:
             "What that costs in 30 days at the configured price_per_gb; null without a price or when it is unknown.",
             unit=Unit.MONEY_PER_MONTH,
             at_least=0,
-            added=True,
             none_where=(Where("currency", None),),
         ),
     )
     currency: str | None = field(
         default=None,
-        metadata=column(
-            "Currency of the cost, ISO 4217; null without a price.", added=True, none=True
-        ),
+        metadata=column("Currency of the cost, ISO 4217; null without a price.", none=True),
     )
 
 
@@ -204,7 +187,6 @@ class NextChange:
             "Partitions that change owner when one member leaves, its own included: mean over the members tried.",
             unit=Unit.PARTITIONS,
             at_least=0,
-            added=True,
             head="Moves if\none leaves",
         )
     )
@@ -213,7 +195,6 @@ class NextChange:
             "Of those, partitions that another member owned: mean. 0: what the leaving one had is all that moves.",
             unit=Unit.PARTITIONS,
             at_least=0,
-            added=True,
         )
     )
     leave_moves_worst: Int32 = field(
@@ -221,7 +202,6 @@ class NextChange:
             "Partitions that change owner when the member tried leaves that moves most by it.",
             unit=Unit.PARTITIONS,
             at_least=0,
-            added=True,
             head="Moves at\nworst",
         )
     )
@@ -230,7 +210,6 @@ class NextChange:
             "Partitions that change owner when a member joins that is like the first of those tried.",
             unit=Unit.PARTITIONS,
             at_least=0,
-            added=True,
             head="Moves if\none joins",
         )
     )
@@ -239,7 +218,6 @@ class NextChange:
             "Partitions that change owner in all while one after another restarts; scaled up from those tried.",
             unit=Unit.PARTITIONS,
             at_least=0,
-            added=True,
             head="Moves if\nall restart",
         )
     )
@@ -248,7 +226,6 @@ class NextChange:
             "How many of its members were let leave: three at most, fewer where there are many partitions.",
             unit=Unit.MEMBERS,
             at_least=1,
-            added=True,
         )
     )
 
@@ -271,7 +248,7 @@ def _end(name: str, of: str, unit: Unit, *, none: bool = False) -> Mapping[str, 
     """An end of a band, as a column."""
     said = f"Forecast, {name} ({_ENDS[name]}): {of}."
     infinite = "not in 1 h" if of is _DRAINED else "without end"
-    return column(said, unit=unit, at_least=0, added=True, none=none, infinite=infinite)
+    return column(said, unit=unit, at_least=0, none=none, infinite=infinite)
 
 
 ENDS = tuple(_ENDS)
@@ -327,7 +304,6 @@ class Forecast:
             "How many members have to be restarted for it, one counted as often as it is; null without a need.",
             unit=Unit.MEMBERS,
             at_least=0,
-            added=True,
             none=True,
             head="Restarts",
         ),
@@ -338,7 +314,6 @@ class Forecast:
             "Offsets that arrive while their partitions are held up by that; null without a need.",
             unit=Unit.OFFSETS,
             at_least=0,
-            added=True,
             none=True,
         ),
     )
@@ -348,7 +323,6 @@ class Forecast:
             "What these add to the expected lag integral of the coming hour; null without a need.",
             unit=Unit.OFFSET_SECONDS,
             at_least=0,
-            added=True,
             none=True,
         ),
     )

@@ -1,8 +1,11 @@
 """
-The database's home: schema, migrations, views, and every statement, as files under names.
+The database's home: migrations, functions, views, queries and statements, as files under names.
 
-This loader is the only Python here. A file starts with comment lines that say what its rows are and,
-for a query or statement, name its parameters one a line:
+Tables follow from the records (`evenkeel.engine.records.tables`); `schema.sql` shows them to people, and what brings a
+database to them are the `migrations`, which Alembic writes. This loader is the only other Python here.
+
+A file starts with comment lines that say what its rows are and, for a query or statement, name its parameters one a
+line:
 
     -- Parameters:
     --   :cluster text = null    Configured name of the cluster; null: every cluster.
@@ -14,18 +17,28 @@ says by which columns, each of the first above the other:
 
     -- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
 
+A view or query says what its columns are: those that a table or another view has, where it is said what they mean, and
+its own, each with type, unit (unless its name says it) and, where null says that there is none and not that it is
+unknown, `= none`, if need be only where another column is null:
+
+    -- Columns as in: group_metrics, snapshot.
+    -- Its own columns:
+    --   moved bigint (partitions)   Partitions that went from one member to another.
+    --   quiet text = none           Why nothing is told of it now; null: it is told.
+    --   quiet_hours double precision = none where quiet   For how long.
+
 Statements of one file are separated by a `;` that ends its line.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib.resources import files
+from pathlib import Path
 
 _PARAMETER = re.compile(
     r"^--   :(?P<name>\w+) (?P<type>[a-z][a-z0-9 \[\]]*?)(?: = (?P<default>\S+))?  +(?P<meaning>\S.*)$",
@@ -33,6 +46,13 @@ _PARAMETER = re.compile(
 )
 _PLOT = re.compile(
     r"^-- Plot: (?P<values>\w+(?:, \w+)*) over (?P<over>\w+), a line per (?P<lines>\w+(?:, \w+)*)\.$",
+    re.MULTILINE,
+)
+_SOURCES = re.compile(r"^-- Columns as in: (\w+(?:, \w+)*)\.$", re.MULTILINE)
+_COLUMN = re.compile(
+    r"^--   (?P<name>\w+) (?P<type>[a-z][a-z \[\]]*?)(?: \((?P<unit>[^)]+)\))?"
+    r"(?P<none> = none)?(?: where (?P<where>\w+(?:, \w+)*))?"
+    r"  +(?P<meaning>\S.*)$",
     re.MULTILINE,
 )
 _READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
@@ -60,6 +80,31 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """
+    A column that a view or query has of its own.
+
+    *unit* is None where its name says it, or there is none; *where* are the columns of which one has to be null for its
+    null to be *none*.
+    """
+
+    name: str
+    type: str
+    unit: str | None
+    none: bool
+    where: tuple[str, ...]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The columns of a view or query: *sources* say what is not its *own*, the first that has it."""
+
+    sources: tuple[str, ...]
+    own: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """
     A named query or statement.
@@ -76,13 +121,8 @@ class Statement:
     plot: Plot | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """A migration: its file name without `.sql`, its content and the hash that it is remembered by."""
-
-    name: str
-    text: str
-    sha256: str
+MIGRATIONS = Path(__file__).parent / "migrations"
+"""Where Alembic finds them."""
 
 
 @cache
@@ -110,28 +150,45 @@ def views() -> Mapping[str, str]:
     return {name: texts[name] for name in TopologicalSorter(needs).static_order()}
 
 
-@cache
-def migrations() -> tuple[Migration, ...]:
-    """The migrations, in the order in which they are applied."""
-    return tuple(
-        Migration(name=name, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
-        for name, text in _read("migrations")
+def head(text: str) -> str:
+    """The first paragraph of the comment that a file begins with, without its marks, as one line."""
+    header = re.match(r"(?:--.*\n)*", text)
+    paragraph = (header[0] if header else "").split("\n--\n")[0]
+    return " ".join(line[2:].strip() for line in paragraph.splitlines())
+
+
+def columns(text: str) -> Columns:
+    """What the file of a view or query says of its columns."""
+    sources = _SOURCES.search(text)
+    return Columns(
+        sources=tuple(sources[1].split(", ")) if sources else (),
+        own=tuple(map(_column, _COLUMN.finditer(text))),
     )
 
 
-def schema() -> str:
-    """The whole current schema, without the views."""
-    return (files(__name__) / "schema.sql").read_text(encoding="utf-8")
+def _column(line: re.Match[str]) -> Column:
+    where = tuple(line["where"].split(", ")) if line["where"] else ()
+    return Column(
+        name=line["name"],
+        type=line["type"],
+        unit=line["unit"],
+        none=bool(line["none"]),
+        where=where,
+        meaning=line["meaning"],
+    )
+
+
+def functions() -> str:
+    """`create or replace function` for those that the database has."""
+    return (files(__name__) / "functions.sql").read_text(encoding="utf-8")
 
 
 @cache
-def asked_tables() -> tuple[str, ...]:
-    """Tables that the queries for people and the reports (`report_*`) read themselves, beside the views."""
-    tables = re.findall(r"^CREATE TABLE (\w+)", schema(), re.MULTILINE)
+def read_by_people() -> frozenset[str]:
+    """What the queries for people and the reports (`report_*`) read themselves: views, tables, and their own parts."""
     reports = [each for each in statements().values() if each.name.startswith("report_")]
     asking = [part for each in (*queries().values(), *reports) for part in each.parts]
-    asked = {name for part in asking for name in _READ.findall(part)}
-    return tuple(name for name in tables if name in asked)
+    return frozenset(name for part in asking for name in _READ.findall(part))
 
 
 def bound(code: str) -> set[str]:
@@ -160,7 +217,7 @@ def _statement(name: str, text: str) -> Statement:
     return Statement(
         name=name,
         text=text,
-        summary=" ".join(line[2:].strip() for line in comment.split("\n--\n")[0].splitlines()),
+        summary=head(text),
         parameters=(*described.values(), *bare),
         parts=tuple(p for p in re.split(r";\s*(?:\n|$)", code) if p.strip()),
         plot=_plot(comment),

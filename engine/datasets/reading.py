@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.facts import Fact, finding, note
+from evenkeel.engine.facts import Fact
 from evenkeel.engine.model import check_aware
 from evenkeel.engine.records import record_of, to_json
 
@@ -102,29 +102,13 @@ def facts_of(snapshot: ClusterSnapshot) -> dict[str, Any]:
 
 
 def problems_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """What could not be read, by a manifest; where an earlier version wrote it, part of that is quoted sentences."""
-    kept = facts.get("unread", ())
-    if any("kind" in each for each in kept):
-        return tuple(record_of(Fact, each) for each in kept)
-    values = {_line(each): _valued(**each) for each in kept}
-    said = facts.get("problems", ())
-    return tuple(values.get(line) or finding("said", quote=line) for line in said)
+    """What could not be read, by a manifest."""
+    return tuple(record_of(Fact, each) for each in facts.get("unread", ()))
 
 
 def notes_of(facts: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """What else a manifest says of the reading; where an earlier version wrote it, quoted sentences."""
-    if "noted" in facts:
-        return tuple(record_of(Fact, each) for each in facts["noted"])
-    return tuple(note("said", quote=line) for line in facts.get("notes", ()))
-
-
-def _line(unread: Mapping[str, Any]) -> str:
-    """How an earlier version put something unread among its problems."""
-    return f"{' '.join(filter(None, (unread['what'], unread['name'])))}: {unread['cause']}"
-
-
-def _valued(what: str, name: str | None, cause: str) -> Fact:
-    return finding(f"{what}_unread", [name] if name else [], quote=cause)
+    """What else a manifest says of the reading."""
+    return tuple(record_of(Fact, each) for each in facts.get("noted", ()))
 
 
 def snapshot_of(

@@ -68,17 +68,14 @@ What the validation steps write; *group_id* is null for a check of the whole sna
 `critical` withholds its group, or rejects the snapshot when it has no group.
 """
 
-_ADDED = frozenset(
+_MAY_LACK = frozenset(
     (spec.name, arrow_type(spec))
     for tables in RECORDS.values()
     for record in tables.values()
     for spec in columns_of(record)
-    if spec.meaning.added
+    if spec.default is None
 )
-"""
-Columns, with their types, that files of this schema version may lack, since the first such files had none: nothing is
-known there.
-"""
+"""Columns, with their types, whose default is None: files from before they were declared lack them."""
 
 
 def with_nulls(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -102,8 +99,8 @@ def shaped(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        is_added = (field.name, kind) in _ADDED
-        if is_added and field.name not in table.schema.names:
+        may_lack = (field.name, kind) in _MAY_LACK
+        if may_lack and field.name not in table.schema.names:
             table = table.append_column(field, pa.nulls(len(table), field.type))
     missing = [name for name in schema.names if name not in table.schema.names]
     if missing:

@@ -2,24 +2,30 @@
 One frozen record per kind of row that is stored or shown; each column is declared once, as a field.
 
 A field says its type, `| None` whether it may be unknown, and `column(...)` what it means, its unit, range and one-line
-comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`). The database's
-schema is written by hand in `sql/`, and a test holds it against the records.
+comment (`columns`). Schemas, rows, JSON, range checks and heads of tables follow from that (`deriving`), and so do the
+tables of the database (`tables`, which is not imported here: SQLAlchemy takes its time).
 
 `reading` (the five tables of a snapshot), `metrics`, `candidate`, `advice`, `course` (what is remembered of advice),
 `validation`, `incident`, `silence`, `alert`, `snapshot` (as the history knows it), `step_run`, `rollup` (hours and days
-of a group), `views` and `history_views` (what the database's views show: the newest snapshots, and what was), `answers`
-(what its named queries answer), `shown` (what the command line shows and nobody stores).
+of a group), `answers` (what the database's views and named queries show, by what their files say), `shown` (what the
+command line shows and nobody stores).
 """
 
 from collections.abc import Mapping
 
-from evenkeel.engine.records.advice import AdviceColumns, AdviceRow, CheckRow, EventRow, MoveRow
+from evenkeel.engine.records.advice import (
+    AdviceColumns,
+    AdviceRow,
+    CheckRow,
+    EventRow,
+    MoveRow,
+    StoredAdvice,
+)
 from evenkeel.engine.records.alert import AlertRow, AlertState
-from evenkeel.engine.records.answers import ANSWERS, columns_of_query
+from evenkeel.engine.records.answers import Taken, columns_of_query, columns_of_view
 from evenkeel.engine.records.backfill import (
     BackfilledCandidate,
     BackfilledGroup,
-    BackfillHistory,
     BackfillRow,
 )
 from evenkeel.engine.records.candidate import CandidateColumns, CandidateRow
@@ -35,17 +41,6 @@ from evenkeel.engine.records.deriving import (
     table_of,
     to_json,
 )
-from evenkeel.engine.records.history_views import (
-    VIEWS,
-    AdviceHistory,
-    ChurnWeekly,
-    GroupLagTrend,
-    GroupStatus,
-    IncidentHistory,
-    RackCostDaily,
-    StrategyWinsDaily,
-    ValidationHistory,
-)
 from evenkeel.engine.records.incident import (
     CauseSpan,
     CourseRow,
@@ -59,8 +54,10 @@ from evenkeel.engine.records.metrics import (
     GroupMetrics,
     MemberMetrics,
     MembershipChange,
+    PartitionLatest,
     PartitionMetrics,
     PartitionMetricsRow,
+    PartitionWorst,
     StrategyMoves,
 )
 from evenkeel.engine.records.reading import BrokerRow, CommitRow, GroupRow, MemberRow, PartitionRow
@@ -69,6 +66,7 @@ from evenkeel.engine.records.rollup import (
     DiagnosisSpan,
     GroupDay,
     GroupHour,
+    GroupSample,
     MemberSpan,
     Rollup,
 )
@@ -78,18 +76,10 @@ from evenkeel.engine.records.shown import (
     RecordedSnapshot,
     WhatIfRow,
 )
-from evenkeel.engine.records.silence import SilenceKind, SilenceRow
+from evenkeel.engine.records.silence import SilenceKind, SilenceRow, StoredSilence
 from evenkeel.engine.records.snapshot import ClusterRow, SnapshotRow
 from evenkeel.engine.records.step_run import Outcome, StepRun
 from evenkeel.engine.records.validation import ValidationRow
-from evenkeel.engine.records.views import (
-    AdviceScorecard,
-    LatestAdvice,
-    LatestLag,
-    NewestSnapshot,
-    SnapshotHealth,
-    StrategyScoreboard,
-)
 
 TABLES: Mapping[str, type] = {
     "cluster": ClusterRow,
@@ -97,10 +87,10 @@ TABLES: Mapping[str, type] = {
     "validation": ValidationRow,
     "group_metrics": GroupMetrics,
     "member_metrics": MemberMetrics,
-    "partition_latest": PartitionMetrics,
-    "partition_worst": PartitionMetrics,
+    "partition_latest": PartitionLatest,
+    "partition_worst": PartitionWorst,
     "candidate": CandidateColumns,
-    "advice": AdviceRow,
+    "advice": StoredAdvice,
     "advice_move": MoveRow,
     "advice_event": EventRow,
     "advice_check": CheckRow,
@@ -108,32 +98,28 @@ TABLES: Mapping[str, type] = {
     "group_watch": WatchRow,
     "group_course": CourseRow,
     "alert": AlertRow,
-    "silence": SilenceRow,
+    "silence": StoredSilence,
+    "consumer_group": ConsumerGroup,
+    "group_sample": GroupSample,
+    "member_span": MemberSpan,
     "group_hour": GroupHour,
     "group_day": GroupDay,
     "diagnosis_span": DiagnosisSpan,
-    "member_span": MemberSpan,
-    "consumer_group": ConsumerGroup,
     "backfill": BackfillRow,
     "backfilled_group": BackfilledGroup,
     "backfilled_candidate": BackfilledCandidate,
     "step_run": StepRun,
 }
-"""What a row is of each table of the database."""
+"""What a row is of each table of the database, each after those that it refers to."""
 
 __all__ = [
-    "ANSWERS",
     "TABLES",
-    "VIEWS",
     "AdviceCheck",
     "AdviceColumns",
     "AdviceEvent",
-    "AdviceHistory",
     "AdviceRow",
-    "AdviceScorecard",
     "AlertRow",
     "AlertState",
-    "BackfillHistory",
     "BackfillRow",
     "BackfilledCandidate",
     "BackfilledGroup",
@@ -142,7 +128,6 @@ __all__ = [
     "CandidateRow",
     "CauseSpan",
     "CheckRow",
-    "ChurnWeekly",
     "ClusterRow",
     "CommitRow",
     "ConsumerGroup",
@@ -153,41 +138,36 @@ __all__ = [
     "FrontierRow",
     "GroupDay",
     "GroupHour",
-    "GroupLagTrend",
     "GroupMetrics",
     "GroupRow",
-    "GroupStatus",
+    "GroupSample",
     "IncidentCourse",
-    "IncidentHistory",
     "IncidentRow",
-    "LatestAdvice",
-    "LatestLag",
     "MemberMetrics",
     "MemberRow",
     "MemberSpan",
     "MembershipChange",
     "MoveRow",
-    "NewestSnapshot",
     "OfGroup",
     "OfSnapshot",
     "Outcome",
+    "PartitionLatest",
     "PartitionMetrics",
     "PartitionMetricsRow",
     "PartitionRow",
+    "PartitionWorst",
     "PlacementRow",
-    "RackCostDaily",
     "Readers",
     "RecordedSnapshot",
     "Rollup",
     "SilenceKind",
     "SilenceRow",
-    "SnapshotHealth",
     "SnapshotRow",
     "StepRun",
+    "StoredAdvice",
+    "StoredSilence",
     "StrategyMoves",
-    "StrategyScoreboard",
-    "StrategyWinsDaily",
-    "ValidationHistory",
+    "Taken",
     "ValidationRow",
     "WatchRow",
     "WhatIfRow",
@@ -195,6 +175,7 @@ __all__ = [
     "arrow_type",
     "blank",
     "columns_of_query",
+    "columns_of_view",
     "keys_of",
     "record_of",
     "records_of",

@@ -21,14 +21,17 @@ class MoveRow(Move):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRow(AdviceEvent):
-    """From a snapshot on an advice was in another state."""
+    """
+    From a snapshot on an advice was in another state; one of each group and snapshot, two where it was taken up and
+    verified at once.
+    """
 
     advice_id: int = field(metadata=column("With which advice that was stored."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow(AdviceCheck):
-    """What came of a promise."""
+    """What was promised of an advice that was taken up, and what came, so long afterwards."""
 
     advice_id: int = field(metadata=column("With which advice that was stored."))
 
@@ -67,30 +70,27 @@ class AdviceColumns(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}.",
-            added=True,
+            "The reason as values (kinds gain, loss, reason ...), to ask with @>: a list of {kind, measure, ...}."
         ),
     )
     yardstick_facts: tuple[Fact, ...] | None = field(
         default=None,
-        metadata=column("What the yardstick would gain, as values of the same form.", added=True),
+        metadata=column("What the yardstick would gain, as values of the same form."),
     )
     state: AdviceState | None = field(
         default=None,
         metadata=column(
             "How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.",
-            added=True,
             none=True,
         ),
     )
     state_since: datetime | None = field(
-        default=None, metadata=column("Since when it is in that state.", added=True)
+        default=None, metadata=column("Since when it is in that state.")
     )
     course: Course | None = field(
         default=None,
         metadata=column(
             "What the next snapshot has to know of it, as JSON; null where that is nothing.",
-            added=True,
             none=True,
         ),
     )
@@ -98,7 +98,6 @@ class AdviceColumns(OfGroup):
         default=None,
         metadata=column(
             "Who owned the group then; null where that was not configured, or not kept yet.",
-            added=True,
             none=True,
         ),
     )
@@ -125,5 +124,32 @@ class AdviceRow(AdviceColumns):
         default=(),
         metadata=column(
             "The partitions that change hands when it is followed.", table="advice_move"
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAdvice(AdviceColumns):
+    """What a group was told, "stay" included: after the newest snapshots each, before these where it was another."""
+
+    since: datetime | None = field(
+        default=None,
+        metadata=column(
+            "Since when it was told so: when the first snapshot in a row was taken with this verdict, strategy and"
+            " state.",
+            generated=True,
+        ),
+    )
+    until: datetime | None = field(
+        default=None,
+        metadata=column(
+            "When the first snapshot was taken after which it was told otherwise; null: none was, or the row repeats"
+            " another."
+        ),
+    )
+    repeats: bool = field(
+        default=False,
+        metadata=column(
+            "Whether the advice before it said the same; such a row goes after some hours."
         ),
     )

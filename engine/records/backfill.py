@@ -7,14 +7,14 @@ from datetime import datetime
 
 from evenkeel.engine.columns import Int32, Unit, as_in, column
 from evenkeel.engine.model import Deployment, Diagnosis, Feasibility, Status
+from evenkeel.engine.records.answers import Taken
 from evenkeel.engine.records.candidate import CandidateColumns
 from evenkeel.engine.records.metrics import GroupMetrics
-from evenkeel.engine.records.views import TAKEN_AT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillRow:
-    """The snapshots of a cluster judged again by a configuration and a version, and how far that has come."""
+    """Past snapshots of a cluster judged again by a configuration and a version, and how far that has come."""
 
     backfill_id: int | None = field(
         default=None, metadata=column("Number of the backfill.", generated=True)
@@ -116,13 +116,13 @@ class OfBackfill:
     """The key of a row that a backfill made of a group in a snapshot."""
 
     backfill_id: int = field(metadata=column("Which backfill it belongs to."))
-    taken_at: datetime = field(metadata=TAKEN_AT)
+    taken_at: datetime = field(metadata=as_in(Taken, "taken_at"))
     group_id: str = field(metadata=as_in(GroupMetrics, "group_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfilledGroup(OfBackfill):
-    """What a snapshot says of a group by the rules of a backfill, and what was said then."""
+    """What a snapshot says of a group by the rules of a backfill, and was said then. Advice is never rewritten."""
 
     covered_seconds: float | None = field(
         metadata=column(
@@ -159,50 +159,4 @@ class BackfilledCandidate(OfBackfill):
     )
     price_offset_seconds: float | None = field(
         metadata=as_in(CandidateColumns, "price_offset_seconds")
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackfillHistory:
-    """What a snapshot says of a group by the rules of a backfill, with the backfill's own names."""
-
-    cluster: str = field(metadata=as_in(BackfillRow, "cluster"))
-    group_id: str = field(metadata=as_in(BackfilledGroup, "group_id"))
-    taken_at: datetime = field(metadata=TAKEN_AT)
-    config_version: str = field(metadata=as_in(BackfillRow, "config_version"))
-    evenkeel_version: str = field(metadata=as_in(BackfillRow, "evenkeel_version"))
-    covered_seconds: float | None = field(metadata=as_in(BackfilledGroup, "covered_seconds"))
-    compared: Compared
-    numbers: Numbers
-    backfilled_at: datetime = field(
-        metadata=column("When the newest run of that backfill began.", head="Backfilled at")
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackfillChange:
-    """How a group would have been judged otherwise, over all snapshots of a backfill."""
-
-    what: str = field(metadata=column("What differs.", one_of=("diagnosis", "winner"), head="What"))
-    then_was: str | None = field(
-        metadata=column("What was said then; of a winner null: none won.", head="Then", none=True)
-    )
-    now_is: str | None = field(
-        metadata=column(
-            "What these rules say; of a winner null: none wins.", head="By these rules", none=True
-        )
-    )
-    snapshots: Int32 = field(
-        metadata=column("Number of snapshots in which it differs so.", unit=Unit.SNAPSHOTS)
-    )
-    hours: float | None = field(
-        metadata=column(
-            "Hours that those stand for; of winners null: they are looked at now and then.",
-            none=True,
-        )
-    )
-    first_at: datetime = field(metadata=column("When the first of those was taken."))
-    last_at: datetime = field(metadata=column("When the last of those was taken."))
-    diagnosis_reason: str | None = field(
-        metadata=column("Names and numbers of the last of those.", head="Why", none=True)
     )

@@ -13,7 +13,7 @@ from evenkeel.engine.records.keys import OfGroup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateColumns(OfGroup):
-    """What the history keeps of a candidate: its score, or why the strategy cannot run; without the moves."""
+    """What a strategy would give a group, scored by one judge; or why it cannot. Only what passed validation."""
 
     strategy: str = field(
         metadata=column('Our name of the strategy; "live" is what the group has now.')
@@ -36,8 +36,7 @@ class CandidateColumns(OfGroup):
     is_running: bool | None = field(
         default=None,
         metadata=column(
-            "Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown.",
-            added=True,
+            "Whether the group runs it, as far as can be seen (Streams: it gives what the group has); null: unknown."
         ),
     )
     how: str | None = field(
@@ -61,7 +60,6 @@ class CandidateColumns(OfGroup):
         default=None,
         metadata=column(
             "What else is to be said of it: what was taken for what is not known, where tags and racks disagree.",
-            added=True,
             none=True,
         ),
     )
@@ -75,8 +73,7 @@ class CandidateColumns(OfGroup):
     facts: tuple[Fact, ...] | None = field(
         default=None,
         metadata=column(
-            "Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}.",
-            added=True,
+            "Reason, how, findings, notes, proof and replay as values, to ask with @>: a list of {kind, measure, ...}."
         ),
     )
     next_change: NextChange | None = field(default=None, metadata=missing_where("members_tried"))

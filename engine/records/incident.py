@@ -297,7 +297,10 @@ class WatchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseRow:
-    """What the next snapshot has to know of a group with which something is wrong, or may be."""
+    """
+    What the next snapshot has to know of a group with which something is wrong, or may be; of one that is well there is
+    none.
+    """
 
     cluster: str = field(metadata=column("Configured name of the cluster."))
     group_id: str = field(metadata=column("The consumer group."))

@@ -41,18 +41,14 @@ class MembershipChange:
             "Members that came since the snapshot before in which it was at rest; null without such a one.",
             unit=Unit.MEMBERS,
             at_least=0,
-            added=True,
         )
     )
     members_left: Int32 = field(
-        metadata=column("Members that went since then.", unit=Unit.MEMBERS, at_least=0, added=True)
+        metadata=column("Members that went since then.", unit=Unit.MEMBERS, at_least=0)
     )
     members_restarted: Int32 = field(
         metadata=column(
-            "Members that came back under another id since then.",
-            unit=Unit.MEMBERS,
-            at_least=0,
-            added=True,
+            "Members that came back under another id since then.", unit=Unit.MEMBERS, at_least=0
         )
     )
     partitions_moved: Int32 = field(
@@ -60,14 +56,12 @@ class MembershipChange:
             "Partitions that went from one member to another by that; 0 where its members are the same.",
             unit=Unit.PARTITIONS,
             at_least=0,
-            added=True,
         )
     )
     would_have_moved: tuple[StrategyMoves, ...] | None = field(
         default=None,
         metadata=column(
             "What strategies that a setting brings, in force before, would have moved instead: {strategy, moves}.",
-            added=True,
             none=True,
         ),
     )
@@ -75,7 +69,7 @@ class MembershipChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetrics(OfGroup):
-    """How a group fared in one snapshot; every number is unknown where *error* says why."""
+    """How a group fared in a snapshot; every number is unknown where its error says why."""
 
     group_type: GroupType = field(
         metadata=column(
@@ -168,8 +162,7 @@ class GroupMetrics(OfGroup):
     subscribed_topics: tuple[str, ...] | None = field(
         default=None,
         metadata=column(
-            "Topics its members subscribe to; of a rebalancing group those last known; null when none is known.",
-            added=True,
+            "Topics its members subscribe to; of a rebalancing group those last known; null when none is known."
         ),
     )
     error: str | None = field(
@@ -180,22 +173,19 @@ class GroupMetrics(OfGroup):
     findings: tuple[str, ...] = field(metadata=column("What is remarkable about it."))
     facts: tuple[Fact, ...] | None = field(
         metadata=column(
-            "The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}.",
-            added=True,
+            "The findings as values, to ask with @> by measure: a list of {kind, measure, before, after, bound, ...}."
         )
     )
     diagnosis: Diagnosis | None = field(
         default=None,
         metadata=column(
-            "What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown.",
-            added=True,
+            "What is the matter with it: keeps up, catching up, skewed load, slow member, no members, ... or unknown."
         ),
     )
     diagnosis_reason: str | None = field(
         default=None,
         metadata=column(
             "The same with names and numbers; null where it keeps up.",
-            added=True,
             none=True,
         ),
     )
@@ -205,7 +195,6 @@ class GroupMetrics(OfGroup):
             "Seconds from one of its commits to the next, learned or configured; null while none was seen.",
             unit=Unit.SECONDS,
             at_least=0,
-            added=True,
         ),
     )
     delay_seconds: float | None = field(
@@ -214,7 +203,6 @@ class GroupMetrics(OfGroup):
             "How far it is behind beyond its commit interval, by its worst partition.",
             unit=Unit.SECONDS,
             at_least=0,
-            added=True,
         ),
     )
     commit_ages_seconds: tuple[float, ...] | None = field(
@@ -222,15 +210,13 @@ class GroupMetrics(OfGroup):
         metadata=column(
             "Seconds of arrivals that its commits were behind at each sample it kept up, for its forecast.",
             unit=Unit.SECONDS,
-            added=True,
             none=True,
         ),
     )
     assignment: str | None = field(
         default=None,
         metadata=column(
-            "Fingerprint of who owns what, by the identities of members; null while that is in motion.",
-            added=True,
+            "Fingerprint of who owns what, by the identities of members; null while that is in motion."
         ),
     )
     live: Figures | None = None
@@ -239,7 +225,7 @@ class GroupMetrics(OfGroup):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberMetrics(OfGroup):
-    """How a member of a group fared in one snapshot."""
+    """How a member of a group fared in a snapshot."""
 
     member_id: str = field(
         metadata=column("Id the coordinator gave it; it changes when the member restarts.")
@@ -302,14 +288,12 @@ class MemberMetrics(OfGroup):
             "What arrives at it over what it can consume: above 1 it falls behind; null when either is unknown.",
             unit=Unit.RATIO,
             at_least=0,
-            added=True,
         ),
     )
     silent: bool | None = field(
         default=None,
         metadata=column(
-            "Whether nothing it owns is committed any more though some of it is behind; null before there was this.",
-            added=True,
+            "Whether nothing it owns is committed any more though some of it is behind; null before there was this."
         ),
     )
     cross_rack_partitions: Int32 | None = field(
@@ -411,15 +395,12 @@ class PartitionMetrics(OfGroup):
     )
     committed_at: datetime | None = field(metadata=column("When the committed offset was read."))
     end_at: datetime | None = field(metadata=column("When the end offset was read."))
-    counted: bool | None = field(
-        metadata=column("Whether it is inside the totals of the group.", added=True)
-    )
+    counted: bool | None = field(metadata=column("Whether it is inside the totals of the group."))
     lag_for_strategies: int | None = field(
         metadata=column(
             "Lag as strategies are given it: without a commit that of the configured reset, else 0 (KIP-169).",
             unit=Unit.OFFSETS,
             at_least=0,
-            added=True,
         )
     )
     production_deviation_per_second: float | None = field(
@@ -427,7 +408,6 @@ class PartitionMetrics(OfGroup):
             "Standard deviation of what was produced per second between snapshots; null below two such spans.",
             unit=Unit.OFFSETS_PER_SECOND,
             at_least=0,
-            added=True,
         )
     )
     consumption_deviation_per_second: float | None = field(
@@ -435,7 +415,6 @@ class PartitionMetrics(OfGroup):
             "Standard deviation of what the group committed per second between snapshots; null below two such spans.",
             unit=Unit.OFFSETS_PER_SECOND,
             at_least=0,
-            added=True,
         )
     )
     bytes_per_record: float | None = field(
@@ -443,13 +422,28 @@ class PartitionMetrics(OfGroup):
             "Average bytes of a record as stored and sent, compressed; null when unknown.",
             unit=Unit.BYTES_PER_RECORD,
             at_least=0,
-            added=True,
         )
     )
     bytes_per_record_basis: SizeBasis | None = field(
         metadata=column(
-            "How that is known: log directory, other partitions of the topic, configured, unknown.",
-            added=True,
+            "How that is known: log directory, other partitions of the topic, configured, unknown."
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLatest(PartitionMetrics):
+    """A partition of a group in the newest measured snapshot of its cluster; earlier ones are in the lake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionWorst(PartitionMetrics):
+    """One of the 20 partitions of a group with the largest lag, of every snapshot."""
+
+    place: Int32 = field(
+        metadata=column(
+            "Place of its lag in the group, from 1 for the largest to 20; unknown lag comes last.",
+            at_least=1,
         )
     )
 
@@ -463,7 +457,6 @@ class PartitionMetricsRow(PartitionMetrics):
         metadata=column(
             "Offsets per second that arrived in each interval between snapshots, newest first.",
             unit=Unit.OFFSETS_PER_SECOND,
-            added=True,
             none=True,
         ),
     )
@@ -473,7 +466,6 @@ class PartitionMetricsRow(PartitionMetrics):
             "Offsets it is behind beyond what waits for the next commit.",
             unit=Unit.OFFSETS,
             at_least=0,
-            added=True,
             none=True,
         ),
     )
@@ -481,7 +473,6 @@ class PartitionMetricsRow(PartitionMetrics):
         default=None,
         metadata=column(
             "Whether it is behind and its owner gets on with others, but not with it.",
-            added=True,
             none=True,
         ),
     )

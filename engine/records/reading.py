@@ -22,14 +22,11 @@ class BrokerRow(OfSnapshot):
     port: Int32 | None = field(metadata=column("Port it is reached at."))
     rack: str | None = field(metadata=column("Its rack; null when it has none configured."))
     follower_fetching: bool | None = field(
-        metadata=column(
-            "Whether it lets consumers read from the nearest replica (KIP-392).", added=True
-        )
+        metadata=column("Whether it lets consumers read from the nearest replica (KIP-392).")
     )
     group_assignors: tuple[str, ...] | None = field(
         metadata=column(
-            "Assignors of KIP-848 groups that it has (group.consumer.assignors), by the names that members ask for.",
-            added=True,
+            "Assignors of KIP-848 groups that it has (group.consumer.assignors), by the names that members ask for."
         )
     )
 
@@ -103,7 +100,7 @@ class MemberRow(OfSnapshot):
         metadata=column("Numbers of the partitions it owns, beside their topics.")
     )
     assigned_tasks: tuple[str, ...] | None = field(
-        metadata=column("Tasks of those partitions, beside them.", added=True)
+        metadata=column("Tasks of those partitions, beside them.")
     )
     target_topics: tuple[str, ...] | None = field(
         metadata=column("Topics of the partitions it is to own, one per partition.")
@@ -119,22 +116,20 @@ class MemberRow(OfSnapshot):
         metadata=column("Tasks it catches up on before it takes them over.")
     )
     task_offsets: str | None = field(
-        metadata=column("Sum of the offsets of each task's copy, by task, as JSON.", added=True)
+        metadata=column("Sum of the offsets of each task's copy, by task, as JSON.")
     )
     task_end_offsets: str | None = field(
-        metadata=column("Sum of the changelog ends of each task, by task, as JSON.", added=True)
+        metadata=column("Sum of the changelog ends of each task, by task, as JSON.")
     )
     client_tags: str | None = field(metadata=column("Its client tags (KIP-708), as JSON."))
     user_data: bytes | None = field(
         metadata=column(
-            "What it sent to the group's strategy, of a strategy that is not known; null otherwise.",
-            added=True,
+            "What it sent to the group's strategy, of a strategy that is not known; null otherwise."
         )
     )
     follows: str | None = field(
         metadata=column(
-            "By which strategy the plan was made that it follows, as its leader says; null: none.",
-            added=True,
+            "By which strategy the plan was made that it follows, as its leader says; null: none."
         )
     )
     metadata: bytes | None = field(metadata=column("What it sent to join, as read."))
@@ -166,14 +161,12 @@ class PartitionRow(OfSnapshot):
     )
     begin_at: datetime | None = field(metadata=column("When the log start was read."))
     end_at: datetime | None = field(metadata=column("When the end offset was read."))
-    cleanup_policy: str | None = field(metadata=column("The topic's cleanup.policy.", added=True))
+    cleanup_policy: str | None = field(metadata=column("The topic's cleanup.policy."))
     retention_ms: int | None = field(
-        metadata=column(
-            "The topic's retention.ms; -1: for ever.", unit=Unit.MILLISECONDS, added=True
-        )
+        metadata=column("The topic's retention.ms; -1: for ever.", unit=Unit.MILLISECONDS)
     )
     log_bytes: int | None = field(
-        metadata=column("What the log takes on its leader's disk.", unit=Unit.BYTES, added=True)
+        metadata=column("What the log takes on its leader's disk.", unit=Unit.BYTES)
     )
     error: str | None = field(metadata=column("Why its offsets could not be read."))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evenkeel.engine.columns import Int32, Unit, column
+from evenkeel.engine.columns import Float32, Int32, Unit, column
 from evenkeel.engine.records.metrics import StrategyMoves
 
 
@@ -48,6 +48,7 @@ class Rollup:
 
     cluster: str = field(metadata=column("Configured name of the cluster."))
     group_id: str = field(metadata=column("The consumer group.", head="Group"))
+    since: datetime = field(metadata=column("When it began."))
     snapshots: Int32 = field(
         metadata=column("Number of snapshots that show it.", unit=Unit.SNAPSHOTS, at_least=1)
     )
@@ -220,14 +221,14 @@ class Rollup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupHour(Rollup):
-    """An hour of a group, in UTC."""
+    """An hour of a group, in UTC, made from its snapshots by the upkeep; it stays longer than these."""
 
     since: datetime = field(metadata=column("When the hour began."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDay(Rollup):
-    """A day of a group, in UTC."""
+    """A day of a group, in UTC, made from its hours by the upkeep; it stays longer than these."""
 
     since: datetime = field(metadata=column("When the day began."))
 
@@ -285,4 +286,146 @@ class MemberSpan:
     since: datetime = field(metadata=column("When the first snapshot was taken that shows it."))
     until: datetime | None = field(
         metadata=column("When the first snapshot was taken that does not show it; null: none does.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSample:
+    """How a group fared in a snapshot, as far as that is asked for later; a table for each day in UTC."""
+
+    group_number: Int32 = field(metadata=column("Which group."))
+    members: Int32 | None = field(metadata=column("Number of members.", unit=Unit.MEMBERS))
+    taken_at: datetime = field(metadata=column("When the reading of the snapshot began."))
+    total_lag: int | None = field(
+        metadata=column(
+            "Lag over all its partitions, in offsets; null when it is not known.", unit=Unit.OFFSETS
+        )
+    )
+    largest_member_lag: int | None = field(
+        metadata=column(
+            "Largest lag of a member, in offsets; null when a lag is unknown.", unit=Unit.OFFSETS
+        )
+    )
+    lag_floor: int | None = field(
+        metadata=column(
+            "No assignment has a smaller largest member lag than this, in offsets.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    partitions: Int32 | None = field(
+        metadata=column("Number of partitions inside the totals.", unit=Unit.PARTITIONS)
+    )
+    unknown_lag_partitions: Int32 | None = field(
+        metadata=column(
+            "Number of those whose lag is unknown; null: none, or it is not known how many there are.",
+            unit=Unit.PARTITIONS,
+        )
+    )
+    lag_skew: Float32 | None = field(
+        metadata=column(
+            "Largest member lag over mean member lag; null when the total is 0 or unknown.",
+            unit=Unit.RATIO,
+        )
+    )
+    delay_seconds: Float32 | None = field(
+        metadata=column("How far it was behind beyond its commit interval.", unit=Unit.SECONDS)
+    )
+    time_lag_seconds: Float32 | None = field(
+        metadata=column("Age in seconds of its oldest record not yet consumed.", unit=Unit.SECONDS)
+    )
+    production_per_second: Float32 | None = field(
+        metadata=column(
+            "Offsets per second produced to its partitions.", unit=Unit.OFFSETS_PER_SECOND
+        )
+    )
+    consumption_per_second: Float32 | None = field(
+        metadata=column("Offsets per second it committed.", unit=Unit.OFFSETS_PER_SECOND)
+    )
+    cross_rack_bytes_per_second: Float32 | None = field(
+        metadata=column("Bytes per second across racks.", unit=Unit.BYTES_PER_SECOND)
+    )
+    cross_rack_cost_per_month: Float32 | None = field(
+        metadata=column(
+            "What that costs in 30 days; null without a price.", unit=Unit.MONEY_PER_MONTH
+        )
+    )
+    partitions_moved: Int32 | None = field(
+        metadata=column(
+            "Partitions that went from one member to another since the snapshot before; null: none, or not compared.",
+            unit=Unit.PARTITIONS,
+        )
+    )
+    members_joined: Int32 | None = field(
+        metadata=column(
+            "Members that came since then; null: none, or not compared.", unit=Unit.MEMBERS
+        )
+    )
+    members_left: Int32 | None = field(
+        metadata=column(
+            "Members that went since then; null: none, or not compared.", unit=Unit.MEMBERS
+        )
+    )
+    members_restarted: Int32 | None = field(
+        metadata=column(
+            "Members that came back under another id since then; null: none, or not compared.",
+            unit=Unit.MEMBERS,
+        )
+    )
+    forecast_soon_lag_low: Float32 | None = field(
+        metadata=column(
+            "Forecast of its lag as it was, low (one case in ten lies below): 15 minutes ahead.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    forecast_soon_lag_expected: Float32 | None = field(
+        metadata=column(
+            "Forecast of its lag as it was, expected (half lie below): 15 minutes ahead.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    forecast_soon_lag_high: Float32 | None = field(
+        metadata=column(
+            "Forecast of its lag as it was, high (one in ten above): 15 minutes ahead.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    forecast_lag_low: Float32 | None = field(
+        metadata=column(
+            "Forecast of its lag as it was, low (one case in ten lies below): an hour ahead.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    forecast_lag_expected: Float32 | None = field(
+        metadata=column(
+            "Forecast of its lag as it was, expected (half lie below): an hour ahead.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    forecast_lag_high: Float32 | None = field(
+        metadata=column(
+            "Forecast of its lag as it was, high (one in ten above): an hour ahead.",
+            unit=Unit.OFFSETS,
+        )
+    )
+    readable: bool = field(metadata=column("Whether it could be read, and was not withheld."))
+    compared: bool = field(
+        metadata=column("Whether its members are compared with those of a snapshot before.")
+    )
+    reassigned: bool = field(
+        metadata=column(
+            "Whether somebody else owns something than in the snapshot before, or that is not known."
+        )
+    )
+    status: str | None = field(metadata=column("That of its worst partition; null: OK."))
+    state: str | None = field(
+        metadata=column("State of the group, as the broker names it; null: Stable.")
+    )
+    diagnosis: str | None = field(metadata=column("What was the matter with it; null: not judged."))
+    currency: str | None = field(
+        metadata=column("Currency of the cost, ISO 4217; null without a price.")
+    )
+    would_have_moved: tuple[StrategyMoves, ...] | None = field(
+        metadata=column(
+            "What strategies in force before would have moved instead: {strategy, moves}; null where nothing changed."
+        )
     )

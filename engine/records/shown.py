@@ -10,7 +10,6 @@ from evenkeel.engine.model import Deployment, Diagnosis, Feasibility
 from evenkeel.engine.records.candidate import CandidateRow
 from evenkeel.engine.records.metrics import GroupMetrics
 from evenkeel.engine.records.snapshot import SnapshotRow
-from evenkeel.engine.records.views import SnapshotHealth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +96,7 @@ class RecordedSnapshot:
     members: Int32 | None = field(metadata=column("Number of members.", unit=Unit.MEMBERS))
     partitions: Int32 | None = field(metadata=column("Number of partitions.", unit=Unit.PARTITIONS))
     brokers: Int32 | None = field(metadata=column("Number of brokers.", unit=Unit.BROKERS))
-    duration_seconds: float = field(metadata=as_in(SnapshotHealth, "duration_seconds"))
+    duration_seconds: float = field(metadata=column("Seconds the reading took.", unit=Unit.SECONDS))
     problem_count: Int32 = field(
         metadata=column("Number of things that could not be read.", unit=Unit.ROWS, head="Not read")
     )

@@ -73,3 +73,15 @@ class SilenceRow:
         """Whether a group of a cluster is meant."""
         meant = fnmatch.fnmatchcase(cluster, self.cluster)
         return meant and fnmatch.fnmatchcase(group, self.groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSilence(SilenceRow):
+    """For which groups nobody is woken, from when to when, by whom and why. Maintenance is noted when it begins."""
+
+    cluster_regex: str = field(
+        metadata=column("The pattern of clusters as a regular expression of Postgres.")
+    )
+    groups_regex: str = field(
+        metadata=column("The pattern of groups as a regular expression of Postgres.")
+    )

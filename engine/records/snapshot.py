@@ -45,10 +45,11 @@ class SnapshotRow:
         metadata=column("Whether something that belongs in it could not be read.")
     )
     problems: tuple[str, ...] = field(
-        metadata=column("What could not be read, each with its cause.")
+        default=(), metadata=column("What could not be read, each with its cause.")
     )
     requests: Mapping[str, Any] = field(
-        metadata=column("Number of protocol requests by API name.", unit=Unit.REQUESTS)
+        default_factory=dict,
+        metadata=column("Number of protocol requests by API name.", unit=Unit.REQUESTS),
     )
     bytes_sent: int | None = field(
         metadata=column(

@@ -13,7 +13,10 @@ SEVERITIES = ("critical", "warning", "info")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationRow(OfSnapshot):
-    """What was expected of a snapshot, or of what was made of it, and whether it held."""
+    """
+    What was expected of a snapshot, or of what was made of it, and whether it held. A failed critical row withholds its
+    group.
+    """
 
     validation_id: int | None = field(
         default=None, metadata=column("Number of the row, without meaning.", generated=True)

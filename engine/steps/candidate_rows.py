@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from evenkeel.engine.datasets.arrays import named
 from evenkeel.engine.errors import EvenkeelError, Infeasible, InputError
-from evenkeel.engine.facts import PROOF, Fact, FactKind, fact, finding, of_kind
+from evenkeel.engine.facts import PROOF, Fact, FactKind, fact, of_kind
 from evenkeel.engine.model import NONE, Candidate, Deployment, Feasibility, GroupHeader
 from evenkeel.engine.records import CandidateColumns, CandidateRow, record_of, table_of
 from evenkeel.engine.scoring import Moves
@@ -158,15 +158,13 @@ def _shifted(owner: Any, by: int) -> Any:
 def candidate_of(row: Mapping[str, Any]) -> Candidate:
     """A stored row as a value again; the assignment itself is not stored, its moves are."""
     stored = record_of(CandidateColumns, row)
-    facts = stored.facts
-    if facts is None:  # a row from before there were facts
-        facts = tuple(finding("flaw", quote=flaw) for flaw in stored.findings)
+    facts = stored.facts or ()
     return Candidate(
         strategy=stored.strategy,
         deployment=stored.deployment,
         feasibility=stored.feasibility,
-        reason=_facts_or_quote(FactKind.REASON, facts, stored.reason),
-        how=_facts_or_quote(FactKind.HOW, facts, stored.how),
+        reason=of_kind(facts, FactKind.REASON),
+        how=of_kind(facts, FactKind.HOW),
         is_running=stored.is_running,
         replay=of_kind(facts, FactKind.REPLAY),
         score=stored.score,
@@ -177,10 +175,3 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
         proof=of_kind(facts, *PROOF),
         counts=of_kind(facts, FactKind.COUNTS),
     )
-
-
-def _facts_or_quote(
-    kind: FactKind, facts: Sequence[Fact], sentence: str | None
-) -> tuple[Fact, ...]:
-    """The facts of a kind; in a row from before it was kept as values, its sentence as a quote."""
-    return of_kind(facts, kind) or ((fact(kind, "said", quote=sentence),) if sentence else ())

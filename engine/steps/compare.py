@@ -303,8 +303,6 @@ def _unread(side: _Side, topic: str | None) -> str | None:
     """Why a topic, or without one all of them, could not be read; None when they were."""
     if topic is not None and topic in side.topics:
         return None
-    if topic is None and side.facts.get("problems") and "unread" not in side.facts:
-        return "an earlier version stored it, which did not say whether they were"
     told = ("topics_unread", ()) if topic is None else ("topic_unread", (topic,))
     found = problems_of(side.facts)
     return next((p.quote for p in found if (p.measure, p.subjects) == told), None)

@@ -88,8 +88,8 @@ def _facts(table: pa.Table, kind: FactKind) -> _Facts:
 
 
 def _in_full(table: pa.Table) -> dict[int, Candidate]:
-    """Live assignments without a score, and rows from before there were facts."""
+    """Live assignments without a score."""
     silent = pc.and_(pc.equal(table["deployment"], Deployment.LIVE), table["unowned"].is_null())
-    rows = pc.indices_nonzero(pc.or_(silent, table["facts"].is_null()))
+    rows = pc.indices_nonzero(silent)
     whole = (candidate_of(row) for row in table.take(rows).to_pylist())
     return dict(zip(rows.to_pylist(), whole, strict=True))

@@ -8,6 +8,12 @@
 --   :hours double precision = 1    How many hours to look back.
 --
 -- Plot: advised_after_seconds over started_at, a line per cluster.
+--
+-- Columns as in: snapshot_health.
+-- Its own columns:
+--   advised_after_seconds double precision  Seconds from the beginning of its reading until the first advice on it or a newer one, or until now.
+--   waited_seconds double precision = none  Seconds until a run took it up.
+--   run_seconds double precision = none     Seconds from then until its advice was stored.
 SELECT
     health.cluster,
     health.started_at,

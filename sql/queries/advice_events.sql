@@ -5,6 +5,8 @@
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :group text = null     The consumer group; null: every group.
 --   :limit integer = 50    How many rows at most.
+--
+-- Columns as in: advice_event, advice.
 SELECT
     advice.cluster,
     advice.group_id,

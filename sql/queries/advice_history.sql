@@ -7,6 +7,8 @@
 --   :group text = null     The consumer group; null: every group.
 --   :verdict text = null   switch, stay or 'not judged'; null: every verdict.
 --   :limit integer = 50    How many rows at most.
+--
+-- Columns as in: advice_history.
 SELECT
     told.cluster,
     told.group_id,

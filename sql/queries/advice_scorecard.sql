@@ -7,6 +7,8 @@
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :group text = null     The consumer group; null: every group.
+--
+-- Columns as in: advice_scorecard.
 SELECT
     cluster,
     group_id,

@@ -7,6 +7,17 @@
 --   :per text = group               group: a row per group and owner; owner: a row per owner.
 --   :hours double precision = 720   How many hours to look back.
 --   :until timestamptz = null       From which moment to look back; null: now.
+--
+-- Columns as in: advice.
+-- Its own columns:
+--   proposed bigint            How often a strategy had won that was not advised before.
+--   confirmed bigint           How often a switch was advised, as that lasted.
+--   taken_up bigint            How often the group then ran it.
+--   verified bigint            How often that came as promised.
+--   missed bigint              How often it came worse.
+--   withdrawn bigint           How often it was withdrawn, as it paid no longer.
+--   expired bigint             How often nobody took it up in time.
+--   last_event_at timestamptz  When the last of that was.
 SELECT
     advice.cluster,
     CASE WHEN CAST(:per AS text) = 'group' THEN advice.group_id END AS group_id,

@@ -3,6 +3,8 @@
 -- Parameters:
 --   :group text           The consumer group.
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
+--
+-- Columns as in: advice_move, latest_advice.
 SELECT
     advice.cluster,
     advice.strategy,

@@ -10,6 +10,17 @@
 --   :since timestamptz = null      Only snapshots taken from then on; null: from the first.
 --   :until timestamptz = null      Only snapshots taken before; null: to the last.
 --   :limit integer = 100           How many rows at most.
+--
+-- Columns as in: backfill_history.
+-- Its own columns:
+--   what text                      What differs.
+--   then_was text = none           What was said then; of a winner null: none won.
+--   now_is text = none             What these rules say; of a winner null: none wins.
+--   snapshots integer              Number of snapshots in which it differs so.
+--   hours double precision = none  Hours that those stand for; of winners null: they are looked at now and then.
+--   first_at timestamptz           When the first of those was taken.
+--   last_at timestamptz            When the last of those was taken.
+--   diagnosis_reason text = none   Names and numbers of the last of those.
 WITH chosen AS (
     SELECT DISTINCT ON (cluster)
         backfill_id,

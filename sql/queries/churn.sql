@@ -12,6 +12,25 @@
 --   :group text = null              The consumer group; null: every group.
 --   :hours double precision = 24    How many hours to look back.
 --   :until timestamptz = null       From which moment to look back; null: now.
+--
+-- Columns as in: group_metrics.
+-- Its own columns:
+--   snapshots bigint                    Number of snapshots looked at.
+--   unreadable bigint (snapshots)       Number of those that could not read it.
+--   rebalancing bigint (snapshots)      Number of those in which it was rebalancing.
+--   rebalancing_share double precision  Share of those that could read it.
+--   compared bigint (snapshots)         Number of snapshots compared with the one before.
+--   changed bigint (snapshots)          Number of those that differ.
+--   joins bigint (members)              Number of members that joined.
+--   leaves bigint (members)             Number of members that left.
+--   restarts bigint (members)           Number of members that restarted.
+--   moved bigint (partitions)           Partitions that went from one member to another.
+--   held_up_offsets double precision    What arrived while snapshots found it rebalancing.
+--   who_joined text[]                   Identities that joined.
+--   who_left text[]                     Identities that left.
+--   who_restarted text[]                Identities that restarted.
+--   since timestamptz                   When the first of the snapshots began.
+--   until timestamptz                   When the last of them began.
 WITH seen AS (
     SELECT
         history.cluster,

@@ -7,6 +7,14 @@
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
+--
+-- Columns as in: strategy_scoreboard.
+-- Its own columns:
+--   cheapest_strategy text = none                                                      Its name.
+--   cheapest_share double precision = none where cheapest_strategy                     Its cross-rack share.
+--   cheapest_bytes_per_second double precision = none where cheapest_strategy          Bytes per second across racks under it.
+--   cheapest_cost_per_month double precision = none where cheapest_strategy, currency  What those cost in 30 days.
+--   saved_per_month double precision = none where cheapest_strategy, currency          What it would save in 30 days.
 WITH live AS (
     SELECT *
     FROM strategy_scoreboard

@@ -3,6 +3,10 @@
 -- Parameters:
 --   :cluster text = null            Configured name of the cluster; null: every cluster, and steps that concern all.
 --   :hours double precision = 24    How many hours to look back.
+--
+-- Columns as in: step_run.
+-- Its own columns:
+--   duration_seconds double precision  Seconds it took.
 SELECT
     cluster,
     step,

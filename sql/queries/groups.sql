@@ -8,6 +8,10 @@
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
 --   :pattern text = null  SQL pattern of group ids, as 'orders%'; null: every group.
+--
+-- Columns as in: latest_lag, latest_advice.
+-- Its own columns:
+--   advised_on timestamptz  When the reading of the snapshot began that its advice is of.
 SELECT
     lag.cluster,
     lag.group_id,

@@ -7,6 +7,10 @@
 --   :owner text = null              Who owns the group; null: everybody, and nobody.
 --   :hours double precision = 168   How many hours to look back.
 --   :limit integer = 50             How many rows at most.
+--
+-- Columns as in: incident_history.
+-- Its own columns:
+--   duration_seconds double precision  Seconds from then until it was over, or until now.
 SELECT
     cluster,
     group_id,

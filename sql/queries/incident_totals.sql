@@ -6,6 +6,17 @@
 --   :cluster text = null            Configured name of the cluster; null: every cluster.
 --   :per text = group               group: a row per group and owner; owner: a row per owner.
 --   :hours double precision = 168   How many hours to look back.
+--
+-- Columns as in: incident.
+-- Its own columns:
+--   incidents bigint                  Number of incidents that were open in the period.
+--   critical_incidents bigint         Number of those that were critical.
+--   told_incidents bigint             Number of those that somebody was told of.
+--   open_incidents bigint             Number of those that are open now.
+--   wrong_seconds double precision    Seconds of them within the period, summed.
+--   median_seconds double precision   Median of how long they lasted.
+--   longest_seconds double precision  How long the longest of them lasted.
+--   last_began_at timestamptz         When the newest of them began.
 WITH period AS (
     SELECT now() - make_interval(secs => 3600 * CAST(:hours AS double precision)) AS begins_at
 ),

@@ -8,6 +8,8 @@
 --   :until timestamptz = null         From which moment to look back; null: now.
 --
 -- Plot: total_lag, time_lag_seconds over taken_at, a line per cluster, group_id.
+--
+-- Columns as in: group_metrics.
 SELECT
     history.cluster,
     history.taken_at,

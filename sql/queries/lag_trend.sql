@@ -10,6 +10,8 @@
 --   :until timestamptz = null       From which moment to look back; null: now.
 --
 -- Plot: mean_lag, highest_delay_seconds over since, a line per cluster, group_id.
+--
+-- Columns as in: group_lag_trend.
 SELECT
     cluster,
     since,

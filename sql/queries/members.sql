@@ -6,6 +6,10 @@
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
 --   :most integer = null  How many members, those with the most lag first; null: all, group by group.
+--
+-- Columns as in: member_metrics.
+-- Its own columns:
+--   lag_share double precision  Its share of the lag that members of its group own; null also where that is 0.
 SELECT
     member.cluster,
     member.group_id,

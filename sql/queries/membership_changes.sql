@@ -9,6 +9,19 @@
 --   :cluster text = null             Configured name of the cluster; null: every cluster.
 --   :group text = null               The consumer group; null: every group.
 --   :hours double precision = 168    How many hours to look back; of the first, all of it.
+--
+-- Columns as in: group_metrics, candidate.
+-- Its own columns:
+--   compared bigint (snapshots)           Number of snapshots compared with the one before.
+--   changed bigint (snapshots)            Number of those that differ.
+--   joins bigint (members)                Number of members that joined.
+--   leaves bigint (members)               Number of members that left.
+--   restarts bigint (members)             Number of members that restarted.
+--   moved bigint (partitions)             Partitions that went from one member to another.
+--   would_have_moved bigint (partitions)  The same with that strategy in force before each change.
+--   replayed_of bigint (snapshots)        Number of the changes under which the strategy could be replayed.
+--   since timestamptz                     When the first of the snapshots began.
+--   until timestamptz                     When the last of them began.
 WITH hours AS (
     SELECT
         trend.cluster,

@@ -5,6 +5,15 @@
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group, and the pipeline.
+--
+-- Columns as in: incident_history, group_status.
+-- Its own columns:
+--   began_at timestamptz              When it began, as far as is known.
+--   lasting_seconds double precision  Seconds since it began.
+--   quiet text = none                 Why nothing more is told of it now; null: it is told.
+--   quiet_until timestamptz           Until when; null: while it is open.
+--   summary text = none               What is wrong, in words.
+--   causes text[]                     All that is wrong, the worst first.
 SELECT
     incident.cluster,
     incident.group_id,

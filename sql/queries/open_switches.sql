@@ -6,6 +6,16 @@
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
+--
+-- Columns as in: latest_advice, group_metrics.
+-- Its own columns:
+--   strategy text = none                     The strategy to switch to; null for a row of several.
+--   switches bigint (groups)                 Number of groups in the row.
+--   saved_lag double precision               Of the lag in an hour, as expected.
+--   saved_offset_seconds double precision    Of the lag over an hour, less the price of getting there.
+--   saved_bytes_per_second double precision  Of what crosses racks.
+--   saved_per_month double precision         Of what that costs in 30 days; null also where there is more than one currency.
+--   advised_since timestamptz                Since when a switch is advised.
 WITH open AS (
     SELECT
         advice.cluster,

@@ -10,6 +10,10 @@
 --   :until timestamptz = null       The moment on whose day the period ends; null: now.
 --
 -- Plot: cross_rack_gigabytes, cross_rack_cost over day, a line per cluster, group_id.
+--
+-- Columns as in: rack_cost_daily.
+-- Its own columns:
+--   known_share double precision  Of how much of the time that is known.
 SELECT
     cluster,
     CASE WHEN CAST(:per AS text) = 'group' THEN group_id END AS group_id,

@@ -15,6 +15,12 @@
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
 --   :group text = null    The consumer group; null: every group.
+--
+-- Columns as in: strategy_scoreboard.
+-- Its own columns:
+--   last_week_changes bigint (snapshots) = none            Snapshots in which its members had changed, replayed under it.
+--   last_week_moved bigint (partitions) = none             Partitions that those changes moved.
+--   last_week_would_have_moved bigint (partitions) = none  Partitions that they would have moved with it in force.
 WITH replayed AS (
     SELECT
         history.cluster,

@@ -4,6 +4,12 @@
 -- Parameters:
 --   :cluster text = null           Configured name of a cluster that they cover; null: every cluster.
 --   :hours double precision = 168  How many hours to look back for what is over.
+--
+-- Columns as in: silence.
+-- Its own columns:
+--   state text                              How far it has come.
+--   covered_groups bigint = none            Number of groups that it covers in the newest snapshots; null: it is over.
+--   covered_incidents bigint (rows) = none  Number of their incidents that are open; null: it is over.
 SELECT
     silence.silence_id,
     silence.kind,

@@ -6,6 +6,8 @@
 -- Parameters:
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :limit integer = 20    How many rows at most.
+--
+-- Columns as in: snapshot_health.
 SELECT
     cluster,
     started_at,

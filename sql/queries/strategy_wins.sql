@@ -8,6 +8,13 @@
 --   :group text = null              The consumer group; null: every group.
 --   :days integer = 30              How many days to look back.
 --   :until timestamptz = null       The moment on whose day the period ends; null: now.
+--
+-- Columns as in: strategy_wins.
+-- Its own columns:
+--   won_snapshots bigint     After how many snapshots it was.
+--   switch_snapshots bigint  After how many of these the group was told to switch to it.
+--   first_day timestamptz    The first day of the period on which it was.
+--   last_day timestamptz     The last one.
 SELECT
     cluster,
     group_id,

@@ -3,6 +3,8 @@
 --
 -- Parameters:
 --   :cluster text = null  Configured name of the cluster; null: every cluster.
+--
+-- Columns as in: validation.
 SELECT
     validation.cluster,
     validation.group_id,

@@ -8,6 +8,16 @@
 --   :cluster text = null           Configured name of the cluster; null: every cluster.
 --   :days integer = 7              How many days to compare with as many before.
 --   :until timestamptz = null      The moment on whose day the period ends; null: now.
+--
+-- Columns as in: group_metrics.
+-- Its own columns:
+--   not_well_before_share double precision         Of the time before, the share in which it did not keep up.
+--   not_well_now_share double precision            The same of the period.
+--   diagnosis text                                 What it had longest in the period.
+--   mean_lag_before double precision (offsets)     Mean lag before.
+--   mean_lag_now double precision (offsets)        Mean lag in the period.
+--   highest_delay_before_seconds double precision  Highest delay before.
+--   highest_delay_now_seconds double precision     Highest delay in the period.
 WITH bounds AS (
     SELECT date_bin('1 day', coalesce(CAST(:until AS timestamptz), now()), '2000-01-01 00:00:00+00') AS last_day
 ),

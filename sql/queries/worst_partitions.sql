@@ -5,6 +5,10 @@
 --   :cluster text = null   Configured name of the cluster; null: every cluster.
 --   :group text = null     The consumer group; null: every group.
 --   :limit integer = 20    How many rows at most.
+--
+-- Columns as in: partition_latest.
+-- Its own columns:
+--   read_at timestamptz  When the end offset was read.
 SELECT
     cluster,
     group_id,

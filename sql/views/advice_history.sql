@@ -2,6 +2,15 @@
 -- which it was, and from when until when; until is null where it is told so still. state is how far the newest advice to
 -- switch had come; event is what it became by that first snapshot (verified, where it was taken up and verified at once),
 -- event_cause why.
+--
+-- Columns as in: advice.
+-- Its own columns:
+--   event text = none           What an advice became by this snapshot: proposed, confirmed, taken up, verified, ...; null: nothing else.
+--   event_strategy text = none  The strategy of that advice.
+--   event_cause text = none     Why it became so, in words.
+--   moves bigint                Number of partitions that change hands when it is followed.
+--   since timestamptz           When the first of the snapshots in a row was taken after which it was told so.
+--   until timestamptz           When the first snapshot was taken after which it was told otherwise; null: it is told so still.
 CREATE OR REPLACE VIEW advice_history AS
 SELECT
     advice.cluster,

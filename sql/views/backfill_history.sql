@@ -1,6 +1,10 @@
 -- One row per backfill, group and snapshot: what the snapshot says of the group by the configuration and the version of the
 -- backfill, and what was said of it then. A winner is looked for in the snapshots alone that the backfill made candidates
 -- of: is_judged is null for all others.
+--
+-- Columns as in: backfill, backfilled_group.
+-- Its own columns:
+--   backfilled_at timestamptz  When the newest run of that backfill began.
 CREATE OR REPLACE VIEW backfill_history AS
 SELECT
     backfill.cluster,

@@ -1,6 +1,8 @@
 -- One row per group and hour with a snapshot that is not yet counted in group_hour: what its row there will be. Other views
 -- and the upkeep read it. A snapshot stands for the time since the one before it, whatever became of that, an hour at most:
 -- so an hour that is over does not change with what comes later.
+--
+-- Columns as in: group_hour.
 CREATE OR REPLACE VIEW group_hour_open AS
 WITH taken AS MATERIALIZED (
     SELECT

@@ -1,6 +1,11 @@
 -- One row per group and hour (per = 'hour') and per group and day (per = 'day'), in UTC: lag, delay, rates, diagnoses, what
 -- crossed racks, whose members changed, and which strategy won. Of what is over that is kept longer than snapshots are
 -- (group_hour, group_day); what is not counted there yet is counted from the snapshots as it is asked for. Ask for one kind.
+--
+-- Columns as in: group_hour.
+-- Its own columns:
+--   per text           What the row is of.
+--   since timestamptz  When the hour or day began.
 CREATE OR REPLACE VIEW group_lag_trend AS
 SELECT
     trend.per,

@@ -1,6 +1,26 @@
 -- One row per group of the newest measured snapshot of each cluster: what is the matter with it and since when, how far it is
 -- behind, what it is advised, what incident is open, whether that is quiet, and how old all that is. diagnosis_since goes
 -- back as far as evenkeel has looked: with diagnosis_already_so it may be so for longer; null: not noted yet.
+--
+-- Columns as in: group_metrics, advice.
+-- Its own columns:
+--   diagnosis_since timestamptz           When the first snapshot was taken that shows it so; null: not noted yet.
+--   diagnosis_already_so boolean          Whether it was so already when it was first looked at: then it may be so for longer.
+--   group_state text                      State of the group, as the broker names it.
+--   busiest_utilisation double precision  What arrives at its busiest member over what that can consume, as far as known; above 1 it falls behind.
+--   verdict text = none                   What it was told last: switch, stay or not judged; null: nothing yet.
+--   advice_state text = none              How far its newest advice has come: proposed, confirmed, taken up, verified, missed, withdrawn, expired.
+--   advice_state_since timestamptz        Since when it is in that state.
+--   advised_on timestamptz                When the reading of the snapshot began that its advice is of.
+--   incident text = none                  What is wrong with it, the worst that was seen; null: no incident is open.
+--   incident_severity text = none         How bad that is; null: no incident is open.
+--   incident_since timestamptz            When that began, as far as is known.
+--   incident_told_at timestamptz          When its message first arrived; null: nobody has been told.
+--   quiet text = none                     Why nothing is told of it now: silence, ack or maintenance; null: it is told.
+--   quiet_until timestamptz               Until when; null: while its incident is open.
+--   quiet_by text = none                  Who wanted it so.
+--   quiet_reason text = none              Why, in their words.
+--   owner text                            Who owned it when it was advised last, else at its newest incident; null: not known.
 CREATE OR REPLACE VIEW group_status AS
 SELECT
     lag.cluster,

@@ -1,5 +1,7 @@
 -- One row per group and snapshot, for as long as snapshots are kept: how it fared. Lag is in offsets, rates are in offsets per
 -- second, rounded to seven digits; null is unknown, but there is no skew without lag, and nothing of members without any.
+--
+-- Columns as in: group_metrics, candidate, group_sample.
 CREATE OR REPLACE VIEW lag_history AS
 SELECT
     known.cluster,

@@ -1,4 +1,8 @@
 -- One row per group of the newest advised snapshot of each cluster: switch or stay, to what, how, and why.
+--
+-- Columns as in: advice.
+-- Its own columns:
+--   moves bigint  Number of partitions that change hands when it is followed.
 CREATE OR REPLACE VIEW latest_advice AS
 SELECT
     (SELECT count(*) FROM advice_move WHERE advice_move.advice_id = advice.advice_id) AS moves,

@@ -1,5 +1,7 @@
 -- One row per group of the newest measured snapshot of each cluster: lag (offsets), skew, racks, status, and how old
 -- all that is. Shares are fractions of 1. Null is unknown.
+--
+-- Columns as in: group_metrics, snapshot.
 CREATE OR REPLACE VIEW latest_lag AS
 SELECT
     snapshot.started_at AS taken_at,

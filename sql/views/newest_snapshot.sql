@@ -1,5 +1,12 @@
 -- One row per cluster: how far its newest snapshots came. Every other view starts here, so that a snapshot
 -- that is still being worked on never empties one.
+--
+-- Columns:
+--   cluster text   Configured name of the cluster.
+--   taken text     Its newest snapshot.
+--   measured text  Its newest snapshot with metrics.
+--   proposed text  Its newest snapshot with candidates.
+--   advised text   Its newest snapshot with advice.
 CREATE OR REPLACE VIEW newest_snapshot AS
 SELECT
     cluster.cluster,

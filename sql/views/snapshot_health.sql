@@ -2,6 +2,18 @@
 -- and how long after the previous one it was taken. `state`: waiting, at work, advised, rejected, or overtaken: a newer one
 -- was advised on in its place, and it has metrics but no advice. Whether that was late is for `watch_pipeline` to say: it knows the
 -- configured late_after_seconds.
+--
+-- Columns as in: snapshot.
+-- Its own columns:
+--   duration_seconds double precision               Seconds the reading took.
+--   reading_seconds double precision                Seconds between the first and the last of its measured offsets: how far a group could move in between.
+--   seconds_since_previous double precision = none  Seconds since the reading of the cluster's previous snapshot began.
+--   is_newest boolean                               Whether it is the newest of its cluster.
+--   request_count bigint (requests)                 Number of protocol requests it took.
+--   withheld_groups bigint                          Number of its groups that validation withheld.
+--   failed_steps bigint (steps)                     Number of runs of a step for it that failed.
+--   seconds_to_advice double precision = none       Seconds from the beginning of its reading until its advice was stored.
+--   state text                                      What became of it: waiting, at work, advised, overtaken or rejected.
 CREATE OR REPLACE VIEW snapshot_health AS
 SELECT
     snapshot.cluster,

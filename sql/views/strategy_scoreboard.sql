@@ -2,6 +2,11 @@
 -- it, and whether the group could. The row with is_live is what the group has now, the one to compare with; the row
 -- with is_running is the strategy that the group would run at its next rebalance; where that is not known it is null, and
 -- of a Kafka Streams application several can be true, if all of them give exactly what it has.
+--
+-- Columns as in: candidate.
+-- Its own columns:
+--   is_live boolean     Whether it is what the group has now.
+--   is_advised boolean  Whether the advice of that snapshot is to switch to it.
 CREATE OR REPLACE VIEW strategy_scoreboard AS
 SELECT
     candidate.strategy = 'live' AS is_live,

@@ -1,5 +1,7 @@
 -- One row per thing that was expected of a snapshot, or of what was made of it: whether it held, and why not. A failed one that
 -- is critical withheld its group; without a group it rejected the snapshot.
+--
+-- Columns as in: validation.
 CREATE OR REPLACE VIEW validation_history AS
 SELECT
     validation.cluster,

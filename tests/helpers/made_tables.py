@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import itertools
 import json
 import re
 import types
@@ -41,12 +42,17 @@ from evenkeel.engine.config import (
     StreamsSettings,
     Webhook,
 )
+from evenkeel.engine.records.tables import METADATA
 from tests.helpers import cookbook
+from tests.helpers.made_schema import schema
 from tests.helpers.view_samples import page as columns_page
 from tests.helpers.view_samples import public
 from tests.tiers import PROGRAMS, TIERS
 
 ROOT = Path(__file__).parents[2]
+
+SCHEMA = ROOT / "sql" / "schema.sql"
+"""The schema as people read it."""
 
 MODELS: Mapping[str, type[BaseModel]] = {
     "settings": Settings,
@@ -222,10 +228,8 @@ def _parameter(one: sql.Parameter) -> str:
 
 
 def _relations() -> str:
-    found = re.findall(r"COMMENT ON TABLE (\w+) IS\s+'((?:[^']|'')*)'", sql.schema())
-    return grid(
-        ("table", "a row is"), [(f"`{name}`", text.replace("''", "'")) for name, text in found]
-    )
+    rows = [(f"`{table.name}`", table.comment or "") for table in METADATA.tables.values()]
+    return grid(("table", "a row is"), rows)
 
 
 def _views() -> str:
@@ -241,15 +245,14 @@ def _view_pages() -> str:
 
 
 def _head(text: str) -> str:
-    """The head of a view's file, without its marks of a comment."""
-    return "\n".join(
-        line.removeprefix("-- ") for line in text.splitlines() if line.startswith("--")
-    )
+    """The first paragraph of the head of a view's file, without its marks of a comment."""
+    lines = itertools.takewhile(lambda line: line.startswith("-- "), text.splitlines())
+    return "\n".join(line.removeprefix("-- ") for line in lines)
 
 
 def _shown(text: str) -> str:
     """The first sentence of the head of a view's file, as one line."""
-    return _question(" ".join(_head(text).splitlines()))
+    return _question(sql.head(text))
 
 
 def _verbs() -> str:
@@ -279,10 +282,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write the tables of all READMEs anew."""
-    for page in written():
-        text = page.read_text(encoding="utf-8")
-        if (new := renewed(text)) != text:
+    """Write the tables of all READMEs anew, and the schema of the history."""
+    made = {page: renewed(page.read_text(encoding="utf-8")) for page in written()}
+    for page, new in {**made, SCHEMA: schema()}.items():
+        if new != page.read_text(encoding="utf-8"):
             page.write_text(new, encoding="utf-8")
             print(page.relative_to(ROOT))
 

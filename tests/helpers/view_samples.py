@@ -17,8 +17,7 @@ import psycopg
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
-from evenkeel.engine.columns import columns_of
-from evenkeel.engine.records import VIEWS
+from evenkeel.engine.records import columns_of_view
 from tests.helpers import cookbook_history
 from tests.helpers.history_rows import checks, validation
 
@@ -101,7 +100,7 @@ def noted() -> dict[str, list[dict[str, Any]]]:
 
 def page(view: str) -> str:
     """What a view shows, column by column, in Markdown."""
-    meaning = {spec.name: spec.meaning.comment for spec in columns_of(VIEWS[view])}
+    meaning = {name: spec.meaning.comment for name, spec in columns_of_view(view).items()}
     lines = ["| column | type | for example | what |", "| --- | --- | --- | --- |"]
     for each in noted()[view]:
         cells = (f"`{each['name']}`", each["type"], _shown(each["value"]), meaning[each["name"]])

@@ -12,6 +12,7 @@ from evenkeel.engine.assignors import ASSIGNORS
 from evenkeel.engine.cli.verbs import VERBS
 from evenkeel.engine.config import Filter, Policy, Rule, load
 from tests.helpers import made_tables
+from tests.helpers.made_schema import schema
 from tests.helpers.made_tables import MODELS, ROOT
 
 FRONT_DOOR = ROOT / "README.md"
@@ -66,6 +67,11 @@ def test_what_is_made_from_the_code_is_as_the_code_has_it_now(page: Path):
     text = page.read_text(encoding="utf-8")
 
     assert text == made_tables.renewed(text)
+
+
+def test_the_schema_for_readers_is_that_of_the_records():
+    """`python -m tests.helpers.made_tables` writes it anew."""
+    assert made_tables.SCHEMA.read_text(encoding="utf-8") == schema()
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -1,5 +1,8 @@
 """
-The history in Postgres: SQLAlchemy Core over psycopg 3. What is said to the server stands in the files of `sql`.
+The history in Postgres: SQLAlchemy Core over psycopg 3.
+
+Queries, and writes with logic of their own, are files of `sql`; plain inserts, updates and deletes are Core over the
+tables that follow from the records (`records.tables`); many rows go through COPY.
 """
 
 from evenkeel.engine.adapters.postgres.history import PostgresHistory

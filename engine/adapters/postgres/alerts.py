@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Update, delete, true, update
+from sqlalchemy.dialects.postgresql import insert
 
 from evenkeel.engine.adapters.postgres.connecting import translated
 from evenkeel.engine.adapters.postgres.database import Database
-from evenkeel.engine.adapters.postgres.running import execute, jsonb
+from evenkeel.engine.adapters.postgres.running import execute, jsonb, write
 from evenkeel.engine.alerting.giving_way import entering, keys_of
 from evenkeel.engine.alerting.postings import ends_of
 from evenkeel.engine.incidents.remembered import course_of
@@ -25,6 +26,10 @@ from evenkeel.engine.records import (
     record_of,
     to_json,
 )
+from evenkeel.engine.records.tables import ALERT, GROUP_COURSE, GROUP_WATCH, INCIDENT
+
+PENDING, SUPERSEDED = AlertState.PENDING, AlertState.SUPERSEDED
+_WAITS = ALERT.c.state == PENDING.value
 
 
 class OutboxTables(Database):
@@ -74,11 +79,13 @@ class OutboxTables(Database):
 
     def mark_alert_failed(self, alert: AlertRow, error: str, *, refused: bool = False) -> None:
         """End the attempt and note its error."""
-        self._execute("mark_alert_failed", alert_id=alert.alert_id, error=error, unsure=not refused)
+        one = update(ALERT).where(ALERT.c.alert_id == alert.alert_id, _WAITS)
+        unsure = ALERT.c.unsure if refused else true()
+        self._write(one.values(attempted_at=None, unsure=unsure), {"last_error": error})
 
     def drop_alerts(self, keys: Sequence[str]) -> None:
         """Supersede those that wait."""
-        self._execute("drop_alerts", keys=list(keys))
+        self._write(_dropping(keys))
 
 
 def enqueue(
@@ -94,29 +101,35 @@ def enqueue(
         return 0
     rows = execute(connection, "alerts_about", keys=keys_of(postings))
     entered = entering(postings, [record_of(AlertRow, row) for row in rows])
-    execute(connection, "drop_alerts", keys=sorted(entered.superseded))
+    write(connection, _dropping(sorted(entered.superseded)))
+    once = insert(ALERT).on_conflict_do_nothing(index_elements=("key",)).returning(ALERT.c.alert_id)
+    about = {"cluster": cluster, "snapshot_id": snapshot_id, "incident_id": incident_id}
     return sum(
         len(
-            execute(
+            write(
                 connection,
-                "enqueue_alert",
-                key=posting.key,
-                cluster=cluster,
-                snapshot_id=snapshot_id,
-                incident_id=incident_id,
-                kind=posting.message.kind.value,
-                channel=posting.channel,
-                message=posting.message.to_json(),
-                answers=posting.answers,
-                replaces=posting.replaces,
-                broadcast=posting.broadcast,
-                state=AlertState.SUPERSEDED
-                if posting.key in entered.superseded
-                else AlertState.PENDING,
+                once,
+                {
+                    **about,
+                    "key": posting.key,
+                    "kind": posting.message.kind.value,
+                    "channel": posting.channel,
+                    "message": posting.message.to_json(),
+                    "answers": posting.answers,
+                    "replaces": posting.replaces,
+                    "broadcast": posting.broadcast,
+                    "state": (SUPERSEDED if posting.key in entered.superseded else PENDING).value,
+                },
             )
         )
         for posting in entered.postings
     )
+
+
+def _dropping(keys: Sequence[str]) -> Update:
+    """Those that wait give way to something newer."""
+    waiting = update(ALERT).where(ALERT.c.key.in_(list(keys)), _WAITS)
+    return waiting.values(state=SUPERSEDED.value)
 
 
 class IncidentTables(Database):
@@ -149,9 +162,9 @@ class IncidentTables(Database):
         self, incident: IncidentRow, *, now: datetime, facts: Mapping[str, Any]
     ) -> None:
         """Note that it was seen, and what is known now."""
-        self._execute(
-            "touch_incident", incident_id=incident.incident_id, now=now, facts=dict(facts)
-        )
+        own = INCIDENT.c.incident_id == incident.incident_id
+        still = update(INCIDENT).where(own, INCIDENT.c.closed_at.is_(None))
+        self._write(still, {"last_seen_at": now, "facts": dict(facts)})
 
     def close_incident(
         self,
@@ -199,13 +212,12 @@ class GroupIncidentTables(Database):
         before: str | None,
     ) -> bool:
         """Move the row of the cluster on, which holds others off; then replace the courses, and merge the rest."""
-        kept = [{"group_id": each.group_id, "course": to_json(each)} for each in courses]
         with self._transaction() as connection:
             key = {"cluster": cluster, "snapshot_id": snapshot_id, "at": at, "before": before}
             ahead = CLOCKS_APART.total_seconds()
             if not execute(connection, "move_watch", **key, ahead_seconds=ahead):
                 return False
-            execute(connection, "replace_courses", cluster=cluster, courses=jsonb(kept))
+            _replace_courses(connection, cluster, courses)
             # incidents by their numbers, then alerts: as all do that lock both, so that nobody waits in a circle
             rows = jsonb([to_json(incident) for incident in incidents])
             execute(connection, "merge_incidents", cluster=cluster, at=at, incidents=rows)
@@ -221,10 +233,25 @@ class GroupIncidentTables(Database):
     ) -> bool:
         """Delete the row of the cluster, which holds others off; then its courses, and end the rest."""
         with self._transaction() as connection:
-            forgotten = execute(connection, "forget_watch", cluster=cluster, before=before)
+            watch = GROUP_WATCH.c
+            same = watch.cluster == cluster, watch.snapshot_id == before
+            clause = delete(GROUP_WATCH).where(*same).returning(watch.cluster)
+            forgotten = write(connection, clause)
             if before is not None and not forgotten:
                 return False
-            execute(connection, "replace_courses", cluster=cluster, courses=jsonb([]))
+            _replace_courses(connection, cluster, ())
             execute(connection, "merge_incidents", cluster=cluster, at=now, incidents=jsonb([]))
             enqueue(connection, postings, cluster)
             return True
+
+
+def _replace_courses(
+    connection: Connection, cluster: str, courses: Sequence[IncidentCourse]
+) -> None:
+    """All that is remembered of the groups of a cluster."""
+    write(connection, delete(GROUP_COURSE).where(GROUP_COURSE.c.cluster == cluster))
+    kept = [
+        {"cluster": cluster, "group_id": each.group_id, "course": to_json(each)} for each in courses
+    ]
+    if kept:
+        write(connection, insert(GROUP_COURSE), kept)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Delete, Insert, Update
 from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import DBAPIError
 
 from evenkeel.engine.adapters.postgres.connecting import engine_for, place, translated
 from evenkeel.engine.adapters.postgres.patience import limit, take_time
-from evenkeel.engine.adapters.postgres.running import Rows, execute
+from evenkeel.engine.adapters.postgres.running import Rows, execute, write
 from evenkeel.engine.errors import HistoryError
 
 
@@ -58,6 +58,11 @@ class Database:
         """Run a statement of `sql/statements` in a transaction of its own; the rows of its last part."""
         with self._transaction() as connection:
             return execute(connection, statement, **parameters)
+
+    def _write(self, clause: Insert | Update | Delete, values: Any = None) -> Rows:
+        """A plain insert, update or delete in a transaction of its own; the rows that it returns."""
+        with self._transaction() as connection:
+            return write(connection, clause, values)
 
     def _session(self) -> AbstractContextManager[Connection]:
         """A connection outside any transaction."""

@@ -1,13 +1,16 @@
 """
-The runner of the migrations: plain SQL files, one transaction each, remembered with their hash.
+The history brought up to date: Alembic's migrations, then functions, views, comments and who may read.
 
-Why not Alembic: there are no ORM models to compare with, and Airflow's own Alembic stays undisturbed.
+All of it is one transaction: a migration that fails leaves the history as it was. Alembic is imported when it is at
+work; whoever only asks the history does not wait for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
@@ -19,14 +22,19 @@ from evenkeel.engine.adapters.postgres.connecting import engine_for, place, tran
 from evenkeel.engine.adapters.postgres.patience import take_time
 from evenkeel.engine.adapters.postgres.reader import READER, let_read
 from evenkeel.engine.adapters.postgres.running import execute
-from evenkeel.engine.columns import columns_of
 from evenkeel.engine.errors import HistoryError
-from evenkeel.engine.records import VIEWS
+from evenkeel.engine.records import TABLES, columns_of_view
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _NO_READER = (
     "there is no role {reader} yet, and this user may not create it: nobody can be let read and no more."
     " An administrator can create it (CREATE ROLE {reader} NOLOGIN); then migrate again."
 )
+
+_ONE_AT_A_TIME = Lock()
+"""Alembic keeps what is at work in its modules: two threads that migrate two databases would mix them up."""
 
 OLDEST_SERVER = 15
 """Major version of Postgres below which `NULLS NOT DISTINCT` does not exist."""
@@ -38,65 +46,76 @@ def pending(url: str) -> list[str]:
 
     Raises:
         HistoryUnreachable: The server did not answer.
-        HistoryError: An applied migration was changed or is unknown here.
+        HistoryError: One was applied that is unknown here.
     """
     engine = engine_for(url)
     with translated(engine.url), engine.begin() as connection:
-        return [migration.name for migration in _pending(connection)]
+        return _pending(connection)
 
 
 def migrate(
     url: str, *, reader: str = READER, tell: Callable[[str], object] = lambda line: None
 ) -> list[str]:
     """
-    Apply what is pending, one transaction each, then bring the views up to date, and let the role *reader* ask.
+    Apply what is pending, then bring functions and views up to date, and let the role *reader* ask.
 
-    Two that run at the same time wait for each other. A migration that fails leaves those before it applied. Where the
-    role is missing and may not be made, *tell* hears of it in a line.
+    Tables are made in the schema that is first in `search_path`, which the URL may say (`options`). Two that run at the
+    same time wait for each other. Where the role is missing and may not be made, *tell* hears of it in a line.
 
     Returns:
         Names of the migrations that were applied.
 
     Raises:
         HistoryUnreachable: The server did not answer.
-        HistoryError: A migration failed, or an applied one was changed or is unknown here, or the server is too old.
+        HistoryError: A migration failed, or one was applied that is unknown here, or the server is too old.
     """
     engine = engine_for(url)
-    applied: list[str] = []
-    while True:
-        with translated(engine.url), engine.begin() as connection:
-            take_time(connection)
-            execute(connection, "wait_for_lock", key="evenkeel migrate")
-            _check_server(connection)
-            waiting = _pending(connection)
-            if not waiting:
-                _refresh_views(connection)
-                if not let_read(_driver(connection), (*sql.views(), *sql.asked_tables()), reader):
-                    tell(_NO_READER.format(reader=reader))
-                return applied
-            migration = waiting[0]
-            _script(connection, migration.text)
-            execute(connection, "record_migration", name=migration.name, sha256=migration.sha256)
-        applied.append(migration.name)
+    with translated(engine.url), engine.begin() as connection:
+        take_time(connection)
+        execute(connection, "wait_for_lock", key="evenkeel migrate")
+        _check_server(connection)
+        waiting = _pending(connection)
+        if waiting:
+            _upgrade(connection)
+        _script(connection, sql.functions())
+        _refresh_views(connection)
+        readable = (*sql.views(), *(name for name in TABLES if name in sql.read_by_people()))
+        if not let_read(_driver(connection), readable, reader):
+            tell(_NO_READER.format(reader=reader))
+    return waiting
 
 
-def _pending(connection: Connection) -> list[sql.Migration]:
-    if not execute(connection, "has_schema")[0]["migrated"]:
-        return list(sql.migrations())
-    applied = {row["name"]: row["sha256"] for row in execute(connection, "applied_migrations")}
-    known = {migration.name: migration for migration in sql.migrations()}
-    where = place(connection.engine.url)
-    if unknown := sorted(applied.keys() - known.keys()):
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+
+    with _ONE_AT_A_TIME:
+        command.upgrade(configuration(connection), "head")
+
+
+def configuration(connection: Connection, **given: Any) -> Config:
+    """What Alembic is told: where the migrations are, and what `env.py` gets: a connection, and *given*."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(sql.MIGRATIONS).replace("%", "%%"))
+    config.attributes.update(connection=connection, **given)
+    return config
+
+
+def _pending(connection: Connection) -> list[str]:
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(configuration(connection))
+    known = {each.revision: each.path for each in scripts.walk_revisions()}
+    applied = MigrationContext.configure(connection).get_current_heads()
+    if unknown := sorted(set(applied) - known.keys()):
         raise HistoryError(
-            f"the history ({where}) has migrations that are unknown here: {', '.join(unknown)}.",
+            f"the history ({place(connection.engine.url)}) has migrations that are unknown here: {', '.join(unknown)}.",
             fix="Install the newer evenkeel that applied them.",
         )
-    if changed := [name for name in sorted(applied) if known[name].sha256 != applied[name]]:
-        raise HistoryError(
-            f"migration {', '.join(changed)} was changed after it was applied to the history ({where}).",
-            fix="Restore the file, and write the change as a new migration.",
-        )
-    return [migration for name, migration in known.items() if name not in applied]
+    done = {each.revision for each in scripts.iterate_revisions(applied, "base")}
+    return [Path(path).stem for name, path in reversed(known.items()) if name not in done]
 
 
 def _refresh_views(connection: Connection) -> None:
@@ -117,20 +136,18 @@ def _refresh_views(connection: Connection) -> None:
         for definition in views.values():
             _script(connection, definition)
     for name, definition in views.items():
-        _explain(connection, name, definition)
+        _explain(_driver(connection), name, sql.head(definition))
 
 
-def _explain(connection: Connection, view: str, definition: str) -> None:
-    """Comment on a view, with what the head of its file says, and on its columns, as their record does."""
-    head = definition[: definition.index("CREATE ")]
-    summary = " ".join(line.removeprefix("--").strip() for line in head.splitlines())
-    name, driver = Identifier(view), _driver(connection)
+def _explain(driver: psycopg.Connection[Any], view: str, summary: str) -> None:
+    """Comment on a view, with what its file begins with, and on its columns, as they are declared."""
+    name, declared = Identifier(view), columns_of_view(view)
     driver.execute(SQL("COMMENT ON VIEW {} IS {}").format(name, Literal(summary)))
-    for spec in columns_of(VIEWS[view]):
-        if spec.meaning.table is None:
-            column = SQL(".").join((name, Identifier(spec.name)))
-            text = Literal(spec.meaning.comment)
-            driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
+    shown = driver.execute(SQL("SELECT * FROM {} LIMIT 0").format(name)).description or ()
+    for each in shown:
+        column = SQL(".").join((name, Identifier(each.name)))
+        text = Literal(declared[each.name].meaning.comment)
+        driver.execute(SQL("COMMENT ON COLUMN {} IS {}").format(column, text))
 
 
 def _check_server(connection: Connection) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError
 
 from evenkeel import sql
@@ -13,10 +14,18 @@ from evenkeel.engine.adapters.postgres.alerts import enqueue
 from evenkeel.engine.adapters.postgres.connecting import translated
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.patience import take_time
-from evenkeel.engine.adapters.postgres.running import Rows, arguments, execute, find, run
+from evenkeel.engine.adapters.postgres.running import (
+    Rows,
+    arguments,
+    execute,
+    find,
+    run,
+    write,
+)
 from evenkeel.engine.errors import ClusterBusy
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
 from evenkeel.engine.records import MemberMetrics, StepRun, record_of, row_of
+from evenkeel.engine.records.tables import STEP_RUN
 
 
 class StepTables(Database):
@@ -24,7 +33,7 @@ class StepTables(Database):
 
     def record_step(self, run: StepRun) -> None:
         """Insert a row."""
-        self._execute("record_step", **_row(run))
+        self._write(insert(STEP_RUN), _row(run))
 
     def note_missed(self, runs: Sequence[StepRun], outage: ToldOutage | None = None) -> bool:
         """Insert rows of `step_run`, and of `incident` and `alert` where it was outage."""
@@ -35,8 +44,8 @@ class StepTables(Database):
                     return False
                 number, cluster = kept[0]["incident_id"], outage.incident.cluster
                 enqueue(connection, outage.ends, cluster, incident_id=number)
-            for run in runs:
-                execute(connection, "record_step", **_row(run))
+            if runs:
+                write(connection, insert(STEP_RUN), [_row(run) for run in runs])
         return True
 
     def cluster_facts(self, clusters: Sequence[str]) -> list[ClusterFacts]:

@@ -25,13 +25,19 @@ def let_read(driver: psycopg.Connection[Any], names: Iterable[str], reader: str)
     role, database = Identifier(reader), Identifier(driver.info.dbname)
     for grant in (
         SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, role),
-        SQL("GRANT USAGE ON SCHEMA public TO {}").format(role),
+        SQL("GRANT USAGE ON SCHEMA {} TO {}").format(Identifier(_schema(driver)), role),
     ):
         # whoever owns the views need not own the database: then its owner grants this
         _tried(driver, grant, errors.InsufficientPrivilege)
     for name in names:
         driver.execute(SQL("GRANT SELECT ON {} TO {}").format(Identifier(name), role))
     return True
+
+
+def _schema(driver: psycopg.Connection[Any]) -> str:
+    """Where the history is: the first schema of `search_path`."""
+    row = driver.execute("SELECT current_schema()").fetchone()
+    return str(row[0]) if row and row[0] else "public"
 
 
 def _exists(driver: psycopg.Connection[Any], reader: str) -> bool:

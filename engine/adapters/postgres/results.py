@@ -7,15 +7,17 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlalchemy import Update, delete, func, update
 
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.loading import load
-from evenkeel.engine.adapters.postgres.running import execute
+from evenkeel.engine.adapters.postgres.running import execute, write
 from evenkeel.engine.adapters.postgres.worst import worst
 from evenkeel.engine.datasets import split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.ports import LeftBehind, Manifest, WaitingSnapshot
 from evenkeel.engine.records import PartitionMetrics, arrow_schema
+from evenkeel.engine.records.tables import CANDIDATE, SNAPSHOT, VALIDATION
 
 EXPIRED_AT_ONCE = 100
 """Snapshots that go in a transaction: who stores waits for no more of them."""
@@ -81,7 +83,9 @@ class SnapshotTables(Database):
 
     def take_up_by_hand(self, snapshot_id: str, run: str) -> None:
         """Note the run."""
-        self._execute("take_up_by_hand", snapshot_id=snapshot_id, run=run)
+        one = SNAPSHOT.c.snapshot_id == snapshot_id, SNAPSHOT.c.advised_at.is_(None)
+        taken = update(SNAPSHOT).where(*one).values(taken_up_at=func.clock_timestamp())
+        self._write(taken, {"taken_up_by": run})
 
     def left_behind(self, snapshot_id: str, limit: int = 50) -> list[LeftBehind]:
         """Overtaken ones without metrics, newest first."""
@@ -113,7 +117,8 @@ class ResultTables(Database):
         cluster, _ = split_snapshot_id(snapshot_id)
         keys = {"snapshot_id": snapshot_id, "cluster": cluster, "stage": stage}
         with self._writing(snapshot_id) as (connection, _):
-            execute(connection, "clear_validation", snapshot_id=snapshot_id, stage=stage)
+            earlier = VALIDATION.c.snapshot_id == snapshot_id, VALIDATION.c.stage == stage
+            write(connection, delete(VALIDATION).where(*earlier))
             load(connection, _with(results, keys), "validation")
             execute(connection, "note_verdict", snapshot_id=snapshot_id)
 
@@ -145,10 +150,19 @@ class ResultTables(Database):
     def store_candidates(self, snapshot_id: str, candidates: pa.Table) -> None:
         """Replace the candidates of a snapshot."""
         with self._writing(snapshot_id) as (connection, held):
-            execute(connection, "clear_candidates", snapshot_id=snapshot_id)
+            write(connection, delete(CANDIDATE).where(CANDIDATE.c.snapshot_id == snapshot_id))
+            write(connection, _proposed(snapshot_id))
             load(connection, candidates, "candidate")
             own = {"snapshot_id": snapshot_id, "cluster": held.cluster, "taken_at": held.started_at}
             execute(connection, "note_forecasts", **own)
+
+
+def _proposed(snapshot_id: str) -> Update:
+    """Note that a snapshot has its candidates, and has them here."""
+    snapshot = SNAPSHOT.c
+    when = func.coalesce(snapshot.proposed_at, func.now())
+    own = update(SNAPSHOT).where(snapshot.snapshot_id == snapshot_id)
+    return own.values(proposed_at=when, thinned_at=None)
 
 
 def _with(table: pa.Table, same: Mapping[str, str]) -> pa.Table:

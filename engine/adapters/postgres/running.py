@@ -1,14 +1,18 @@
-"""Named statements of `sql`: their arguments checked, their parts executed in order, their rows as dictionaries."""
+"""
+What is said to the server: named statements of `sql`, their arguments checked, and plain writes to the records' tables.
+
+Rows come back as dictionaries.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Delete, Insert, Update, text
 
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres.texts import INSTEAD, NUL
@@ -67,6 +71,23 @@ def execute(connection: Connection, name: str, /, **parameters: Any) -> Rows:
     """Run a statement of `sql/statements` inside a transaction that is under way."""
     statement = find("statement", sql.statements(), name)
     return run(connection, statement, arguments(statement, parameters))
+
+
+def write(
+    connection: Connection,
+    clause: Insert | Update | Delete,
+    values: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+) -> Rows:
+    """
+    A plain insert, update or delete; the rows that it returns.
+
+    Args:
+        connection: The transaction that is under way.
+        clause: What to do, to a table of `records.tables`.
+        values: By column, what to write; a list of them for as many rows. Postgres stores no NUL.
+    """
+    result = connection.execute(clause, _storable(values) if values else None)
+    return [_row(r._asdict()) for r in result] if result.returns_rows else []
 
 
 def jsonb(value: Any) -> Jsonb:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from sqlalchemy import func, text, update
+from sqlalchemy.dialects.postgresql import insert
+
 from evenkeel.engine.adapters.postgres.database import Database
 from evenkeel.engine.adapters.postgres.patterns import as_regex
-from evenkeel.engine.records import SilenceRow, record_of
+from evenkeel.engine.records import SilenceRow, record_of, row_of
+from evenkeel.engine.records.tables import SILENCE
 
 
 class SilenceTables(Database):
@@ -19,36 +23,39 @@ class SilenceTables(Database):
 
     def add_silence(self, silence: SilenceRow) -> int:
         """Insert it; of a window that is there, update it."""
-        (row,) = self._execute(
-            "add_silence",
-            kind=silence.kind.value,
-            cluster=silence.cluster,
-            groups=silence.groups,
-            cluster_regex=as_regex(silence.cluster),
-            groups_regex=as_regex(silence.groups),
-            starts_at=silence.starts_at,
-            ends_at=silence.ends_at,
-            reason=silence.reason,
-            who=silence.who,
+        given = row_of(silence)
+        names = ("kind", "cluster", "groups", "starts_at", "ends_at", "reason", "who")
+        values = {name: given[name] for name in names} | {
+            "cluster_regex": as_regex(silence.cluster),
+            "groups_regex": as_regex(silence.groups),
+        }
+        new = insert(SILENCE)
+        clause = new.on_conflict_do_update(
+            index_elements=("cluster", "groups", "starts_at"),
+            index_where=text("kind = 'maintenance' AND ended_at IS NULL"),
+            set_={
+                "ends_at": new.excluded.ends_at,
+                "reason": new.excluded.reason,
+                "end_told_at": None,
+            },
         )
+        (row,) = self._write(clause.returning(SILENCE.c.silence_id), values)
         number: int = row["silence_id"]
         return number
 
     def end_silence(self, silence_id: int, now: datetime) -> SilenceRow | None:
         """Note its end, unless it is over."""
-        rows = self._execute("end_silence", silence_id=silence_id, now=now)
+        until = func.coalesce(func.least(SILENCE.c.ends_at, SILENCE.c.ended_at), text("'infinity'"))
+        held = update(SILENCE).where(SILENCE.c.silence_id == silence_id, until > now)
+        rows = self._write(held.values(ended_at=now).returning(SILENCE))
         return record_of(SilenceRow, rows[0]) if rows else None
 
     def note_silence(
         self, silence_id: int, channels: Sequence[str], end_told_at: datetime | None
     ) -> None:
         """Note both."""
-        self._execute(
-            "note_silence",
-            silence_id=silence_id,
-            channels=list(channels),
-            end_told_at=end_told_at,
-        )
+        one = update(SILENCE).where(SILENCE.c.silence_id == silence_id)
+        self._write(one, {"channels": list(channels), "end_told_at": end_told_at})
 
     def newest_groups(self) -> dict[str, list[str]]:
         """Those with metrics."""

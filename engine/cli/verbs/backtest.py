@@ -127,12 +127,12 @@ def table(changes: Sequence[DiagnosisChange], messages: Sequence[Said]) -> Table
     """Changes of diagnoses and messages, group by group."""
     from evenkeel.engine.cli.views.columns import cells, heads, pick
     from evenkeel.engine.cli.views.tables import Table
-    from evenkeel.engine.records import GroupMetrics, LatestLag
+    from evenkeel.engine.records import GroupMetrics, Taken
     from evenkeel.engine.wording import because
 
     columns = [
         *pick(GroupMetrics, "group_id"),
-        *pick(LatestLag, "taken_at"),
+        *pick(Taken, "taken_at"),
         *pick(GroupMetrics, "diagnosis", "diagnosis_reason"),
     ]
     headings: dict[tuple[str, datetime], list[str]] = {}

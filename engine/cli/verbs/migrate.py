@@ -15,7 +15,7 @@ EPILOG = epilog(
         "EVENKEEL_DATABASE_URL=postgresql://evenkeel@db/evenkeel evenkeel migrate",
     ],
     [0, 2, 5],
-    "Each migration is one transaction; applying nothing is fine, so it can run before every start.",
+    "All of them are one transaction; applying nothing is fine, so it can run before every start.",
 )
 
 

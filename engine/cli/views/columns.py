@@ -49,6 +49,7 @@ _DROPPED = {
     Unit.SECONDS: "seconds",
     Unit.MILLISECONDS: "ms",
     Unit.OFFSETS_PER_SECOND: "per_second",
+    Unit.OFFSET_SECONDS: "offset_seconds",
     Unit.BYTES_PER_SECOND: "per_second",
     Unit.MONEY_PER_MONTH: "per_month",
 }

@@ -577,18 +577,6 @@ def without(lake: FileLake, dataset: str, only: str, columns: list[str]) -> None
     pq.write_table(pq.ParquetFile(path).read().drop_columns(columns), path)
 
 
-def test_a_file_without_the_columns_added_since_is_read(lake: FileLake) -> None:
-    """What they tell is unknown there; the snapshot beside it has them."""
-    older, newer = store(lake, one_snapshot(), one_snapshot(1))
-    before = lake.read("members", [older])
-    added = ["assigned_tasks", "task_offsets", "task_end_offsets"]
-    without(lake, "members", older, added)
-    table = lake.read("members", [older, newer])
-    assert table.schema == SNAPSHOT["members"]
-    assert table.slice(0, 2).drop_columns(added).equals(before.drop_columns(added))
-    assert all(table.slice(0, 2)[name].null_count == 2 for name in added)
-
-
 @pytest.mark.parametrize(
     ("dataset", "column"),
     [("members", "active_tasks"), ("groups", "topology"), ("commits", "error")],

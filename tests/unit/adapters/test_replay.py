@@ -251,17 +251,6 @@ def without(file: Path, dataset: str, columns: list[str]) -> None:
             archive.writestr(name, content)
 
 
-def test_a_recording_without_the_columns_added_since_is_read(file: Path, lake: FileLake) -> None:
-    """What they tell is unknown there."""
-    added = ["assigned_tasks", "task_offsets", "task_end_offsets"]
-    ids = lake.snapshots("test", limit=9)
-    without(file, "members", added)
-    table = open_recording(file).read("members", ids)
-    assert table.schema == SNAPSHOT["members"]
-    assert table.drop_columns(added).equals(lake.read("members", ids).drop_columns(added))
-    assert all(table[name].null_count == len(table) > 0 for name in added)
-
-
 @pytest.mark.parametrize(("dataset", "column"), [("members", "active_tasks"), ("brokers", "rack")])
 def test_a_recording_that_lacks_any_other_column_is_an_error(
     file: Path, dataset: str, column: str

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from alembic.script import ScriptDirectory
 
 from evenkeel import sql
 from evenkeel.engine.model import REBALANCING
@@ -82,10 +83,12 @@ def test_views_say_what_a_row_is_and_come_after_what_they_read() -> None:
 
 
 def test_migrations_are_numbered_without_a_gap() -> None:
-    """The migrations are 0001, 0002, ... and each says what it does."""
-    numbers = [migration.name.split("_")[0] for migration in sql.migrations()]
-    assert numbers == [f"{n:04}" for n in range(1, len(numbers) + 1)]
-    assert all(migration.text.startswith("-- ") for migration in sql.migrations())
+    """The migrations are 0001, 0002, ..., each after the one before it."""
+    scripts = ScriptDirectory(str(sql.MIGRATIONS))
+    found = [(each.revision, each.down_revision) for each in scripts.walk_revisions()][::-1]
+    numbers = [f"{n:04}" for n in range(1, len(found) + 1)]
+    assert found == list(zip(numbers, [None, *numbers], strict=False))
+    assert all(Path(each.path).stem.startswith(each.revision) for each in scripts.walk_revisions())
 
 
 def test_parameters_have_defaults_types_and_meanings() -> None:

@@ -6,12 +6,11 @@ import pytest
 
 from evenkeel.engine import wiring
 from evenkeel.engine.config import Settings
-from evenkeel.engine.datasets import facts_of, notes_of, problems_of
+from evenkeel.engine.datasets import facts_of
 from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.facts import finding
 from evenkeel.engine.records import ValidationRow, table_of
 from evenkeel.engine.steps.compare import compare
-from tests.helpers.facts import said
 from tests.helpers.history_rows import validation
 from tests.helpers.snapshots import change, group, make_snapshot, member, topic
 
@@ -219,38 +218,6 @@ def test_topics_that_could_not_be_read_did_not_go():
     assert found.unknown == (
         "topic orders could not be read in the later snapshot: not authorised",
     )
-
-
-def test_what_an_earlier_version_could_not_read_is_known_by_its_own_form():
-    """It kept topics and groups as what, name and cause, and everything else as sentences."""
-    unread = [{"what": "topic", "name": "orders", "cause": "not authorised"}]
-    lines = ["topic orders: not authorised", "broker 3: no answer; the groups there are missing"]
-    stored = {"unread": unread, "problems": lines}
-    before, after = _snapshot(0, _members()), _snapshot(1, _members(), [topic("x", 1)])
-
-    found = _compared(before, after, ({}, stored))
-
-    assert found.unknown == (
-        "topic orders could not be read in the later snapshot: not authorised",
-    )
-    assert said(problems_of(stored)) == tuple(lines)
-    assert said(notes_of({"notes": ["what it could not know"]})) == ("what it could not know",)
-
-
-def test_topics_of_a_snapshot_that_does_not_say_what_is_missing_are_not_compared():
-    """An earlier version stored its problems as sentences only: a topic that is not there may not be gone."""
-    before, after = _snapshot(0, _members()), _snapshot(1, _members(), [topic("x", 1)])
-    lake = wiring.scratch()
-    for snapshot, facts in ((before, {}), (after, {"problems": ["topics: no broker answered"]})):
-        stored = {k: v for k, v in (facts_of(snapshot) | facts).items() if k != "unread"}
-        lake.write("snapshot", snapshot.snapshot_id, snapshot.tables, stored)
-
-    found = compare(lake, Settings(), before.snapshot_id, after.snapshot_id, "app")
-
-    assert found.topics == ()
-    assert [why.partition(": ")[0] for why in found.unknown] == [
-        "the topics could not be read in the later snapshot"
-    ]
 
 
 def test_replicas_that_moved_to_other_racks():

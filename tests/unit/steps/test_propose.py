@@ -15,7 +15,6 @@ from evenkeel.engine.steps.candidate_rows import candidate_of, candidate_table
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast
-from evenkeel.engine.wording import how, reasons
 from tests.helpers.measuring import proposed
 from tests.helpers.series import members_of, series, steadily
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
@@ -227,16 +226,6 @@ def test_why_and_how_stand_in_the_row_as_facts_beside_their_sentences(monkeypatc
         "It runs this strategy already: restart one member, the rebalance brings the assignment.",
     )
     assert [one.measure for one in (*read.reason, *read.how)] == ["runs_it", "restart_one"]
-
-
-@pytest.mark.parametrize("facts", [None, []])
-def test_rows_from_before_there_were_such_facts_are_still_told(monkeypatch, facts):
-    """Their sentences are all there is of why and how, and stand as they are."""
-    row = _rows(monkeypatch, Seen("range"))["range"]
-    read = candidate_of(row | {"facts": facts, "reason": "as stored", "how": "As stored."})
-
-    assert (reasons(read.reason), how(read.how)) == ("as stored", "As stored.")
-    assert candidate_of(row | {"facts": facts, "how": None}).how == ()
 
 
 def test_a_cooperative_answer_is_followed_to_its_end(monkeypatch):

@@ -83,17 +83,6 @@ def test_what_is_decided_by_is_as_stored(tables: dict[str, Any]) -> None:
     assert len({one.forecast for one in found["crossing"]}) > 2
 
 
-def test_rows_from_before_there_were_facts_keep_their_flaws(tables: dict[str, Any]) -> None:
-    """Their sentences stand for what is wrong with the assignment."""
-    rows = [
-        row | {"facts": None, "findings": ["it has a flaw"]}
-        for row in tables["candidates"].to_pylist()
-        if row["group_id"] == "crossing"
-    ]
-    found = scored(rows_to_table(rows, CANDIDATES["candidates"]))["crossing"]
-    assert {flaw.quote for one in found for flaw in one.findings} == {"it has a flaw"}
-
-
 def test_a_switch_says_what_to_do_and_what_moves(tables: dict[str, Any]) -> None:
     """The reader of a switch learns what changes hands and what to do; who stays has nothing to do."""
     followed = advise_groups(of_tables(tables), SETTINGS, "test", utc_now(), {}, {})

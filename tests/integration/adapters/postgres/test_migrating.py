@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,12 +13,13 @@ import pytest
 from evenkeel import sql
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate, pending
 from evenkeel.engine.errors import HistoryError
+from evenkeel.engine.records import TABLES
 from tests.helpers.history_rows import fill
 
 pytest_plugins = ("tests.helpers.postgres_fixtures",)
 pytestmark = pytest.mark.postgres
 
-NAMES = [migration.name for migration in sql.migrations()]
+NAMES = [file.stem for file in sorted((sql.MIGRATIONS / "versions").glob("*.py"))]
 
 CATALOG = {
     "columns": """
@@ -52,16 +54,19 @@ def run(url: str, script: str) -> None:
         connection.execute(script.encode())
 
 
-def test_the_schema_file_equals_the_sum_of_the_migrations(
-    make_database: Callable[..., str],
-) -> None:
-    """A database made by the migrations and one made by schema.sql have the same catalogue."""
+def test_the_migrations_make_what_the_records_say(make_database: Callable[..., str]) -> None:
+    """
+    A database that was migrated, and one that is made from the records, have the same catalogue.
+
+    `python -m tests.helpers.new_migration` writes what is missing.
+    """
     migrated, described = make_database(), make_database()
     migrate(migrated)
-    run(described, sql.schema())
+    run(migrated, "DROP TABLE alembic_version")
+    run(described, (sql.MIGRATIONS.parent / "schema.sql").read_text() + sql.functions())
     found = catalog(migrated)
     assert found == catalog(described)
-    assert len(found["tables"]) > 14
+    assert len([row for row in found["tables"] if row[1] != "S"]) == len(TABLES)
 
 
 def test_every_table_and_column_has_a_comment(database_url: str) -> None:
@@ -89,32 +94,43 @@ def test_two_that_migrate_at_once_wait_for_each_other(empty_database: str) -> No
     assert pending(empty_database) == []
 
 
-def test_a_changed_migration_is_refused_by_its_name(database_url: str) -> None:
-    """A migration whose file is not what was applied stops everything; so does one that is unknown."""
-    run(database_url, f"UPDATE schema_migrations SET sha256 = 'other' WHERE name = '{NAMES[0]}'")
+def test_a_migration_that_is_unknown_here_is_refused(database_url: str) -> None:
+    """A newer evenkeel has been at this database: nothing is done, and it is said what to install."""
+    run(database_url, "UPDATE alembic_version SET version_num = '9999'")
     for ask in (migrate, pending):
-        with pytest.raises(HistoryError, match=rf"{NAMES[0]}.* was changed.*Restore the file"):
+        with pytest.raises(HistoryError, match=r"unknown here: 9999.*newer evenkeel"):
             ask(database_url)
-    run(
-        database_url, f"UPDATE schema_migrations SET name = '9999_future' WHERE name = '{NAMES[0]}'"
-    )
-    with pytest.raises(HistoryError, match=r"unknown here: 9999_future.*newer evenkeel"):
-        migrate(database_url)
 
 
-def test_a_migration_that_fails_leaves_nothing_of_itself(
-    empty_database: str, monkeypatch: pytest.MonkeyPatch
+def test_a_migration_that_fails_leaves_nothing(
+    empty_database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The migrations before it stay applied, its own first half does not, and it is still pending."""
-    text = "CREATE TABLE half (a int); SELECT * FROM no_such_table;"
-    bad = dataclasses.replace(sql.migrations()[0], name="9000_bad", text=text)
-    every = (*sql.migrations(), bad)
-    monkeypatch.setattr(sql, "migrations", lambda: every)
+    """The database is as it was, and all is still pending."""
+    copy = shutil.copytree(sql.MIGRATIONS, tmp_path / "migrations")
+    (copy / "versions" / "9000_bad.py").write_text(
+        f"from alembic import op\nrevision, down_revision = '9000', '{NAMES[-1][:4]}'\n"
+        "def upgrade():\n    op.execute('SELECT * FROM no_such_table')\n"
+    )
+    monkeypatch.setattr(sql, "MIGRATIONS", copy)
     with pytest.raises(HistoryError, match="no_such_table"):
         migrate(empty_database)
-    assert pending(empty_database) == ["9000_bad"]
-    with pytest.raises(psycopg.errors.UndefinedTable):
-        run(empty_database, "SELECT * FROM half")
+    assert pending(empty_database) == [*NAMES, "9000_bad"]
+    assert catalog(empty_database)["tables"] == []
+
+
+def test_a_history_can_be_in_a_schema_of_its_own(database_url: str) -> None:
+    """All of it is where `search_path` leads, beside another history that does not notice."""
+    run(database_url, "CREATE SCHEMA other_rules")
+    mark = "&" if "?" in database_url else "?"
+    aside = f"{database_url}{mark}options=-csearch_path%3Dother_rules"
+    fill(PostgresHistory(database_url))
+    assert migrate(aside) == NAMES
+    assert PostgresHistory(aside).query("snapshot_health") == []
+    fill(PostgresHistory(aside), cluster="other")
+    for url, cluster in ((database_url, "demo"), (aside, "other")):
+        assert [row["cluster"] for row in PostgresHistory(url).query("snapshot_health")] == [
+            cluster
+        ]
 
 
 def test_views_follow_their_files(database_url: str) -> None:
@@ -139,18 +155,3 @@ def test_a_view_of_somebody_else_survives(database_url: str) -> None:
     run(database_url, "CREATE VIEW mine AS SELECT group_id FROM latest_lag")
     assert migrate(database_url) == []
     run(database_url, "SELECT * FROM mine")
-
-
-def test_the_moves_of_candidates_go_and_their_rows_stay(empty_database: str) -> None:
-    """A history from before is brought up to date although a view shows the column that goes."""
-    name = "0017_moves_stay_in_the_lake"
-    migrate(empty_database)
-    history = PostgresHistory(empty_database)
-    fill(history)
-    run(empty_database, "ALTER TABLE candidate ADD COLUMN moved jsonb NOT NULL DEFAULT '[]'")
-    run(empty_database, "DROP VIEW strategy_scoreboard")
-    run(empty_database, "CREATE VIEW strategy_scoreboard AS SELECT moved FROM candidate")
-    run(empty_database, f"DELETE FROM schema_migrations WHERE name = '{name}'")
-    assert migrate(empty_database) == [name]
-    assert [row["strategy"] for row in history.query("scoreboard")] == ["live", "range"]
-    run(empty_database, "SELECT * FROM strategy_scoreboard WHERE is_live")

@@ -67,8 +67,8 @@ SEED = """
     )
     SELECT snapshot_id, 'demo', group_id, 'c', 'range', 1, 'setting', 'can run', 'it can', '{}' FROM group_metrics
     ORDER BY snapshot_id;
-    INSERT INTO advice (snapshot_id, cluster, group_id, verdict, reason, config_version, since, until)
-    SELECT snapshot_id, 'demo', group_id, 'stay', 'it is well', 'c', started_at, started_at + interval '1 hour'
+    INSERT INTO advice (snapshot_id, cluster, group_id, verdict, reason, config_version, created_at, since, until)
+    SELECT snapshot_id, 'demo', group_id, 'stay', 'it is well', 'c', now(), started_at, started_at + interval '1 hour'
     FROM group_metrics INNER JOIN snapshot USING (snapshot_id)
     ORDER BY snapshot_id;
     INSERT INTO advice_move (advice_id, topic, partition) SELECT advice_id, 'orders', 0 FROM advice;

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
+from evenkeel.engine.adapters.postgres import PostgresHistory
 from evenkeel.engine.model import Verdict
 from evenkeel.engine.records import AdviceRow
 from tests.helpers.history_rows import (
@@ -297,45 +297,3 @@ def test_days_that_are_over_are_packed_once(history: PostgresHistory, database_u
     once = rows(database_url, files)
     history.pack_samples(at(day + 1))
     assert rows(database_url, files) == once
-
-
-def test_a_history_of_before_is_brought_up_to_date(
-    history: PostgresHistory, database_url: str
-) -> None:
-    """Samples, members and spans are made of the rows that are there."""
-    for number in range(4):
-        told(history, number, {"app": said("switch", "range") if number > 1 else said()})
-    told_of = "SELECT group_id, verdict, since, until, taken_at FROM advice_history ORDER BY 1, 3"
-    was = {
-        "spans": rows(database_url, told_of),
-        "samples": rows(database_url, "SELECT * FROM lag_history ORDER BY group_id, taken_at"),
-        "checks": rows(database_url, "SELECT snapshot_id, checks FROM snapshot ORDER BY 1"),
-    }
-    undo = """
-        DROP VIEW lag_history CASCADE;
-        DROP TABLE group_sample, consumer_group, member_span CASCADE;
-        DROP FUNCTION make_sample_day, pack_sample_day, drop_sample_day;
-        DROP INDEX validation_failed;
-        DROP VIEW advice_history;
-        ALTER TABLE advice DROP COLUMN since, DROP COLUMN until, DROP COLUMN repeats;
-        ALTER TABLE snapshot DROP COLUMN checks, DROP COLUMN thinned_at;
-        CREATE INDEX group_metrics_history ON group_metrics (group_id, cluster, snapshot_id);
-        CREATE INDEX group_metrics_changes ON group_metrics (group_id) WHERE would_have_moved IS NOT NULL;
-        DELETE FROM schema_migrations WHERE name IN ('0029_narrow_history', '0032_days_of_samples')"""
-    with psycopg.connect(database_url) as connection:
-        for line in undo.split(";"):
-            connection.execute(line.encode())
-    assert migrate(database_url) == ["0029_narrow_history", "0032_days_of_samples"]
-    assert rows(database_url, told_of) == was["spans"]
-    assert (
-        rows(database_url, "SELECT * FROM lag_history ORDER BY group_id, taken_at")
-        == was["samples"]
-    )
-    assert (
-        rows(database_url, "SELECT snapshot_id, checks FROM snapshot ORDER BY 1") == was["checks"]
-    )
-    members = "SELECT group_id, member_id, since, until FROM member_span ORDER BY 1"
-    assert rows(database_url, members) == [
-        ("app", "app-1", at(3), None),
-        ("other", "other-1", at(3), None),
-    ]

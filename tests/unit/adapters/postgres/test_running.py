@@ -20,7 +20,7 @@ def test_an_unknown_query_lists_the_known_ones() -> None:
 
 def test_an_unknown_statement_lists_the_known_ones() -> None:
     """The same holds for internal statements; a query is not one."""
-    with pytest.raises(InputError, match=r"no statement 'groups'.*record_step"):
+    with pytest.raises(InputError, match=r"no statement 'groups'.*roll_up"):
         find("statement", sql.statements(), "groups")
 
 

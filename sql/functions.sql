@@ -1,4 +1,5 @@
--- The days of samples are made, packed and dropped one by one, and whoever would wait for long gives way.
+-- The tables of `group_sample`, one for each day in UTC: made, packed and dropped one by one. `evenkeel migrate` makes these
+-- functions what this file says.
 
 -- The table of the day of a moment, where there is none yet. Who reads or writes other days is not held up by it.
 CREATE OR REPLACE FUNCTION make_sample_day(moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
@@ -18,14 +19,11 @@ BEGIN
         name, first, first + interval '24 hours');
 END $$;
 
-DROP FUNCTION pack_sample_days;
-DROP FUNCTION drop_sample_days;
-
 -- Both need a table for themselves. Behind who waits for that all others wait, so it is given up before the server looks
 -- for a deadlock (deadlock_timeout, a second), and false is returned.
 
 -- Packs the table of a day: the rows of a group lie together then, and nothing between. Who asks for that day waits meanwhile.
-CREATE FUNCTION pack_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
+CREATE OR REPLACE FUNCTION pack_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
 DECLARE
     name text := 'group_sample_' || to_char(day, 'YYYYMMDD');
 BEGIN
@@ -37,12 +35,10 @@ EXCEPTION WHEN lock_not_available THEN
 END $$;
 
 -- Drops the table of a day.
-CREATE FUNCTION drop_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
+CREATE OR REPLACE FUNCTION drop_sample_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '500ms' AS $$
 BEGIN
     EXECUTE format('DROP TABLE %I', 'group_sample_' || to_char(day, 'YYYYMMDD'));
     RETURN TRUE;
 EXCEPTION WHEN lock_not_available THEN
     RETURN FALSE;
 END $$;
-
-COMMENT ON TABLE consumer_group IS 'Every group that has a sample, and the number that stands for it.';

@@ -1,0 +1,368 @@
+"""
+The tables of the database, as they follow from the records: what `evenkeel migrate` brings a database to.
+
+A column has the name, type, comment and default that its field declares, and is NOT NULL unless the field may be None.
+The docstring of a record is the comment of its table. What a record cannot say stands here: keys, references, checks,
+indices, and that `group_sample` is a table for each day.
+
+Columns have the order of the record, but what begins the key comes first; one that a migration adds comes last. No name
+is qualified by a schema, so the tables are created, and found, in the schema that `search_path` names.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Double,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
+from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
+
+from evenkeel.engine.columns import REQUIRED, ColumnSpec, columns_of
+from evenkeel.engine.model import AdviceState, Verdict
+from evenkeel.engine.records import TABLES
+from evenkeel.engine.records.alert import AlertState
+from evenkeel.engine.records.silence import SilenceKind
+from evenkeel.engine.records.step_run import Outcome
+from evenkeel.engine.records.validation import STAGES
+
+METADATA = MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(referred_table_name)s_fkey",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+"""Every table of the database."""
+
+_JSON = JSONB(none_as_null=True)
+
+_TYPES: Mapping[Any, TypeEngine[Any]] = {
+    str: Text(),
+    float: Double(),
+    bool: Boolean(),
+    datetime: DateTime(timezone=True),
+    Mapping: _JSON,
+}
+
+
+def type_of(spec: ColumnSpec) -> TypeEngine[Any]:
+    """The type of a column in Postgres."""
+    if spec.kind is tuple:
+        return ARRAY(_TYPES[spec.item]) if spec.item in _TYPES else _JSON
+    if spec.kind in (int, float) and spec.bits == 32:
+        return Integer() if spec.kind is int else REAL()
+    if spec.kind is int:
+        return BigInteger()
+    if is_dataclass(spec.kind):
+        return _JSON
+    return _TYPES[str if issubclass(spec.kind, enum.Enum) else spec.kind]
+
+
+def _columns(record: Any, first: str) -> list[Column[Any]]:
+    """The columns of a record that the table has itself; that by which it is found comes first."""
+    stored = {spec.name: _column(spec) for spec in columns_of(record) if spec.meaning.table is None}
+    return [stored[name] for name in dict.fromkeys((first, *stored))]
+
+
+def _column(spec: ColumnSpec) -> Column[Any]:
+    number = spec.meaning.generated and spec.kind is int
+    return Column(
+        spec.name,
+        type_of(spec),
+        *([Identity(always=True)] if number else []),
+        nullable=spec.nullable and not spec.meaning.generated,
+        server_default=None if number else _default(spec),
+        comment=spec.meaning.comment,
+    )
+
+
+def _default(spec: ColumnSpec) -> Any:
+    """The default of a column, in SQL: a moment that the database gives is now; None is none."""
+    if spec.meaning.generated:
+        return text("now()")
+    if spec.default is REQUIRED:
+        return None
+    match spec.default:
+        case None:
+            return None
+        case str() as word:
+            return text(f"'{word}'")
+        case Mapping():
+            return text("'{}'")
+        case tuple():
+            return text("'{}'" if isinstance(type_of(spec), ARRAY) else "'[]'")
+        case value:
+            return text(str(value).lower())
+
+
+def _one_of(column: str, values: Iterable[str]) -> CheckConstraint:
+    listed = ", ".join(f"'{value}'" for value in values)
+    return CheckConstraint(f"{column} IN ({listed})", name=column)
+
+
+def _refers_to(table: str, key: str, name: str | None = None) -> ForeignKeyConstraint:
+    """A row goes with the one that it refers to."""
+    return ForeignKeyConstraint([key], [f"{table}.{key}"], ondelete="CASCADE", name=name)
+
+
+def _by_time(name: str) -> Index:
+    """Rows come in order of time: pages of a span of it are found by what little this keeps of them."""
+    return Index(
+        name,
+        "taken_at",
+        postgresql_using="brin",
+        postgresql_with={"pages_per_range": 16, "autosummarize": "on"},
+    )
+
+
+def _table(name: str, *items: SchemaItem, key: tuple[str, ...], **options: Any) -> Table:
+    record = TABLES[name]
+    comment = " ".join((record.__doc__ or "").partition("\n\n")[0].split())
+    columns = _columns(record, key[0])
+    return Table(
+        name, METADATA, *columns, PrimaryKeyConstraint(*key), *items, comment=comment, **options
+    )
+
+
+_OF_SNAPSHOT = ("snapshot", "snapshot_id")
+
+CLUSTER = _table("cluster", key=("cluster",))
+
+SNAPSHOT = _table(
+    "snapshot",
+    _refers_to("cluster", "cluster"),
+    Index("snapshot_newest", "cluster", text("started_at DESC"), text("snapshot_id DESC")),
+    Index("snapshot_started_at", "started_at"),
+    Index(
+        "snapshot_not_rolled_up",
+        "cluster",
+        text("date_bin('01:00:00', started_at, '2000-01-01 00:00:00+00')"),
+        postgresql_where=text("measured_at IS NOT NULL AND rolled_up_at IS NULL"),
+    ),
+    Index("snapshot_thinned", "cluster", "thinned_at"),
+    key=("snapshot_id",),
+)
+
+VALIDATION = _table(
+    "validation",
+    _refers_to(*_OF_SNAPSHOT),
+    _one_of("stage", STAGES),
+    Index("validation_snapshot", "snapshot_id", "stage", "group_id"),
+    Index(
+        "validation_failed",
+        "snapshot_id",
+        "group_id",
+        postgresql_where=text("NOT success AND severity = 'critical'"),
+    ),
+    key=("validation_id",),
+)
+
+GROUP_METRICS = _table("group_metrics", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id"))
+MEMBER_METRICS = _table(
+    "member_metrics", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "member_id")
+)
+PARTITION_LATEST, PARTITION_WORST = (
+    _table(name, _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "topic", "partition"))
+    for name in ("partition_latest", "partition_worst")
+)
+
+CANDIDATE = _table(
+    "candidate", _refers_to(*_OF_SNAPSHOT), key=("snapshot_id", "group_id", "strategy")
+)
+
+ADVICE = _table(
+    "advice",
+    _refers_to(*_OF_SNAPSHOT),
+    UniqueConstraint("snapshot_id", "group_id", name="advice_snapshot_group_key"),
+    _one_of("verdict", Verdict),
+    _one_of("state", AdviceState),
+    Index("advice_of_group", "group_id", "cluster", "snapshot_id"),
+    Index("advice_span", "cluster", "group_id", "since", postgresql_where=text("NOT repeats")),
+    Index(
+        "advice_open",
+        "cluster",
+        "group_id",
+        postgresql_where=text("NOT repeats AND until IS NULL"),
+    ),
+    key=("advice_id",),
+)
+ADVICE_MOVE = _table(
+    "advice_move", _refers_to("advice", "advice_id"), key=("advice_id", "topic", "partition")
+)
+ADVICE_EVENT = _table(
+    "advice_event",
+    _refers_to("advice", "advice_id"),
+    _one_of("state", AdviceState),
+    Index("advice_event_at", "at"),
+    key=("advice_id", "state"),
+)
+ADVICE_CHECK = _table(
+    "advice_check",
+    _refers_to("advice", "advice_id"),
+    key=("advice_id", "after_seconds", "measure"),
+)
+
+INCIDENT = _table(
+    "incident",
+    UniqueConstraint("key", name="incident_key_key"),
+    Index(
+        "incident_one_open",
+        "cluster",
+        "kind",
+        unique=True,
+        postgresql_where=text("closed_at IS NULL AND group_id IS NULL"),
+    ),
+    Index(
+        "incident_one_open_of_group",
+        "cluster",
+        "group_id",
+        unique=True,
+        postgresql_where=text("closed_at IS NULL AND group_id IS NOT NULL"),
+    ),
+    Index("incident_of_group", "cluster", "group_id", "opened_at"),
+    Index("incident_alert", "alert_key", postgresql_where=text("alert_key IS NOT NULL")),
+    key=("incident_id",),
+)
+GROUP_WATCH = _table("group_watch", key=("cluster",))
+GROUP_COURSE = _table("group_course", key=("cluster", "group_id"))
+
+ALERT = _table(
+    "alert",
+    _refers_to(*_OF_SNAPSHOT),
+    _refers_to("incident", "incident_id"),
+    UniqueConstraint("key", name="alert_key_key"),
+    _one_of("state", AlertState),
+    Index("alert_pending", "created_at", postgresql_where=text("state = 'pending'")),
+    Index("alert_snapshot", "snapshot_id"),
+    Index("alert_incident", "incident_id"),
+    Index("alert_replaces", "replaces", postgresql_where=text("replaces IS NOT NULL")),
+    Index("alert_answers", "answers", postgresql_where=text("answers IS NOT NULL")),
+    key=("alert_id",),
+)
+SILENCE = _table(
+    "silence",
+    _one_of("kind", SilenceKind),
+    CheckConstraint("ends_at > starts_at AND (ends_at IS NOT NULL OR kind = 'ack')", name="end"),
+    Index(
+        "silence_window",
+        "cluster",
+        "groups",
+        "starts_at",
+        unique=True,
+        postgresql_where=text("kind = 'maintenance' AND ended_at IS NULL"),
+    ),
+    Index("silence_not_over", "starts_at", postgresql_where=text("end_told_at IS NULL")),
+    key=("silence_id",),
+)
+
+CONSUMER_GROUP = _table(
+    "consumer_group",
+    _refers_to("cluster", "cluster"),
+    UniqueConstraint("cluster", "group_id", name="consumer_group_key"),
+    key=("group_number",),
+)
+GROUP_SAMPLE = _table(
+    "group_sample",
+    _refers_to("consumer_group", "group_number", "group_sample_group_fkey"),
+    _by_time("group_sample_taken_at"),
+    Index(
+        "group_sample_changes",
+        "group_number",
+        "taken_at",
+        postgresql_where=text("would_have_moved IS NOT NULL"),
+    ),
+    key=("group_number", "taken_at"),
+    postgresql_partition_by="RANGE (taken_at)",
+)
+MEMBER_SPAN = _table(
+    "member_span",
+    _refers_to("cluster", "cluster"),
+    Index("member_span_since", "cluster", "since"),
+    Index("member_span_until", "cluster", "until", postgresql_where=text("until IS NOT NULL")),
+    Index(
+        "member_span_open",
+        "cluster",
+        "group_id",
+        "member_id",
+        unique=True,
+        postgresql_where=text("until IS NULL"),
+    ),
+    key=("cluster", "group_id", "member_id", "since"),
+)
+GROUP_HOUR = _table(
+    "group_hour", Index("group_hour_since", "since"), key=("cluster", "group_id", "since")
+)
+GROUP_DAY = _table(
+    "group_day",
+    Index("group_day_since", "since"),
+    Index("group_day_week", text("date_bin('7 days', since, '2000-01-03 00:00:00+00')")),
+    key=("cluster", "group_id", "since"),
+)
+DIAGNOSIS_SPAN = _table(
+    "diagnosis_span",
+    Index(
+        "diagnosis_span_open",
+        "cluster",
+        "group_id",
+        unique=True,
+        postgresql_where=text("until IS NULL"),
+    ),
+    Index("diagnosis_span_until", "until"),
+    key=("cluster", "group_id", "since"),
+)
+
+BACKFILL = _table(
+    "backfill",
+    UniqueConstraint("cluster", "config_version", "evenkeel_version", name="backfill_rules_key"),
+    key=("backfill_id",),
+)
+BACKFILLED_GROUP = _table(
+    "backfilled_group",
+    _refers_to("backfill", "backfill_id"),
+    _by_time("backfilled_group_taken_at"),
+    Index(
+        "backfilled_group_differs",
+        "backfill_id",
+        "group_id",
+        "taken_at",
+        postgresql_where=text("differs"),
+    ),
+    key=("backfill_id", "group_id", "taken_at"),
+)
+BACKFILLED_CANDIDATE = _table(
+    "backfilled_candidate",
+    _refers_to("backfill", "backfill_id"),
+    _by_time("backfilled_candidate_taken_at"),
+    key=("backfill_id", "group_id", "taken_at", "strategy"),
+)
+
+STEP_RUN = _table(
+    "step_run",
+    _one_of("outcome", Outcome),
+    Index("step_run_started_at", "started_at"),
+    Index("step_run_cluster", "cluster", "step", text("started_at DESC")),
+    Index("step_run_snapshot", "snapshot_id"),
+    key=("step_run_id",),
+)
