@@ -185,15 +185,17 @@ CASES = [
         dataset="members",
         edit=put(1, position=2),
         groups=("orders-app",),
-        reason="a member row is missing or stands twice: orders-app-0 at position 0, "
-        "orders-app-1 at position 2",
+        reason="a member row is missing or stands twice: orders-app-1 at position 2",
     ),
-    Case(
-        expectation="members: Assigned topics and partitions are pairs.",
-        dataset="members",
-        edit=put(3, target_topics=["shared"]),
-        groups=("audit",),
-        reason="an assignment has topics without partitions or partitions without topics: audit-0",
+    *(
+        Case(
+            expectation=f"members: {which.title()} topics and partitions are pairs.",
+            dataset="members",
+            edit=put(3, **{f"{which}_topics": ["shared"]}),
+            groups=("audit",),
+            reason="an assignment has topics without partitions or partitions without topics: audit-0",
+        )
+        for which in ("assigned", "target")
     ),
     *(
         Case(
