@@ -122,30 +122,6 @@ class Case:
         return as_tables(tables)
 
 
-def of_every_dataset(dataset: str) -> list[Case]:
-    """That it is whole, of this snapshot, and of listed groups."""
-    return [
-        Case(
-            expectation=f"{dataset}: It has as many rows as its manifest says.",
-            edit=lambda rows: rows[:-1],
-            groups=(None,),
-            reason="the manifest says ",
-        ),
-        Case(
-            expectation=f"{dataset}: Its rows are of this snapshot.",
-            values={"snapshot_id": "test-20200101T000000Z-abcdef"},
-            groups=(None,),
-            reason="a row is of another snapshot: test-20200101T000000Z-abcdef",
-        ),
-        Case(
-            expectation=f"{dataset}: Its rows say which snapshot they are of.",
-            values={"snapshot_id": None},
-            groups=(None,),
-            reason="a row does not say which snapshot it is of",
-        ),
-    ]
-
-
 def missing(dataset: str, example: str, **values: Any) -> Case:
     """That these are known, and no number is NaN."""
     return Case(
@@ -163,7 +139,6 @@ CASES = [
         reason="a group was measured more than once, or not at all: 0 rows",
         severity="warning",
     ),
-    *(case for dataset in METRICS for case in of_every_dataset(dataset)),
     Case(
         expectation="group_metrics: Every row is of a group of the snapshot.",
         edit=lambda rows: [*rows, rows[0] | {"group_id": "ghost"}],
@@ -233,18 +208,33 @@ def failures(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.expectation} {[*case.values]}")
 def test_an_expectation_that_is_broken_names_group_and_reason(case):
     """Each broken expectation leaves one row per group it is broken for, with its reason; the others none."""
-    whole = {dataset: len(rows) for dataset, rows in healthy().items()}
-    rows = failures(
-        case.apply(),
-        case.expectation.partition(":")[0],
-        manifest=whole if "manifest" in case.expectation else None,
-    )
+    rows = failures(case.apply(), case.expectation.partition(":")[0])
     own = [r for r in rows if r["expectation"] == case.expectation]
     assert [(r["group_id"], r["severity"]) for r in own] == [
         (group, case.severity) for group in case.groups
     ]
     assert own[0]["reason"].startswith(case.reason)
     assert {r["group_id"] for r in rows} <= {None, "steady", "ghost"}
+
+
+def test_every_dataset_is_whole_and_of_its_snapshot():
+    """Else nothing of it can be trusted: the metrics are rejected, no group withheld."""
+    tables = healthy()
+    for rows in tables.values():
+        rows[0]["snapshot_id"], rows[1]["snapshot_id"] = "test-20200101T000000Z-abcdef", None
+    wrong = failures(as_tables(tables), manifest=dict.fromkeys(METRICS, 99))
+    reasons = {
+        (r["expectation"].partition(":")[0], r["reason"]) for r in wrong if not r["group_id"]
+    }
+    assert reasons == {
+        (dataset, reason)
+        for dataset, rows in tables.items()
+        for reason in (
+            f"the manifest says 99 rows, the table has {len(rows)}",
+            "a row is of another snapshot: test-20200101T000000Z-abcdef",
+            "a row does not say which snapshot it is of",
+        )
+    }
 
 
 def test_possible_metrics_pass():
