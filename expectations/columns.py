@@ -1,106 +1,53 @@
-"""What helper columns are made of, a whole column at a time: no value becomes a Python object."""
+"""What frames are made of beside the columns of the lake, a whole column at a time."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.model import Flags, Ints
-
-_MOST = 2**62
+from evenkeel.engine.model import Ints
 
 
-def codes(*columns: pa.ChunkedArray) -> Ints:
+def row_in(keys: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """
-    One number per row, the same where all columns have the same values; null is a value, too. They run from 0.
+    The row that each key refers to, null where there is none.
 
-    >>> codes(pa.chunked_array([["a", None, "a", "a"]]), pa.chunked_array([[1, 1, 1, 2]])).tolist()
-    [0, 1, 0, 2]
+    >>> row_in(pa.chunked_array([["b", "x", None]]), pa.chunked_array([["a", "b"]])).to_pylist()
+    [1, None, None]
     """
-    row_codes, kinds = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        more = max(len(encoded.dictionary), 1)
-        if kinds * more > _MOST:
-            row_codes, kinds = _dense(row_codes), len(row_codes)
-        row_codes = row_codes * more + encoded.indices.to_numpy()
-        kinds *= more
-    return row_codes if len(columns) == 1 else _dense(row_codes)
+    return pc.index_in(keys, value_set=column.combine_chunks())
 
 
-def _dense(row_codes: Ints) -> Ints:
-    """Codes without gaps."""
-    dense: Ints = pa.array(row_codes).dictionary_encode().indices.to_numpy().astype(np.int64)
-    return dense
-
-
-def stacked(*columns: pa.ChunkedArray) -> pa.ChunkedArray:
-    """One column after the other."""
-    return pa.chunked_array(
-        [chunk for column in columns for chunk in column.chunks], columns[0].type
-    )
-
-
-def numbers(column: pa.ChunkedArray, unknown: int = 0) -> Ints:
-    """Whole numbers, with one in place of null."""
-    found: Ints = pc.fill_null(column.cast(pa.int64()), unknown).to_numpy()
-    return found
-
-
-def truths(column: pa.ChunkedArray, unknown: bool = False) -> Flags:
-    """Truths, with one in place of null."""
-    found: Flags = pc.fill_null(column, unknown).to_numpy().astype(np.bool_)
-    return found
-
-
-def flags(values: Flags) -> pa.Array:
-    """Truths as a column."""
-    return pa.array(values, pa.bool_())
-
-
-def at_most(number: pa.ChunkedArray, limit: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whether a number is within a limit; a comparison with the unknown is fine."""
-    return pc.fill_null(pc.less_equal(number, limit), True)
-
-
-def among(column: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whether each value is one of these."""
-    return pc.is_in(column, value_set=values.combine_chunks())
-
-
-def times(row_codes: Ints) -> Ints:
+def times(rows: pa.ChunkedArray, kinds: int) -> pa.Array:
     """
-    For each row how many have its code.
+    How often each of so many rows is referred to.
 
-    >>> times(np.array([0, 1, 0])).tolist()
-    [2, 1, 2]
+    >>> times(pa.chunked_array([[1, None, 1]]), 3).to_pylist()
+    [0, 2, 0]
     """
-    return np.bincount(row_codes)[row_codes]
+    return pa.array(np.bincount(rows.drop_null().to_numpy(), minlength=kinds))
 
 
-def without_gap(names: pa.ChunkedArray, places: pa.ChunkedArray) -> Flags:
-    """Per row, whether the numbers under its name are 0, 1, 2 ... in any order."""
-    name, place = codes(names), numbers(places, -1)
-    order = np.lexsort((place, name))
+def places(names: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pa.Array:
+    """
+    The place of each row, from 0, among those of its name by number, nulls last.
+
+    >>> places(pa.chunked_array([["a", "b", "a"]]), pa.chunked_array([[7, 0, 0]])).to_pylist()
+    [1, 0, 0]
+    """
+    name = names.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
+    order = np.lexsort((pc.fill_null(numbers, np.iinfo(np.int32).max).to_numpy(), name))
     sizes = np.bincount(name)
-    expected = np.arange(len(name)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    broken = name[order[place[order] != expected]]
-    gaps = np.zeros(len(sizes), np.bool_)
-    gaps[broken] = True
-    return ~gaps[name]
+    found = np.empty(len(name), np.int64)
+    found[order] = np.arange(len(name)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return pa.array(found)
 
 
 def lengths(lists: pa.ChunkedArray) -> Ints:
     """How long each list is; null is empty."""
-    return numbers(pc.list_value_length(lists))
-
-
-def listed(lists: pa.ChunkedArray) -> pa.Array:
-    """What all lists hold, one after the other."""
-    return lists.combine_chunks().flatten()
+    found: Ints = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    return found
 
 
 def paired(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints, pa.Array, pa.Array]:
@@ -116,36 +63,9 @@ def paired(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints, pa.Ar
     row = np.repeat(np.arange(len(both)), both)
     within = np.arange(len(row)) - np.repeat(np.cumsum(both) - both, both)
     values = (
-        listed(lists).take(pa.array(np.repeat(np.cumsum(size) - size, both) + within))
+        lists.combine_chunks()
+        .flatten()
+        .take(pa.array(np.repeat(np.cumsum(size) - size, both) + within))
         for lists, size in zip((first, second), sizes, strict=True)
     )
     return (row, *values)
-
-
-def where(bad: Flags, *parts: Any) -> pa.Array:
-    """
-    Columns and texts joined, in the rows where something is bad; null elsewhere.
-
-    >>> where(np.array([False, True]), "at ", pa.array(["x", "y"])).to_pylist()
-    [None, 'at y']
-    """
-    if not bad.any():
-        return pa.nulls(len(bad), pa.string())
-    text = pc.if_else(flags(bad), pc.binary_join_element_wise(*parts, ""), None)
-    return text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
-
-
-def remarks(rows: int, *sentences: pa.Array, between: str = "; ") -> pa.Array:
-    """
-    What there is to say of each row, null for nothing.
-
-    >>> remarks(2, pa.array(["a", None]), pa.array(["b", None])).to_pylist()
-    ['a; b', None]
-    """
-    joined = pa.nulls(rows, pa.string())
-    for sentence in sentences:
-        # most have nothing to say
-        if sentence.null_count < rows:
-            both = pc.binary_join_element_wise(joined, sentence, between)
-            joined = pc.coalesce(both, joined, sentence)
-    return joined

@@ -1,8 +1,8 @@
 """
-From tables to frames something can be expected of: helper columns, and which groups a row concerns.
+From tables to frames something can be expected of: what a row refers to, and which groups it concerns.
 
-Helper columns say what no single column can: whether a topic is known, whether numbers run without a gap. They are
-named after what should be so, and are true where it is.
+Beside the columns of the lake a frame has what Great Expectations compares them with: the row of another table that a
+row refers to (null where there is none), the place it should have, how long its lists are.
 """
 
 from __future__ import annotations
@@ -16,26 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenkeel.engine.model import GroupType
 from evenkeel.engine.ports import Manifest
-from evenkeel.expectations.columns import (
-    among,
-    codes,
-    flags,
-    lengths,
-    listed,
-    numbers,
-    paired,
-    times,
-    truths,
-    without_gap,
+from evenkeel.expectations.columns import lengths, paired, places, row_in
+
+LISTS = (
+    "subscription",
+    "assigned_topics",
+    "assigned_partitions",
+    "target_topics",
+    "target_partitions",
 )
-
-PAIRED = (("assigned_topics", "assigned_partitions"), ("target_topics", "target_partitions"))
-"""Lists of members that stand side by side."""
-
-LISTED = ("subscription", *PAIRED[0], *PAIRED[1])
-"""The lists of which something is expected."""
+"""The lists of members of which something is expected."""
 
 _WIDE = 2**33
 """More than there are 32-bit numbers, twice."""
@@ -82,7 +73,7 @@ def snapshot_frames(manifest: Manifest, tables: Mapping[str, pa.Table]) -> dict[
     frames = [
         Frame(name="reading", table=_reading(manifest), concerned=_nobody),
         Frame(name="brokers", table=tables["brokers"], concerned=_nobody),
-        Frame(name="groups", table=_groups(groups)),
+        Frame(name="groups", table=groups),
         Frame(name="members", table=_members(members, groups)),
         Frame(
             name="partitions",
@@ -124,25 +115,17 @@ def _moment(text: Any) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def _groups(groups: pa.Table) -> pa.Table:
-    told = pc.or_(groups["state"].is_valid(), groups["error"].is_valid())
-    return with_columns(groups, told=told)
-
-
 def _members(members: pa.Table, groups: pa.Table) -> pa.Table:
-    unpaired = [lengths(members[a]) != lengths(members[b]) for a, b in PAIRED]
     return with_columns(
         members,
-        listed=among(members["group_id"], groups["group_id"]),
-        in_place=flags(without_gap(members["group_id"], members["position"])),
-        paired=flags(~np.logical_or(*unpaired)),
+        group_row=row_in(members["group_id"], groups["group_id"]),
+        place=places(members["group_id"], members["position"]),
+        **{f"{name}_listed": pa.array(lengths(members[name])) for name in LISTS[1:]},
     )
 
 
 def _partitions(partitions: pa.Table) -> pa.Table:
-    explained = pc.or_(partitions["end_offset"].is_valid(), partitions["error"].is_valid())
-    in_place = flags(without_gap(partitions["topic"], partitions["partition"]))
-    return with_columns(partitions, explained=explained, in_place=in_place)
+    return with_columns(partitions, place=places(partitions["topic"], partitions["partition"]))
 
 
 def _interested(
@@ -153,7 +136,10 @@ def _interested(
     named = ("subscription", "assigned_topics", "target_topics")
     mentioned = [commits.select(["group_id", "topic"]), *(_mentioned(members, n) for n in named)]
     groups: dict[str, list[str]] = {}
-    for table in (_distinct(each.filter(among(each["topic"], topics))) for each in mentioned):
+    for table in (
+        _distinct(each.filter(pc.is_in(each["topic"], value_set=topics.combine_chunks())))
+        for each in mentioned
+    ):
         for group, topic in zip(*(column.to_pylist() for column in table.columns), strict=True):
             groups.setdefault(topic, []).append(group)
     concerned = {topic: sorted(set(own)) for topic, own in groups.items()}
@@ -162,61 +148,53 @@ def _interested(
 
 
 def _commits(commits: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
-    topics = partitions["topic"].unique()
-    sizes = np.bincount(numbers(pc.index_in(partitions["topic"], value_set=topics)))
-    known = pc.index_in(commits["topic"], value_set=topics)
-    size = np.append(sizes, 0)[numbers(known, -1)]
-    # where there is no topic, the partition is no second finding
-    fits = known.is_null().to_numpy() | (numbers(commits["partition"], -1) < size)
     return with_columns(
         commits,
-        listed=among(commits["group_id"], groups["group_id"]),
-        topic_known=known.is_valid(),
-        partition_known=flags(fits),
+        group_row=row_in(commits["group_id"], groups["group_id"]),
+        topic_row=row_in(commits["topic"], partitions["topic"]),
+        partition_row=_partition_row(commits, partitions),
     )
 
 
 def _claims(members: pa.Table, groups: pa.Table, partitions: pa.Table) -> pa.Table:
     """One row per partition a member says it owns; lists of unequal length are a finding of their own."""
-    row, topics, numbered = paired(members["assigned_topics"], members["assigned_partitions"])
+    row, topics, numbers = paired(members["assigned_topics"], members["assigned_partitions"])
     claims = members.select(["group_id", "member_id"]).take(pa.array(row))
-    claims = with_columns(claims, topic=topics, partition=numbered)
-    stable = pc.and_(
-        pc.equal(groups["state"], "Stable"),
-        pc.not_equal(groups["group_type"], GroupType.SHARE.value),
-    )
-    single = groups["group_id"].filter(pc.fill_null(stable, False))
-    exclusive = truths(among(claims["group_id"], single))
-    once = times(codes(claims["group_id"], claims["topic"], claims["partition"])) == 1
+    claims = with_columns(claims, topic=topics, partition=numbers)
+    of_group = row_in(claims["group_id"], groups["group_id"])
     return with_columns(
-        claims, known=_known(claims, partitions), exclusive=flags(~exclusive | once)
+        claims,
+        partition_row=_partition_row(claims, partitions),
+        **{name: groups[name].take(of_group) for name in ("state", "group_type")},
     )
 
 
-def _known(claims: pa.Table, partitions: pa.Table) -> pa.Array:
-    """Whether the partition of each row was read."""
+def _partition_row(table: pa.Table, partitions: pa.Table) -> pa.ChunkedArray:
+    """Which row of *partitions* the topic and partition of each row are, null where none."""
     topics = partitions["topic"].unique()
 
-    def keys(table: pa.Table) -> pa.Array:
-        topic = numbers(pc.index_in(table["topic"], value_set=topics), -1)
-        # a partition that is null is none that a list could hold
-        return pa.array(topic * _WIDE + numbers(table["partition"], _WIDE // 2))
+    def keys(of: pa.Table) -> pa.ChunkedArray:
+        topic = pc.index_in(of["topic"], value_set=topics).cast(pa.int64())
+        return pc.add(pc.multiply(topic, _WIDE), of["partition"].cast(pa.int64()))
 
-    return pc.is_in(keys(claims), value_set=keys(partitions))
+    return row_in(keys(table), keys(partitions))
 
 
 def _subscriptions(members: pa.Table, partitions: pa.Table) -> pa.Table:
     """One row per group and topic it subscribes to."""
     pairs = _distinct(_mentioned(members, "subscription"))
     pairs = pairs.sort_by([("group_id", "ascending"), ("topic", "ascending")])
-    return with_columns(pairs, known=among(pairs["topic"], partitions["topic"]))
+    return with_columns(pairs, topic_row=row_in(pairs["topic"], partitions["topic"]))
 
 
 def _mentioned(members: pa.Table, column: str) -> pa.Table:
     """The group and the topic for each topic in the lists of a column."""
     row = np.repeat(np.arange(len(members)), lengths(members[column]))
     return pa.table(
-        {"group_id": members["group_id"].take(pa.array(row)), "topic": listed(members[column])}
+        {
+            "group_id": members["group_id"].take(pa.array(row)),
+            "topic": members[column].combine_chunks().flatten(),
+        }
     )
 
 

@@ -24,7 +24,7 @@ from evenkeel.engine.errors import EvenkeelError, SnapshotNotFound
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks
 from evenkeel.engine.text import and_more, one_line, shortened
-from evenkeel.expectations.frames import LISTED, Frame, snapshot_frames
+from evenkeel.expectations.frames import LISTS, Frame, snapshot_frames
 from evenkeel.expectations.lean import load_great_expectations
 
 EXAMPLES = 3
@@ -71,7 +71,7 @@ def _expected_of(schema: pa.Schema) -> list[str]:
     return [
         field.name
         for field in schema
-        if field.name in LISTED
+        if field.name in LISTS
         or not (pa.types.is_nested(field.type) or pa.types.is_binary(field.type))
     ]
 
@@ -96,7 +96,7 @@ def validate_metrics(lake: Lake, settings: Settings, snapshot_id: str) -> pa.Tab
 
     manifest = lake.manifest("metrics", snapshot_id)
     tables = {name: lake.read(name, [snapshot_id]) for name in METRICS}
-    groups = lake.read("groups", [snapshot_id], columns=["group_id"])["group_id"].to_pylist()
+    groups = _group_ids(lake, "groups", snapshot_id)
     rows = check(metric_frames(tables, groups), build_suites(snapshot_id, manifest.rows))
     return _results(snapshot_id, "metrics", [*rows, _share(rows, groups, settings.withhold_share)])
 
@@ -126,19 +126,23 @@ def validate_candidates(lake: Lake, settings: Settings, snapshot_id: str) -> pa.
     of_tasks = (s.value for s in (*RackStrategy, *StickyTasks))
     known = [*strategies, *(name for name in of_tasks if name not in strategies)]
     rows = check(frames, build_suites(snapshot_id, manifest.rows["candidates"], known))
-    names = groups["group_id"].to_pylist()
-    return _results(
-        snapshot_id, "candidates", [*rows, _share(rows, names, settings.withhold_share)]
-    )
+    share = _share(rows, groups, settings.withhold_share)
+    return _results(snapshot_id, "candidates", [*rows, share])
 
 
-def _measured(lake: Lake, snapshot_id: str) -> pa.Table:
-    """Groups and their partitions as measured; without metrics all groups of the snapshot."""
+def _measured(lake: Lake, snapshot_id: str) -> list[str]:
+    """Ids of the groups that were measured; without metrics all of the snapshot."""
     try:
-        return lake.read("group_metrics", [snapshot_id], columns=["group_id", "partitions"])
+        return _group_ids(lake, "group_metrics", snapshot_id)
     except SnapshotNotFound:
-        groups = lake.read("groups", [snapshot_id], columns=["group_id"])
-        return groups.append_column("partitions", pa.nulls(len(groups), pa.int32()))
+        return _group_ids(lake, "groups", snapshot_id)
+
+
+def _group_ids(lake: Lake, dataset: str, snapshot_id: str) -> list[str]:
+    names: list[str] = lake.read(dataset, [snapshot_id], columns=["group_id"])[
+        "group_id"
+    ].to_pylist()
+    return names
 
 
 def _results(snapshot_id: str, stage: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -183,47 +187,39 @@ def check(frames: Mapping[str, Frame], suites: Mapping[str, Any]) -> list[dict[s
     rows: list[dict[str, Any]] = []
     batches = _batches()
     for name, frame in frames.items():
-        by_expectation: dict[str, list[dict[str, Any]]] = {}
-        for columns, suite in _narrowed(suites[name]):
-            batch = batches.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
-            validated = batch.validate(suite, result_format={"result_format": "COMPLETE"})
-            for result in validated.results:
-                by_expectation[result.expectation_config.description] = list(_rows(frame, result))
-        for expectation in suites[name].expectations:
-            rows += by_expectation[expectation.description]
+        expectations = suites[name].expectations
+        columns = {column for each in expectations for column in _columns_of(each)}
+        batch = batches.get_batch({"dataframe": _narrow(frame.table, columns).to_pandas()})
+        validated = batch.validate(suites[name], result_format={"result_format": "COMPLETE"})
+        results = {each.expectation_config.description: each for each in validated.results}
+        for expectation in expectations:
+            rows += _rows(frame, results[expectation.description])
     return rows
 
 
-def _narrowed(suite: Any) -> Iterator[tuple[Sequence[str], Any]]:
-    """
-    The expectations of a suite by the columns they look at, each set with these columns.
-
-    Great Expectations copies and cuts a whole frame for every expectation: so it gets no column for nothing.
-    """
-    import great_expectations as gx
-
-    by_columns: dict[tuple[str, ...], list[Any]] = {}
-    for expectation in suite.expectations:
-        own = (getattr(expectation, name, None) for name in ("column", "column_A", "column_B"))
-        listed = getattr(expectation, "column_list", ())
-        columns = (*(name for name in own if name is not None), *listed)
-        by_columns.setdefault(columns, []).append(expectation)
-    for columns, expectations in by_columns.items():
-        yield columns, gx.ExpectationSuite(name=suite.name, expectations=expectations)
+def _columns_of(expectation: Any) -> list[str]:
+    """The columns that it looks at, those of its condition included."""
+    own = (getattr(expectation, name, None) for name in ("column", "column_A", "column_B"))
+    condition = getattr(expectation, "row_condition", None)
+    of_condition = getattr(condition, "conditions", [condition] if condition else [])
+    return [
+        *(name for name in own if name is not None),
+        *getattr(expectation, "column_list", ()),
+        *(each.column.name for each in of_condition),
+    ]
 
 
-def _narrow(table: pa.Table, columns: Sequence[str]) -> pa.Table:
+def _narrow(table: pa.Table, columns: Collection[str]) -> pa.Table:
     """
     Some columns as they cost least: texts as codes, whole numbers of 64 bits, as others are compared one by one.
 
-    Without columns there is still a row for each row.
+    Great Expectations copies and cuts a whole frame for every expectation: so it gets no column for nothing. Without
+    columns there is still a row for each row.
     """
-    schema = table.schema
-    known = [name for name in columns if name in schema.names]
-    if not known:
-        return pa.table({"row": np.arange(len(table))})
-    narrow = {}
-    for name in known:
+    narrow = {"row": pa.chunked_array([pa.array(np.arange(len(table)))])}
+    for name in columns:
+        if name not in table.schema.names:
+            continue
         column = table[name]
         if pa.types.is_string(column.type):
             column = column.combine_chunks().dictionary_encode()

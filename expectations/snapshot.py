@@ -11,11 +11,12 @@ from collections.abc import Mapping
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
+from great_expectations.expectations.row_conditions import Column
 
 from evenkeel.engine.model import GroupType
 from evenkeel.engine.records import CommitRow, PartitionRow
 from evenkeel.expectations.ranges import in_range
-from evenkeel.expectations.suite import expect, holds, whole
+from evenkeel.expectations.suite import expect, present, unique, whole
 
 STATES = (
     "Stable",
@@ -30,6 +31,9 @@ STATES = (
 """Group states of all protocols (KIP-848, KIP-932, KIP-1071 included)."""
 
 TYPES = tuple(kind.value for kind in GroupType)
+
+SHARE = GroupType.SHARE.value
+"""Its members share partitions."""
 
 
 def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.ExpectationSuite]:
@@ -58,18 +62,17 @@ def build_suites(snapshot_id: str, rows: Mapping[str, int]) -> dict[str, gx.Expe
 
 
 def _reading() -> list[gxe.Expectation]:
-    def present(column: str) -> gxe.Expectation:
-        return expect(
-            gxe.ExpectColumnValuesToNotBeNull,
+    def moment(column: str) -> gxe.Expectation:
+        return present(
+            column,
             f"{column} is a moment with a time zone.",
             f"{column} is missing or has no time zone",
             rejects=True,
-            column=column,
         )
 
     return [
-        present("started_at"),
-        present("finished_at"),
+        moment("started_at"),
+        moment("finished_at"),
         expect(
             gxe.ExpectColumnPairValuesAToBeGreaterThanB,
             "It finished after it started.",
@@ -93,13 +96,12 @@ def _brokers() -> list[gxe.Expectation]:
             rejects=True,
             min_value=1,
         ),
-        expect(
-            gxe.ExpectColumnValuesToNotBeNull,
+        present(
+            "node_id",
             "Every broker has an id.",
             "a broker has no id",
             "{host}:{port}",
             rejects=True,
-            column="node_id",
         ),
         expect(
             gxe.ExpectColumnValuesToBeUnique,
@@ -114,12 +116,11 @@ def _brokers() -> list[gxe.Expectation]:
 
 def _groups() -> list[gxe.Expectation]:
     return [
-        expect(
-            gxe.ExpectColumnValuesToNotBeNull,
+        present(
+            "group_id",
             "Every group has an id.",
             "a group has no id",
             rejects=True,
-            column="group_id",
         ),
         expect(
             gxe.ExpectColumnValuesToBeUnique,
@@ -136,7 +137,12 @@ def _groups() -> list[gxe.Expectation]:
             "{error}",
             column="error",
         ),
-        holds("told", "A group that could be read has a state.", "no state and no cause"),
+        present(
+            "state",
+            "A group that could be read has a state.",
+            "no state and no cause",
+            row_condition=Column("error").is_null(),
+        ),
         expect(
             gxe.ExpectColumnValuesToBeInSet,
             "The group's state is a known one.",
@@ -159,32 +165,34 @@ def _groups() -> list[gxe.Expectation]:
 def _members() -> list[gxe.Expectation]:
     return [
         _listed("member", "{member_id} of {group_id}"),
-        expect(
-            gxe.ExpectColumnValuesToNotBeNull,
+        present(
+            "member_id",
             "Every member has an id.",
             "a member has no id",
             "client {client_id} at position {position}",
-            column="member_id",
         ),
-        expect(
-            gxe.ExpectCompoundColumnsToBeUnique,
+        unique(
             "No member is listed twice.",
             "a member is listed twice",
             "{member_id}",
-            column_list=["group_id", "member_id"],
-            ignore_row_if="any_value_is_missing",
+            ["group_id", "member_id"],
         ),
-        holds(
-            "in_place",
+        _alike(
+            "position",
+            "place",
             "Positions of members run from 0 without a gap.",
             "a member row is missing or stands twice",
             "{member_id} at position {position}",
         ),
-        holds(
-            "paired",
-            "Assigned topics and partitions are pairs.",
-            "an assignment has topics without partitions or partitions without topics",
-            "{member_id}",
+        *(
+            _alike(
+                f"{which}_topics_listed",
+                f"{which}_partitions_listed",
+                f"{which.title()} topics and partitions are pairs.",
+                "an assignment has topics without partitions or partitions without topics",
+                "{member_id}",
+            )
+            for which in ("assigned", "target")
         ),
     ]
 
@@ -200,8 +208,9 @@ def _partitions() -> list[gxe.Expectation]:
             rejects=True,
             column_list=["topic", "partition"],
         ),
-        holds(
-            "in_place",
+        _alike(
+            "partition",
+            "place",
             "Partitions of a topic run from 0 without a gap.",
             "a partition row is missing",
             "{topic} has a partition {partition}",
@@ -212,12 +221,13 @@ def _partitions() -> list[gxe.Expectation]:
         ),
         _not_above("begin_offset", "end_offset"),
         _not_above("last_stable_offset", "end_offset"),
-        holds(
-            "explained",
+        present(
+            "end_offset",
             "A partition without an end offset says why.",
             "an end offset is unknown without a cause",
             "{topic}-{partition}",
             severity="warning",
+            row_condition=Column("error").is_null(),
         ),
         expect(
             gxe.ExpectColumnValuesToBeNull,
@@ -250,15 +260,16 @@ def _commits() -> list[gxe.Expectation]:
             column="error",
         ),
         in_range(CommitRow, "committed_offset", partition + " at {committed_offset}"),
-        holds(
-            "partition_known",
+        present(
+            "partition_row",
             "A committed partition exists.",
             "a commit is of a partition its topic does not have",
             partition,
             severity="warning",
+            row_condition=Column("topic_row").is_not_null() & Column("partition").is_not_null(),
         ),
-        holds(
-            "topic_known",
+        present(
+            "topic_row",
             "A committed topic exists.",
             "a commit is of a topic that is not there",
             "{topic}",
@@ -269,25 +280,26 @@ def _commits() -> list[gxe.Expectation]:
 
 def _assignments() -> list[gxe.Expectation]:
     return [
-        holds(
-            "known",
+        present(
+            "partition_row",
             "An assigned partition was read.",
             "a member owns a partition that was not read",
             "{topic}-{partition} of {member_id}",
         ),
-        holds(
-            "exclusive",
+        unique(
             "A stable group's partition has one owner.",
             "a partition has two owners although the group is stable",
             "{topic}-{partition} of {member_id}",
+            ["group_id", "topic", "partition"],
+            row_condition=(Column("state") == "Stable") & (Column("group_type") != SHARE),
         ),
     ]
 
 
 def _subscriptions() -> list[gxe.Expectation]:
     return [
-        holds(
-            "known",
+        present(
+            "topic_row",
             "A subscribed topic exists.",
             "subscribes to a topic that is not there",
             "{topic}",
@@ -297,8 +309,8 @@ def _subscriptions() -> list[gxe.Expectation]:
 
 
 def _listed(what: str, example: str) -> gxe.Expectation:
-    return holds(
-        "listed",
+    return present(
+        "group_row",
         f"Every {what} is of a listed group.",
         f"a {what} is of a group that is not listed",
         example,
@@ -306,14 +318,26 @@ def _listed(what: str, example: str) -> gxe.Expectation:
     )
 
 
-def _key_part(what: str, column: str) -> gxe.Expectation:
+def _alike(
+    column: str, expected: str, description: str, problem: str, example: str
+) -> gxe.Expectation:
     return expect(
-        gxe.ExpectColumnValuesToNotBeNull,
+        gxe.ExpectColumnPairValuesToBeEqual,
+        description,
+        problem,
+        example,
+        column_A=column,
+        column_B=expected,
+    )
+
+
+def _key_part(what: str, column: str) -> gxe.Expectation:
+    return present(
+        column,
         f"Every {what} row has a {column}.",
         f"a {what} row has no {column}",
         "{topic}-{partition}",
         rejects=what == "partition",
-        column=column,
     )
 
 

@@ -35,25 +35,17 @@ def expect(
     return kind(description=description, severity=severity, meta=words, **arguments)
 
 
-def holds(
-    column: str,
-    description: str,
-    problem: str,
-    example: str = "",
-    *,
-    severity: Severity = "critical",
-    rejects: bool = False,
+def present(
+    column: str, description: str, problem: str, example: str = "", **arguments: Any
 ) -> gxe.Expectation:
-    """That a helper column is true in every row."""
+    """That a column has a value in every row; of one that `row_in` made, that what the row refers to is there."""
     return expect(
-        gxe.ExpectColumnValuesToBeInSet,
+        gxe.ExpectColumnValuesToNotBeNull,
         description,
         problem,
         example,
-        severity=severity,
-        rejects=rejects,
         column=column,
-        value_set=[True],
+        **arguments,
     )
 
 
@@ -76,11 +68,25 @@ def whole(rows: int, snapshot_id: str) -> list[gxe.Expectation]:
             column="snapshot_id",
             value_set=[snapshot_id],
         ),
-        expect(
-            gxe.ExpectColumnValuesToNotBeNull,
+        present(
+            "snapshot_id",
             "Its rows say which snapshot they are of.",
             "a row does not say which snapshot it is of",
             rejects=True,
-            column="snapshot_id",
         ),
     ]
+
+
+def unique(
+    description: str, problem: str, example: str, columns: list[str], **arguments: Any
+) -> gxe.Expectation:
+    """That no two rows have the same values in some columns; a row that lacks one is not compared."""
+    return expect(
+        gxe.ExpectCompoundColumnsToBeUnique,
+        description,
+        problem,
+        example,
+        column_list=columns,
+        ignore_row_if="any_value_is_missing",
+        **arguments,
+    )

@@ -1,16 +1,15 @@
-"""What helper columns are made of, held against the plain way to say it."""
+"""What frames are made of, held against the plain way to say it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.expectations.columns import codes, paired, remarks, stacked, where, without_gap
+from evenkeel.expectations.columns import paired, places, row_in, times
 
 pytestmark = pytest.mark.slow
 
@@ -24,27 +23,28 @@ def column(values: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(values[:half], kind), pa.array(values[half:], kind)])
 
 
-@given(st.lists(st.tuples(NAMES, st.sampled_from([1, 2, None]), NAMES)))
-def test_rows_have_one_code_when_they_have_the_same_values(rows: list[tuple[Any, ...]]) -> None:
-    """Null is a value; codes run from 0 without a gap."""
-    kinds = (pa.string(), pa.int32(), pa.string())
-    columns = [column([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
-    found = codes(*columns).tolist()
-    assert len({*zip(rows, found, strict=True)}) == len({*rows}) == len({*found})
-    assert {*found} == {*range(len({*rows}))}
-
-
 @given(st.lists(st.tuples(NAMES, st.sampled_from([0, 1, 2, 3, -1, None]))))
-def test_a_gap_is_one_of_the_whole_name(rows: list[tuple[str | None, int | None]]) -> None:
-    """All rows of a name are well when its numbers, in any order, are 0, 1, 2 ..."""
-
-    def well(name: str | None) -> bool:
-        own = sorted(-1 if number is None else number for each, number in rows if each == name)
-        return own == list(range(len(own)))
-
+def test_numbers_stand_in_their_places_where_there_is_no_gap(
+    rows: list[tuple[str | None, int | None]],
+) -> None:
+    """All rows of a name do when its numbers, in any order, are 0, 1, 2 ..., and else at least one does not."""
     names = column([name for name, _ in rows], pa.string())
-    numbers = column([number for _, number in rows], pa.int32())
-    assert without_gap(names, numbers).tolist() == [well(name) for name, _ in rows]
+    found = places(names, column([number for _, number in rows], pa.int32())).to_pylist()
+    for name in {name for name, _ in rows}:
+        own = [(number, p) for (n, number), p in zip(rows, found, strict=True) if n == name]
+        assert sorted(place for _, place in own) == [*range(len(own))]
+        whole = {number for number, _ in own} == {*range(len(own))}
+        assert all(number == place for number, place in own) is whole
+
+
+@given(st.lists(NAMES), st.lists(st.sampled_from("abc"), unique=True))
+def test_what_a_row_refers_to_is_found_and_counted(
+    keys: list[str | None], there: list[str]
+) -> None:
+    """Null refers to nothing, nor does what is not there."""
+    found = row_in(column(keys, pa.string()), column(there, pa.string()))
+    assert found.to_pylist() == [there.index(key) if key in there else None for key in keys]
+    assert times(found, len(there)).to_pylist() == [keys.count(name) for name in there]
 
 
 @given(st.lists(st.tuples(LISTS, LISTS)))
@@ -58,24 +58,3 @@ def test_lists_side_by_side_end_with_the_shorter(rows: list[tuple[Any, Any]]) ->
         for i, (one, other) in enumerate(rows)
         for pair in zip(one or (), other or (), strict=False)
     ]
-
-
-def test_what_is_said_of_a_row_is_all_that_is_wrong_with_it() -> None:
-    """Sentences stand one after the other; a row without one has none."""
-    low, high = pa.array([1, 5, None]), pa.array([9, 2, 3])
-    over = where(
-        (pc.greater(low, high)).fill_null(False).to_numpy(False), "over ", high.cast(pa.string())
-    )
-    unknown = where(low.is_null().to_numpy(False), "unknown")
-    assert remarks(3, over, unknown, pa.array([None, "x", None])).to_pylist() == [
-        None,
-        "over 2; x",
-        "unknown",
-    ]
-
-
-def test_columns_one_after_the_other_keep_their_chunks_type() -> None:
-    """A table without rows has a column without chunks."""
-    empty = pa.chunked_array([], pa.string())
-    assert stacked(empty, empty).type == pa.string()
-    assert stacked(empty, column(["a", "b"], pa.string())).to_pylist() == ["a", "b"]

@@ -82,12 +82,12 @@ def test_of_all_frames_only_the_newest_is_kept(monkeypatch):
 
     narrow = runner._narrow
     monkeypatch.setattr(runner, "_narrow", lambda *asked: Watched(narrow(*asked)))
-    there = [
-        expect(gxe.ExpectColumnValuesToNotBeNull, f"There is {c}.", "gone", column=c)
-        for c in "abcd"
-    ]
-    table = pa.table({c: [1] for c in "abcd"})
-    rows = check({"x": Frame(name="x", table=table)}, {"x": gx.ExpectationSuite("x", there)})
+    table = pa.table({"c": [1]})
+    there = expect(gxe.ExpectColumnValuesToNotBeNull, "It is there.", "gone", column="c")
+    rows = check(
+        {name: Frame(name=name, table=table) for name in "abcd"},
+        {name: gx.ExpectationSuite(name, [there]) for name in "abcd"},
+    )
     assert [row["success"] for row in rows] == [True] * 4
     assert alive == [0, 1, 1, 1]
 
