@@ -43,6 +43,7 @@ from evenkeel.engine.steps.measured import MeasuredGroup, measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, GroupWithPast
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks, own_strategy
+from evenkeel.engine.text import pasted
 from evenkeel.engine.wording import words
 
 BY_PLAN = (Deployment.PLAN, Deployment.YARDSTICK)
@@ -207,7 +208,7 @@ def _check(group: GroupSnapshot, strategy: str) -> None:
     if group.places_tasks and strategy in takes:
         return
     fix = (
-        f"`evenkeel apply {group.group} --strategy {StickyTasks.SERVER}` says what decides there."
+        f"`evenkeel apply {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
         if by_broker
         else f"Name one of {', '.join(sorted(takes))}."
     )

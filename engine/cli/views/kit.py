@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from evenkeel.engine.kit.protocol_names import CLIENT_SIDE
 from evenkeel.engine.model import GroupType
 from evenkeel.engine.records import to_json
 from evenkeel.engine.steps.rollout import Held, Kit
+from evenkeel.engine.text import pasted
 from evenkeel.engine.wording import band, duration, percent, sentence, several, words
 from evenkeel.engine.wording.deploying import one_restart
 from evenkeel.engine.wording.outlook import about
@@ -154,7 +154,7 @@ def _clients(kit: Kit) -> Iterator[str]:
     target = kit.rollout.target
     known = CLIENT_SIDE.get(target)
     if known is not None and not known.stock:
-        where = ARTEFACTS.get(target, "").format(group=shlex.quote(kit.group.group))
+        where = ARTEFACTS.get(target, "").format(group=pasted(kit.group.group))
         yield f"Ship {known.java} with every member first" + (f": {where}." if where else ".")
 
 
@@ -264,7 +264,7 @@ def _stages(kit: Kit, this: Round) -> Iterator[str]:
 
 
 def _check(kit: Kit, this: Round) -> str:
-    group = kit.group.group
+    group = pasted(kit.group.group)
     if kit.group.type is GroupType.STREAMS:
         state = (
             f"`kafka-streams-groups.sh --bootstrap-server ... --describe --state --group {group}`"
@@ -296,7 +296,7 @@ def _expected(kit: Kit) -> Iterator[str]:
         known = [end for end in ends if end is not None]
         if len(known) == 3:
             yield f"  lag in 1 h {what}: {band(known)} offsets"
-    yield f"  Compare: evenkeel advise --group {kit.group.group}"
+    yield f"  Compare: evenkeel advise --group {pasted(kit.group.group)}"
     yield ""
 
 
