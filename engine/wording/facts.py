@@ -57,7 +57,8 @@ def _clause(fact: Fact) -> str:
     clauses = diagnosing.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
     if fact.measure in clauses:
         return clauses[fact.measure](fact)
-    return (fact.kind in _OF_A_WAY and manual.sentence_of(fact)) or _plain(fact)
+    is_of_a_way = fact.kind in _OF_A_WAY and fact.quote is None
+    return (manual.sentence_of(fact) if is_of_a_way else None) or _plain(fact)
 
 
 def joined(facts: Iterable[Fact]) -> str:
