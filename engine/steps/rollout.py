@@ -11,7 +11,6 @@ from glob import escape
 import numpy as np
 
 from evenkeel.engine.advice import runs, unfit
-from evenkeel.engine.advice.bounce_facts import step
 from evenkeel.engine.advice.feasibility import brokers_lack
 from evenkeel.engine.advice.listed import lists_of
 from evenkeel.engine.advice.price import Pauses, instances_of, price
@@ -32,7 +31,7 @@ from evenkeel.engine.assignors import every
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Rule, Settings, StreamsSettings
 from evenkeel.engine.errors import Infeasible, InputError
-from evenkeel.engine.facts import reason
+from evenkeel.engine.facts import reason, step
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.kit.protocol_names import SERVER_SIDE
 from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType

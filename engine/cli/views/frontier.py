@@ -26,7 +26,7 @@ from evenkeel.engine.steps.measure import observe_group
 from evenkeel.engine.steps.reading import GroupWithPast
 from evenkeel.engine.streams.live import running
 from evenkeel.engine.text import plural
-from evenkeel.engine.wording import words
+from evenkeel.engine.wording import look_again, words
 
 STREAMS_DEFAULT = 10
 """What a crossing partition is worth in moves by default in Kafka Streams."""
@@ -63,7 +63,7 @@ def _swept(settings: Settings, selection: GroupWithPast) -> tuple[Point, list[Fr
     stuck = blocked(selection.group)
     why = selection.withheld or (stuck and words(stuck))
     if why is not None:
-        raise Infeasible(f"{why}.")
+        raise Infeasible(f"{why}.", fix=look_again(selection.group))
     group = selection.group
     seen = observe_group(settings, group, selection.earlier)
     if group.places_tasks:
