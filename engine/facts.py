@@ -118,6 +118,11 @@ def reason(measure: str, names: Iterable[str] = (), **known: float | str | None)
     return fact(FactKind.REASON, measure, names, **known)
 
 
+def step(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
+    """Something to do for a strategy, as a `fact`."""
+    return fact(FactKind.HOW, measure, names, **known)
+
+
 def remark(measure: str, names: Iterable[str] = (), **known: float | str | None) -> Fact:
     """What is to be said of the fact before, as a `fact`."""
     return fact(FactKind.REMARK, measure, names, **known)

@@ -30,16 +30,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evenkeel.engine.advice import bounce_facts
 from evenkeel.engine.advice.rolling import Stage, rolling
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.facts import Fact, note, reason
+from evenkeel.engine.facts import Fact, note, reason, step
 from evenkeel.engine.kit.election import common, poll
 from evenkeel.engine.kit.protocol_names import (
     CLIENT_SIDE,
     SERVER_SETTING,
     SERVER_SIDE,
     cooperative,
+    mixed,
     setting,
     wire_name,
 )
@@ -47,6 +47,8 @@ from evenkeel.engine.model import STREAMS_PROTOCOL
 
 Names = tuple[str, ...]
 _Restart = tuple[Names, Fact, bool]
+
+ALREADY_RUNNING = step("already_running")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,7 @@ class Plan:
     @property
     def restarts(self) -> int:
         """How many rolling restarts it takes until the strategy runs as it should."""
-        return sum(step.needed for step in self.steps)
+        return sum(each.needed for each in self.steps)
 
 
 def plan(
@@ -132,18 +134,32 @@ def plan(
         steps.append(_step(lists_after, held, static, why, needed))
         held = [lists_after] * len(before)
     at_once = rolling(before, (new,), static) if len(steps) > 1 else ()
-    settings = [step.lists for step in steps]
-    asides = bounce_facts.asides(new, present, settings, assumed=assumed is not None)
+    settings = [each.lists for each in steps]
+    asides = _asides(new, present, settings, assumed=assumed is not None)
     return Plan(
         target=new,
         present=present,
         members=len(before),
         steps=tuple(steps),
         how=_how(restarts, new, present, len(before), assumed),
-        in_one_step=bounce_facts.in_one_step(new, present, at_once),
-        notes=(*asides, *bounce_facts.notes(settings, before, static or ())) if steps else (),
+        in_one_step=_in_one_step(new, present, at_once),
+        notes=(*asides, *_notes(settings, before, static or ())) if steps else (),
         assumed=assumed,
     )
+
+
+def by_one_restart(measure: str, static: Sequence[bool], names: Sequence[str] = ()) -> Fact:
+    """
+    Something that takes one rebalance, which the restart of one member brings, as a fact.
+
+    Args:
+        measure: What it is.
+        static: Which members have an instance id: one that is back within its session brings no rebalance (KIP-345).
+        names: What it is about.
+    """
+    if not any(static):
+        return step(measure, names)
+    return step(measure, names, after=sum(static), bound=len(static))
 
 
 def in_short(target: str, present: str, lists: Sequence[Names | None]) -> tuple[Fact, ...]:
@@ -164,8 +180,8 @@ def _how(
 ) -> tuple[Fact, ...]:
     lists = [restart[0] for restart in restarts]
     two = len(restarts) > 1 and (assumed is not None or restarts[1][2])
-    asides = bounce_facts.asides(new, present, lists, assumed=assumed is not None)
-    return (*bounce_facts.how(lists, members, two=two), *asides)
+    asides = _asides(new, present, lists, assumed=assumed is not None)
+    return (*_short(lists, members, two=two), *asides)
 
 
 def _before(lists: Sequence[Names | None], present: str) -> tuple[list[Names], Fact | None]:
@@ -223,6 +239,81 @@ def _step(
     )
 
 
+def _short(lists: Sequence[Names], members: int, *, two: bool) -> list[Fact]:
+    """
+    The plan in short.
+
+    Args:
+        lists: What members list after each step, by wire names; the last one is led by the target.
+        members: How many there are.
+        two: Whether both steps shall be taken.
+    """
+    if not lists:
+        return [ALREADY_RUNNING]
+    new = lists[-1][0]
+    known = CLIENT_SIDE.get(new)
+    steps = [] if known and known.stock else [step("ship_class", [new])]
+    if len(lists) == 1 and len(lists[0]) == 1:
+        return [*steps, step("list_alone", [new])]
+    if len(lists) == 1:
+        enough = members // 2 + 1 if members > 2 else None
+        return [*steps, step("put_first", [new], after=enough, bound=members)]
+    return [*steps, step("two_restarts" if two else "one_restart", lists[0])]
+
+
+def _asides(new: str, present: str, lists: Sequence[Names], *, assumed: bool) -> list[Fact]:
+    """What may spare a step, and what librdkafka and kafka-python cannot do of the plan."""
+    known = CLIENT_SIDE.get(new)
+    steps = []
+    if assumed and (new, present) == ("cooperative-sticky", "range"):
+        steps.append(step("enough_if_listed", [new]))
+    if known and not known.stock and known.python is None:
+        steps.append(step("java_clients_only"))
+    elif known and not known.librdkafka:
+        steps.append(step("not_in_librdkafka", [new]))
+    if any(map(mixed, lists)):
+        steps.append(step("refused_by_other_clients", [new, present]))
+    return steps
+
+
+def _in_one_step(new: str, present: str, stages: Sequence[Stage]) -> tuple[Fact, ...]:
+    """
+    What the election says of listing the new one alone at once.
+
+    Args:
+        stages: Of that one restart; nothing when it is not to be asked.
+    """
+    refused, members = (stages[-1].refused, stages[-1].last) if stages else (0, 0)
+    if not refused:
+        return ()
+    told = [note("refused_at_once", [new], after=refused, bound=members)]
+    if {cooperative([new]), cooperative([present])} == {True, False}:
+        told.append(note("better_refused"))
+    return tuple(told)
+
+
+def _notes(lists: Sequence[Names], before: Sequence[Names], static: Sequence[bool]) -> list[Fact]:
+    """What else has to be known before the first restart."""
+    used = {name for one in lists for name in one}
+    facts = []
+    everywhere = all((known := CLIENT_SIDE.get(name)) and known.librdkafka for name in used)
+    if everywhere and not any(map(mixed, lists)):
+        facts.append(note("wire_names", [",".join(one) for one in lists]))
+    for name in sorted(used):
+        known = CLIENT_SIDE.get(name)
+        if known and not known.stock:
+            facts.append(note("not_part_of_kafka", [name]))
+        elif known is None and "." not in name:
+            facts.append(note("class_unknown", [name]))
+    if len(lists) > 1:
+        facts.append(note("stop_and_start", [lists[-1][0]]))
+    if any(static):
+        facts.append(note("static_members", after=sum(static), bound=len(static)))
+    if len(set(before)) > 1:
+        facts.append(note("lists_differ"))
+    return facts
+
+
 def plan_server(target: str, present: str | None, members: int, classic: int = 0) -> Plan:
     """
     The way of a KIP-848 group: its broker assigns, members only say by what.
@@ -254,6 +345,6 @@ def plan_server(target: str, present: str | None, members: int, classic: int = 0
         present=present,
         members=members,
         steps=() if there else (Step(setting=server_setting, lists=(name,), why=why),),
-        how=(bounce_facts.ALREADY_RUNNING if there else bounce_facts.step("ask_broker", [name]),),
+        how=(ALREADY_RUNNING if there else step("ask_broker", [name]),),
         notes=() if there else tuple(notes),
     )

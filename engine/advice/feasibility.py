@@ -14,13 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from evenkeel.engine.advice.bounce import in_short, plan_server
-from evenkeel.engine.advice.bounce_facts import by_one_restart, step
+from evenkeel.engine.advice.bounce import by_one_restart, in_short, plan_server
 from evenkeel.engine.advice.listed import Listed, election_of, lists_of
 from evenkeel.engine.assignors import ASSIGNORS, every
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Assignors
-from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.facts import Fact, reason, step
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.kit.distinct import distinct
 from evenkeel.engine.kit.election import Election

@@ -14,7 +14,7 @@ Three dynamic members that list an eager strategy, one rolling restart: six reba
 same under a cooperative one: 10 s each, and 5 s more for the third, which moves.
 
 >>> import numpy as np
->>> from evenkeel.engine.advice.bounce_facts import step
+>>> from evenkeel.engine.facts import step
 >>> now, then, dynamic = np.array([0, 1, 2]), np.array([0, 1, 1]), np.zeros(3, bool)
 >>> way = [step("put_first", ["roundrobin"])]
 >>> paid = price(way, dynamic, now, then, eager=True, pauses=Pauses())

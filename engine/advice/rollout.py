@@ -13,14 +13,13 @@ Kafka 4.3, librdkafka 2.12 and kafka-python 3.0.
 from __future__ import annotations
 
 import enum
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenkeel.engine.advice import bounce
-from evenkeel.engine.advice.bounce_facts import by_one_restart, step
+from evenkeel.engine.advice.bounce import by_one_restart
 from evenkeel.engine.advice.rolling import Stage, rolling
-from evenkeel.engine.facts import Fact, note, reason
+from evenkeel.engine.facts import Fact, note, reason, step
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.kit.protocol_names import (
     BY_RACKS,
@@ -36,6 +35,7 @@ from evenkeel.engine.kit.protocol_names import (
 )
 from evenkeel.engine.model import STREAMS_PROTOCOL
 from evenkeel.engine.streams.settings import StickyTasks
+from evenkeel.engine.text import pasted
 
 Names = tuple[str, ...]
 
@@ -404,7 +404,7 @@ def to_plan(
         restart=Restart.ONE,
         elected=PLAN,
         why=by_one_restart(
-            "follow_plan", static, [strategy, *([] if group is None else [shlex.quote(group)])]
+            "follow_plan", static, [pasted(strategy), *([] if group is None else [pasted(group)])]
         ),
         settings={},
         lists=(PLAN,),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from evenkeel.engine.advice.bounce_facts import step
 from evenkeel.engine.advice.feasibility import Judgement
-from evenkeel.engine.facts import Fact, reason
+from evenkeel.engine.facts import Fact, reason, step
 from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType
 from evenkeel.engine.streams.compare import PlacementOutcome
 from evenkeel.engine.streams.live import Running

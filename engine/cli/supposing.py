@@ -27,7 +27,7 @@ from evenkeel.engine.steps.whatif import (
     last_by_name,
     new_names,
 )
-from evenkeel.engine.text import listed, several
+from evenkeel.engine.text import listed, pasted, several
 from evenkeel.engine.wording import look_again, member_names, words
 
 ALL_NEW = "new"
@@ -283,7 +283,7 @@ def possible(seen: Seen) -> None:
     if group.places_tasks:
         raise Infeasible(
             f"{problem}, it is a Kafka Streams application, which assigns tasks and not partitions.",
-            fix=f"`evenkeel tasks {group.group}` shows them under each strategy.",
+            fix=f"`evenkeel tasks {pasted(group.group)}` shows them under each strategy.",
         )
     why = seen.measured_group.withheld or blocked(group)
     if why is not None or seen.measured_group.measured is None:

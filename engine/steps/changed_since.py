@@ -15,7 +15,7 @@ from evenkeel.engine.facts import Fact, note
 from evenkeel.engine.model import Member
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.compare import compare, group_of
-from evenkeel.engine.steps.difference import ChangedFact, Difference
+from evenkeel.engine.steps.difference import Changed, Difference
 from evenkeel.engine.wording import member_names
 
 SECOND = 1000
@@ -57,7 +57,7 @@ def _last_members(
 ) -> tuple[Member, ...]:
     """Those who left, all of them where the whole group did."""
     if difference.present != (True, False):
-        return difference.left
+        return _members(difference, "member_left")
     last = group_of(lake, settings, snapshot_id, group)
     return last.members if last else ()
 
@@ -77,34 +77,32 @@ def _rules(before: str | None, after: str) -> Iterator[Fact]:
 
 
 def _facts(difference: Difference, left: tuple[Member, ...]) -> Iterator[Fact]:
-    names = _names(difference, left)
-    restarted = [new for _, new in difference.restarted]
+    joined = _members(difference, "member_joined")
+    restarted = _members(difference, "member_restarted")
+    stayed = (each for each in difference.changes if not each.what.startswith("member_"))
+    changed = [each.member for each in stayed if each.member is not None]
+    names = member_names([*left, *joined, *restarted, *changed])
     if difference.present == (False, True):
         yield note("group_is_new")
     if left:
         yield note("members_left", _sorted(names, left))
-    if difference.joined:
-        yield note("members_joined", _sorted(names, difference.joined))
+    if joined:
+        yield note("members_joined", _sorted(names, joined))
     if restarted:
         yield note("members_restarted", _sorted(names, restarted))
-    for fact in difference.facts:
-        yield from _of_group(fact)
-    for topic in difference.topics:
-        measure = OF_TOPIC[topic.happened]
-        yield note(measure, (topic.topic,), before=topic.before, after=topic.after)
-    yield from _of_members(difference.facts, names)
-    if difference.relocated:
-        yield note("replica_racks_changed", partitions=len(difference.relocated))
-    if given := [moved for moved in difference.moved if moved.after is not None]:
+    for change in difference.changes:
+        yield from _of_group(change)
+    yield from _of_members(difference.of(*OF_MEMBERS), names)
+    if relocated := difference.of("replica_racks"):
+        yield note("replica_racks_changed", partitions=len(relocated))
+    if given := [each for each in difference.of("owner") if each.after is not None]:
         yield note("owners_changed", partitions=len(given))
     for why in difference.unknown:
         yield note("not_compared", quote=why)
 
 
-def _names(difference: Difference, left: Iterable[Member]) -> dict[str, str]:
-    changed = (fact.member for fact in difference.facts if fact.member is not None)
-    again = (new for _, new in difference.restarted)
-    return member_names([*left, *difference.joined, *again, *changed])
+def _members(difference: Difference, what: str) -> tuple[Member, ...]:
+    return tuple(each.member for each in difference.of(what) if each.member is not None)
 
 
 def _sorted(names: Mapping[str, str], members: Iterable[Member]) -> list[str]:
@@ -122,18 +120,21 @@ OF_GROUP: Mapping[str, str] = {
 """What may differ of the group as a whole -> how that is called as a fact; epochs and states change all the time."""
 
 
-def _of_group(fact: ChangedFact) -> Iterator[Fact]:
-    """What differs of the group as a whole, or of the configuration of a topic."""
-    both = tuple(_text(value) for value in (fact.before, fact.after))
-    if fact.name == "strategy" and None in (fact.before, fact.after):
+def _of_group(change: Changed) -> Iterator[Fact]:
+    """What differs of the group as a whole, what happened to a topic, and what it is configured to."""
+    both = tuple(_text(value) for value in (change.before, change.after))
+    if change.what == "strategy" and None in (change.before, change.after):
         return  # nobody was there, or is
-    if fact.name in OF_GROUP:
-        yield note(OF_GROUP[fact.name], both)
-    elif fact.name == "cleanup_policy":
-        yield note("cleanup_policy_changed", (str(fact.topic), *both))
-    elif fact.name == "retention_ms":
-        before, after = (_seconds(value) for value in (fact.before, fact.after))
-        yield note("retention_changed", (str(fact.topic),), before=before, after=after)
+    if change.what in OF_GROUP:
+        yield note(OF_GROUP[change.what], both)
+    elif change.what in OF_TOPIC:
+        counts = {"before": change.before, "after": change.after}
+        yield note(OF_TOPIC[change.what], (str(change.topic),), **counts)
+    elif change.what == "cleanup_policy":
+        yield note("cleanup_policy_changed", (str(change.topic), *both))
+    elif change.what == "retention_ms":
+        before, after = (_seconds(value) for value in (change.before, change.after))
+        yield note("retention_changed", (str(change.topic),), before=before, after=after)
 
 
 def _text(value: Any) -> str:
@@ -152,12 +153,12 @@ def _seconds(milliseconds: int) -> float | None:
 
 
 OF_TOPIC: Mapping[str, str] = {
-    "created": "topic_created",
-    "gone": "topic_gone",
-    "recreated": "topic_recreated",
-    "partitions added": "partitions_added",
-    "subscribed": "topic_subscribed",
-    "unsubscribed": "topic_unsubscribed",
+    "topic_created": "topic_created",
+    "topic_gone": "topic_gone",
+    "topic_recreated": "topic_recreated",
+    "topic_partitions_added": "partitions_added",
+    "topic_subscribed": "topic_subscribed",
+    "topic_unsubscribed": "topic_unsubscribed",
 }
 """What may happen to a topic -> how that is called as a fact."""
 
@@ -171,9 +172,9 @@ OF_MEMBERS: Mapping[str, str] = {
 """What may differ of a member that stayed -> how that is called as a fact; what it warms up changes all the time."""
 
 
-def _of_members(facts: Iterable[ChangedFact], names: Mapping[str, str]) -> Iterator[Fact]:
+def _of_members(changes: Iterable[Changed], names: Mapping[str, str]) -> Iterator[Fact]:
     whose: dict[str, set[str]] = {}
-    for fact in facts:
-        if fact.member is not None and fact.name in OF_MEMBERS:
-            whose.setdefault(OF_MEMBERS[fact.name], set()).add(names[fact.member.id])
+    for change in changes:
+        if change.member is not None:
+            whose.setdefault(OF_MEMBERS[change.what], set()).add(names[change.member.id])
     yield from (note(measure, sorted(found)) for measure, found in whose.items())

@@ -17,14 +17,7 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.datasets import problems_of
 from evenkeel.engine.model import NONE, GroupSnapshot, GroupType, Member
 from evenkeel.engine.ports import Lake
-from evenkeel.engine.steps.difference import (
-    ChangedFact,
-    Difference,
-    Moved,
-    Racks,
-    Relocated,
-    TopicChange,
-)
+from evenkeel.engine.steps.difference import Changed, Difference, Racks
 from evenkeel.engine.steps.reading import read_batch
 from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
 from evenkeel.engine.wording import several
@@ -81,9 +74,10 @@ def compare(lake: Lake, settings: Settings, earlier: str, later: str, name: str)
     if before is None or after is None:
         return Difference(present=(before is not None, after is not None), unknown=doubts)
     topics = {*before.partitions.topics, *after.partitions.topics}
-    told = _compare(_side(lake, "earlier", before, topics), _side(lake, "later", after, topics))
-    unknown = (*doubts, *told.pop("unknown"))
-    return Difference(present=(True, True), unknown=unknown, **told)
+    sides = _side(lake, "earlier", before, topics), _side(lake, "later", after, topics)
+    unknown = [why for side in sides if (why := side.silent) is not None]
+    changes = tuple(_changes(*sides, unknown))
+    return Difference(present=(True, True), changes=changes, unknown=(*doubts, *unknown))
 
 
 def group_of(lake: Lake, settings: Settings, snapshot_id: str, name: str) -> GroupSnapshot | None:
@@ -113,28 +107,25 @@ def _side(lake: Lake, word: str, group: GroupSnapshot, topics: set[str]) -> _Sid
     return _Side(word=word, group=group, header=header, facts=facts, topics=shown)
 
 
-def _compare(before: _Side, after: _Side) -> dict[str, Any]:
-    """The fields of a `Difference` but for *present*."""
-    unknown = [why for why in (before.silent, after.silent) if why is not None]
+def _changes(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Changed]:
+    """Everything that changed; what cannot be compared goes to *unknown*."""
     unread = before.unread or after.unread
+    tells_owners = before.silent is None and after.silent is None
     kept, joined, left, restarted = ((), (), (), ()) if unread else _matched(before, after)
-    facts = [*_facts(before, after, unknown), *_configured(before.group, after.group)]
+    yield from (Changed(what="member_joined", member=one, after=one.id) for one in joined)
+    yield from (Changed(what="member_left", member=one, before=one.id) for one in left)
+    for old, new in restarted:
+        yield Changed(what="member_restarted", member=new, before=old.id, after=new.id)
+    yield from _facts(before, after, unknown)
+    yield from _configured(before.group, after.group)
+    if tells_owners:
+        yield from _of_members((*kept, *restarted))
     topics = list(_topics(before, after, unknown))
-    moved: list[Moved] = []
-    if before.silent is None and after.silent is None:
-        facts += _of_members((*kept, *restarted))
-        topics += _subscriptions(before, after)
-        moved = list(_moved(before.group, after.group, (*kept, *restarted)))
-    return {
-        "joined": joined,
-        "left": left,
-        "restarted": restarted,
-        "facts": tuple(facts),
-        "topics": tuple(sorted(topics, key=lambda one: (one.topic, one.happened))),
-        "moved": tuple(moved),
-        "relocated": tuple(_relocated(before.group, after.group, unknown)),
-        "unknown": tuple(unknown),
-    }
+    topics += _subscriptions(before, after) if tells_owners else ()
+    yield from sorted(topics, key=lambda one: (one.topic, one.what))
+    if tells_owners:
+        yield from _moved(before.group, after.group, (*kept, *restarted))
+    yield from _relocated(before.group, after.group, unknown)
 
 
 Pairs = tuple[tuple[Member, Member], ...]
@@ -166,7 +157,7 @@ def _by_id(members: Iterable[Member]) -> list[Member]:
     return sorted(members, key=lambda member: member.id)
 
 
-def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[ChangedFact]:
+def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Changed]:
     """What differs of the group as a whole."""
     old, new = before.group, after.group
     pairs: list[tuple[str, Any, Any]] = []
@@ -198,7 +189,7 @@ def _facts(before: _Side, after: _Side, unknown: list[str]) -> Iterator[ChangedF
         unknown.append(
             f"the {word} snapshot did not keep which strategies members were said to list"
         )
-    yield from (ChangedFact(name=n, before=a, after=b) for n, a, b in pairs if a != b)
+    yield from (Changed(what=n, before=a, after=b) for n, a, b in pairs if a != b)
 
 
 def _topology_epoch(group: GroupSnapshot) -> int | None:
@@ -228,11 +219,11 @@ def _listed(side: _Side) -> tuple[bool, Any]:
     return True, fits[-1] if fits else None
 
 
-def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[ChangedFact]:
+def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[Changed]:
     """What brokers and topics are configured to, where both snapshots may know (DESCRIBE_CONFIGS)."""
     reads = before.follower_fetching, after.follower_fetching
     if None not in reads and reads[0] != reads[1]:
-        yield ChangedFact(name="follower_fetching", before=reads[0], after=reads[1])
+        yield Changed(what="follower_fetching", before=reads[0], after=reads[1])
     was, now = (
         {t: (p.cleanup_policies[i], p.retention_ms[i]) for i, t in enumerate(p.topics)}
         for p in (before.partitions, after.partitions)
@@ -242,31 +233,29 @@ def _configured(before: GroupSnapshot, after: GroupSnapshot) -> Iterator[Changed
             ("cleanup_policy", "retention_ms"), was[topic], now[topic], strict=True
         ):
             if old is not None and new is not None and old != new:
-                yield ChangedFact(name=name, before=old, after=new, topic=topic)
+                yield Changed(what=name, before=old, after=new, topic=topic)
 
 
-def _of_members(pairs: Pairs) -> Iterator[ChangedFact]:
+def _of_members(pairs: Pairs) -> Iterator[Changed]:
     for old, new in pairs:
         if old.subscription is not None and new.subscription is not None:
             topics = sorted(set(old.subscription)), sorted(set(new.subscription))
             if topics[0] != topics[1]:
-                yield ChangedFact(
-                    name="subscription", before=topics[0], after=topics[1], member=new
-                )
+                yield Changed(what="subscription", before=topics[0], after=topics[1], member=new)
         if old.tasks is not None and new.tasks is not None:
             for name in ("standby", "warmup"):
                 copies = [sorted(getattr(m.tasks, name)) for m in (old, new)]
                 if copies[0] != copies[1]:
-                    yield ChangedFact(
-                        name=f"{name}_tasks", before=copies[0], after=copies[1], member=new
+                    yield Changed(
+                        what=f"{name}_tasks", before=copies[0], after=copies[1], member=new
                     )
         for name in ("subscription_regex", "rack", "kind"):
             values = getattr(old, name), getattr(new, name)
             if values[0] != values[1]:
-                yield ChangedFact(name=name, before=values[0], after=values[1], member=new)
+                yield Changed(what=name, before=values[0], after=values[1], member=new)
 
 
-def _topics(before: _Side, after: _Side, unknown: list[str]) -> Iterator[TopicChange]:
+def _topics(before: _Side, after: _Side, unknown: list[str]) -> Iterator[Changed]:
     """What happened to topics on the cluster, as far as both snapshots could read them."""
     sides = (before, after)
     for side in sides:
@@ -283,7 +272,7 @@ def _topics(before: _Side, after: _Side, unknown: list[str]) -> Iterator[TopicCh
         counts = len(was[1]) if was else None, len(now[1]) if now else None
         happened = _happened(was, now)
         if happened is not None:
-            yield TopicChange(topic=topic, happened=happened, before=counts[0], after=counts[1])
+            yield Changed(what=f"topic_{happened}", topic=topic, before=counts[0], after=counts[1])
 
 
 def _happened(
@@ -296,7 +285,7 @@ def _happened(
     if was[1] == now[1]:
         return None
     # Kafka takes no partition away from a topic: without ids, fewer are another topic
-    return "partitions added" if was[1] < now[1] else "recreated"
+    return "partitions_added" if was[1] < now[1] else "recreated"
 
 
 def _unread(side: _Side, topic: str | None) -> str | None:
@@ -308,7 +297,7 @@ def _unread(side: _Side, topic: str | None) -> str | None:
     return next((p.quote for p in found if (p.measure, p.subjects) == told), None)
 
 
-def _subscriptions(before: _Side, after: _Side) -> Iterator[TopicChange]:
+def _subscriptions(before: _Side, after: _Side) -> Iterator[Changed]:
     """Topics that the group as a whole began or ceased to subscribe to, while it has members."""
     topics = [
         side.group.topics
@@ -320,10 +309,10 @@ def _subscriptions(before: _Side, after: _Side) -> Iterator[TopicChange]:
     for topic in sorted(topics[0] ^ topics[1]):
         counts = [len(s.topics[topic][1]) if topic in s.topics else None for s in (before, after)]
         happened = "unsubscribed" if topic in topics[0] else "subscribed"
-        yield TopicChange(topic=topic, happened=happened, before=counts[0], after=counts[1])
+        yield Changed(what=f"topic_{happened}", topic=topic, before=counts[0], after=counts[1])
 
 
-def _moved(before: GroupSnapshot, after: GroupSnapshot, pairs: Pairs) -> Iterator[Moved]:
+def _moved(before: GroupSnapshot, after: GroupSnapshot, pairs: Pairs) -> Iterator[Changed]:
     """Partitions in order; one that a snapshot does not have belonged to nobody in it."""
     same = {old.id: new.id for old, new in pairs}
     was, now = _owners(before), _owners(after)
@@ -332,7 +321,7 @@ def _moved(before: GroupSnapshot, after: GroupSnapshot, pairs: Pairs) -> Iterato
         if old is None and new is None:
             continue
         if old is None or new is None or same.get(old.id) != new.id:
-            yield Moved(topic=topic, partition=partition, before=old, after=new)
+            yield Changed(what="owner", topic=topic, partition=partition, before=old, after=new)
 
 
 def _owners(group: GroupSnapshot) -> dict[tuple[str, int], Member | None]:
@@ -347,13 +336,19 @@ def _keys(group: GroupSnapshot) -> Iterator[tuple[str, int]]:
 
 def _relocated(
     before: GroupSnapshot, after: GroupSnapshot, unknown: list[str]
-) -> Iterator[Relocated]:
+) -> Iterator[Changed]:
     """Of partitions that both snapshots have."""
     was, now = _racks(before), _racks(after)
     left_out = 0
     for key in sorted(was.keys() & now.keys()):
         if was[key] and now[key] and was[key] != now[key]:
-            yield Relocated(topic=key[0], partition=key[1], before=was[key], after=now[key])
+            yield Changed(
+                what="replica_racks",
+                topic=key[0],
+                partition=key[1],
+                before=was[key],
+                after=now[key],
+            )
         left_out += bool(was[key]) != bool(now[key])
     if left_out:
         unknown.append(

@@ -12,55 +12,27 @@ Racks = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFact:
+class Changed:
     """
-    Something of the group, or of *member* or *topic* if there is one, that was *before* and is *after*.
-
-    None is none, but of a rack: unknown.
-    """
-
-    name: str
-    before: Any
-    after: Any
-    member: Member | None = None
-    topic: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicChange:
-    """
-    What happened to a topic that the group subscribes to, owns or has committed.
+    Something that was *before* and is *after*; None is none, but of a rack: unknown.
 
     Attributes:
-        happened: `created`, `gone`, `recreated` (another topic id under the same name), `partitions added`,
-            `subscribed` or `unsubscribed` (by the group as a whole).
-        before, after: Its partitions, None where it is not.
+        what: `member_joined`, `member_left` or `member_restarted`, by identity (instance id, else client id and host);
+            `topic_created`, `topic_gone`, `topic_recreated` (another topic id under the same name),
+            `topic_partitions_added`, `topic_subscribed` or `topic_unsubscribed` (by the group as a whole); `owner` and
+            `replica_racks` of a partition; anything else is a property of the group, or of *member* or *topic*.
+        before, after: Its value: of members their ids, of topics how many partitions they have, of an owner the
+            `Member` or None for nobody, of replicas their `Racks`. A member that came back under another id is the same
+            owner.
+        member: Whose it is; of one that restarted, as it is now.
     """
 
-    topic: str
-    happened: str
-    before: int | None
-    after: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """A partition whose owner changed; None: nobody. A member that came back under another id is the same owner."""
-
-    topic: str
-    partition: int
-    before: Member | None
-    after: Member | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relocated:
-    """A partition whose replicas are in other racks."""
-
-    topic: str
-    partition: int
-    before: Racks
-    after: Racks
+    what: str
+    before: Any = None
+    after: Any = None
+    member: Member | None = None
+    topic: str | None = None
+    partition: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,26 +42,19 @@ class Difference:
 
     Attributes:
         present: Whether the group is in the earlier snapshot and in the later; unless in both, only that is known.
-        joined, left: Members, by identity (instance id, else client id and host).
-        restarted: (before, after) of members whose identity stayed while the coordinator gave another member id.
-        facts: Of the group and of members that stayed.
+        changes: Of members, of the group and of members that stayed, of topics, owners and replicas, in this order.
         unknown: What could not be compared, and why.
     """
 
     present: tuple[bool, bool]
-    joined: tuple[Member, ...] = ()
-    left: tuple[Member, ...] = ()
-    restarted: tuple[tuple[Member, Member], ...] = ()
-    facts: tuple[ChangedFact, ...] = ()
-    topics: tuple[TopicChange, ...] = ()
-    moved: tuple[Moved, ...] = ()
-    relocated: tuple[Relocated, ...] = ()
+    changes: tuple[Changed, ...] = ()
     unknown: tuple[str, ...] = ()
 
     @property
     def nothing(self) -> bool:
         """Whether nothing that could be compared changed."""
-        several = (self.joined, self.left, self.restarted, self.facts)
-        return self.present[0] == self.present[1] and not any(
-            (*several, self.topics, self.moved, self.relocated)
-        )
+        return self.present[0] == self.present[1] and not self.changes
+
+    def of(self, *what: str) -> tuple[Changed, ...]:
+        """The changes of some kinds."""
+        return tuple(each for each in self.changes if each.what in what)

@@ -11,7 +11,6 @@ from glob import escape
 import numpy as np
 
 from evenkeel.engine.advice import runs, unfit
-from evenkeel.engine.advice.bounce_facts import step
 from evenkeel.engine.advice.feasibility import brokers_lack
 from evenkeel.engine.advice.listed import lists_of
 from evenkeel.engine.advice.price import Pauses, instances_of, price
@@ -32,7 +31,7 @@ from evenkeel.engine.assignors import every
 from evenkeel.engine.assignors.live import Live
 from evenkeel.engine.config import Rule, Settings, StreamsSettings
 from evenkeel.engine.errors import Infeasible, InputError
-from evenkeel.engine.facts import reason
+from evenkeel.engine.facts import reason, step
 from evenkeel.engine.followers.plan import NAME as PLAN
 from evenkeel.engine.kit.protocol_names import SERVER_SIDE
 from evenkeel.engine.model import Deployment, Feasibility, GroupSnapshot, GroupType
@@ -43,6 +42,7 @@ from evenkeel.engine.steps.measured import MeasuredGroup, measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, GroupWithPast
 from evenkeel.engine.streams.settings import RackStrategy, StickyTasks, own_strategy
+from evenkeel.engine.text import pasted
 from evenkeel.engine.wording import words
 
 BY_PLAN = (Deployment.PLAN, Deployment.YARDSTICK)
@@ -207,7 +207,7 @@ def _check(group: GroupSnapshot, strategy: str) -> None:
     if group.places_tasks and strategy in takes:
         return
     fix = (
-        f"`evenkeel apply {group.group} --strategy {StickyTasks.SERVER}` says what decides there."
+        f"`evenkeel apply {pasted(group.group)} --strategy {StickyTasks.SERVER}` says what decides there."
         if by_broker
         else f"Name one of {', '.join(sorted(takes))}."
     )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.kit.election import REFUSED
 from evenkeel.engine.kit.protocol_names import (
-    BROKER_CLASS,
     BROKER_SETTING,
     BY_RACKS,
     CLIENT_SETTING,
@@ -268,19 +266,6 @@ _HOW: Mapping[str, Clause] = {
         f"Set {SERVER_SETTING}={subjects(f)} on every member (the broker must list it in group.consumer.assignors)."
     ),
     "bring_to_brokers": _bring_to_brokers,
-    "jar_to_brokers": lambda _: (
-        "Make a jar of EvenkeelServer*.java (evenkeel/engine/followers/java, its README.md says how) and put it into"
-        " `libs` of every broker."
-    ),
-    "list_on_brokers": lambda f: (
-        f"Add {BROKER_CLASS} to {BROKER_SETTING} in server.properties of every broker, last, so that only who asks for"
-        f" it gets it; where that is not set yet: {BROKER_SETTING}=uniform,range,{BROKER_CLASS}."
-    ),
-    "restart_brokers": lambda _: "Restart the brokers one after the other.",
-    "unlist_on_brokers": lambda f: (
-        f"Once no member of any group asks for {subjects(f)}, take it out of {BROKER_SETTING} of every broker: brokers"
-        " refuse members that ask for what is not there."
-    ),
     "tell_racks": _tell_racks,
     "set_racks": lambda _: "Set client.rack on every instance and broker.rack on every broker.",
     "configure_racks": lambda _: (
@@ -293,133 +278,9 @@ _HOW: Mapping[str, Clause] = {
         f"Take {_ASSIGNOR_SETTING} out, so that Kafka's high-availability assignor places tasks, and set"
         f" {_TASK_SETTING}={subjects(f)} on every instance, one rolling restart."
     ),
-    "set_sticky_assignor": lambda _: (
-        f"Set {_ASSIGNOR_SETTING} to Kafka's StickyTaskAssignor on every instance, one rolling restart."
-    ),
     "task_strategy_needs": _needs,
 }
 
 
-# The way to it, restart by restart
-
-
-def _assigns_by(fact: Fact) -> str:
-    told = "the broker assigns by what most members ask for"
-    return f"{told}; it uses {fact.subjects[0]} now" if fact.subjects else told
-
-
-def _refused(fact: Fact) -> str:
-    new, refused, members = fact.subjects[0], whole(fact.after), whole(fact.bound)
-    out = f"{refused} of {members} stay" if refused < members else "all stay"
-    return (
-        f"With {new} alone at once, the first restarted member is refused ({REFUSED}), because not all others list it."
-        f" In the end {out} out. The same meets whoever lists {new} alone before the first restart is through."
-    )
-
-
-def _assumed(fact: Fact) -> str:
-    return f"the elections take it that each member lists {fact.subjects[0]} alone"
-
-
-def _elect_other(fact: Fact) -> str:
-    present, elected = fact.subjects if len(fact.subjects) == 2 else (*fact.subjects, "nothing")
-    return (
-        f"the lists that are said elect {elected}, but the group runs {present}; {_assumed(fact)}"
-    )
-
-
-_BOUNCE: Mapping[str, Clause] = {
-    "as_it_was": lambda _: "as it was",
-    "sticky_assignor_from": lambda _: (
-        "Kafka Streams has this class from 3.8 on (KIP-924). It warms no copy up before a task moves: a task whose new"
-        " client has no copy of its stores stands still until they are restored."
-    ),
-    "sticky_assignor_racks": lambda _: (
-        "It looks at racks only where rack.aware.assignment.strategy, .traffic_cost and .non_overlap_cost are all set."
-        ' Say streams = {task_assignor = "sticky"} in [[rules]] once it runs, for it is not on the wire.'
-    ),
-    "task_strategy_unseen": lambda f: (
-        "The rack strategy is not on the wire: the way back is what [[rules]] say of it now, else Kafka's default. Say"
-        f' streams = {{rack_aware_assignment_strategy = "{subjects(f)}"}} there once it runs.'
-    ),
-    "leader_places_tasks": lambda _: (
-        "The instance that leads places all tasks by its own settings: until the last one is restarted, either assignor"
-        " may."
-    ),
-    "broker_has_one_task_assignor": lambda _: (
-        "A broker of 4.3 has one assignor of tasks (KIP-1071) and takes no other: it looks at who has what, at stores"
-        " and at the number of copies, at no rack and at no lag."
-    ),
-    "streams_group_configs": lambda _: (
-        "What decides is a configuration of the group: `kafka-configs.sh --bootstrap-server ... --alter --entity-type"
-        " groups --entity-name GROUP --add-config streams.num.standby.replicas=1` keeps a copy of each store (at most"
-        " group.streams.max.standby.replicas of the brokers), so that a task moves without restoring;"
-        " streams.session.timeout.ms is how long a lost instance is waited for."
-    ),
-    "empty_lets_any_in": lambda f: (
-        f"an empty group lets any list in; nothing is read in between, and all have {f.subjects[0]} when they come back"
-    ),
-    "protocol_changes": lambda _: (
-        "both kinds of members are in the group meanwhile; the broker assigns from the first restarted one on"
-    ),
-    "migration_policy": lambda _: (
-        "Brokers need Kafka 4.0 or newer (group.version 1) and group.consumer.migration.policy=bidirectional, their"
-        " default; with `upgrade` there is no way back."
-    ),
-    "protocol_from": lambda _: (
-        "Java clients have this protocol from 4.0 on, librdkafka (Python, Go, .NET, Node) from 2.12; kafka-python has"
-        " none. session.timeout.ms and heartbeat.interval.ms are the broker's then (group.consumer....); put your own"
-        " values back on the way back."
-    ),
-    "let_in_meanwhile": lambda f: (
-        f"all list {f.subjects[0]} then, and {f.subjects[1]} lets them in until they do"
-    ),
-    "drop_to_keep_owned": lambda f: (
-        f"without {f.subjects[1]}, members keep what they own while the group rebalances"
-    ),
-    "drop_only": lambda f: f"it drops {f.subjects[1]}; nothing else changes",
-    "drop_unknown": lambda f: f"without {f.subjects[1]}, members rebalance as {f.subjects[0]} does",
-    "alone_to_keep_owned": lambda f: (
-        f"all list {subjects(f)}; alone, members keep what they own while the group rebalances"
-    ),
-    "first_gets_votes": lambda f: f"all list {subjects(f)}; first, it gets the votes",
-    "broker_assigns_by": _assigns_by,
-    "some_lists_unknown": lambda f: f"the lists of {_members(f)} are not known; {_assumed(f)}",
-    "said_lists_elect_other": _elect_other,
-    "refused_at_once": _refused,
-    "better_refused": lambda _: (
-        "Being refused is the better end: an eager strategy would give away partitions that a cooperative member goes"
-        " on reading."
-    ),
-    "wire_names": lambda f: f"librdkafka writes wire names: {', then '.join(f.subjects)}.",
-    "not_part_of_kafka": lambda f: (
-        f"{_class(f)} is not part of Kafka's client: ship it with every member."
-    ),
-    "class_unknown": lambda f: f"Only its owner knows the class of {subjects(f)}.",
-    "stop_and_start": lambda f: (
-        f"Instead, all members can be stopped, and once the group is Empty started with {subjects(f)} alone: an empty"
-        " group lets any list in. Nothing is read in between."
-    ),
-    "static_members": lambda f: (
-        f"{_members(f)} are static: one that is back within session.timeout.ms brings no rebalance unless it changes"
-        " what is elected; one that is stopped leaves only after that time."
-    ),
-    "lists_differ": lambda _: (
-        "Members list different things; they are restarted in the order shown."
-    ),
-    "asked_for_unknown": lambda _: (
-        "Which one members ask for now is not on the wire. Most asking members decide: if none asks yet, the first"
-        " restarted one does; at the latest it is more than half of them."
-    ),
-    "broker_must_list": lambda f: (
-        f"A broker that does not list {subjects(f)} in group.consumer.assignors refuses such a member"
-        " (UNSUPPORTED_ASSIGNOR)."
-    ),
-    "classic_have_no_say": lambda f: (
-        f"{_members(f)} still use the classic protocol: they take what the broker assigns and have no say; their"
-        f" {CLIENT_SETTING} counts for nothing here."
-    ),
-}
-
-CLAUSES: Mapping[str, Clause] = {**_REASONS, **_HOW, **_BOUNCE}
-"""Each measure in words."""
+CLAUSES: Mapping[str, Clause] = {**_REASONS, **_HOW}
+"""Each measure in words; of a way restart by restart the `manual` tells more."""

@@ -13,6 +13,7 @@ from evenkeel.engine.wording import (
     deploying,
     diagnosing,
     electing,
+    manual,
     reading,
     streams,
     supposing,
@@ -36,6 +37,10 @@ MEASURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
 """How a measure is called, and how a value of it reads."""
 
 
+_OF_A_WAY = (FactKind.REASON, FactKind.HOW, FactKind.NOTE)
+"""The kinds of facts that the manual has sentences for."""
+
+
 def words(fact: Fact) -> str:
     """
     A fact as a clause; of a measure that has no words here, somebody else's words, or its name and values.
@@ -50,7 +55,10 @@ def words(fact: Fact) -> str:
 
 def _clause(fact: Fact) -> str:
     clauses = diagnosing.CLAUSES if fact.kind is FactKind.DIAGNOSIS else CLAUSES
-    return clauses.get(fact.measure, _plain)(fact)
+    if fact.measure in clauses:
+        return clauses[fact.measure](fact)
+    is_of_a_way = fact.kind in _OF_A_WAY and fact.quote is None
+    return (manual.sentence_of(fact) if is_of_a_way else None) or _plain(fact)
 
 
 def joined(facts: Iterable[Fact]) -> str:

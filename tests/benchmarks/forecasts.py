@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from evenkeel.engine.advice.bounce_facts import step
 from evenkeel.engine.advice.price import Pauses, price
+from evenkeel.engine.facts import step
 from evenkeel.engine.forecast import Load, forecasts
 from tests.benchmarks.fleet.report import grid
 from tests.benchmarks.measure import measure

@@ -33,7 +33,7 @@ def test_the_wheel_installs_one_name(names: list[str]) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_wheel_holds_whole_rooms(names: list[str], room: str) -> None:
     """Every module, every SQL file and every part of a page is in the wheel, under the one name."""
-    kept = {".py", ".sql", ".html", ".css", ".js", ".LICENSE", ".java"}
+    kept = {".py", ".sql", ".html", ".css", ".js", ".LICENSE", ".java", ".txt"}
     files = {f.relative_to(ROOT) for f in (ROOT / room).rglob("*") if f.suffix in kept}
     assert {f"evenkeel/{f.as_posix()}" for f in files} <= set(names)
     assert files

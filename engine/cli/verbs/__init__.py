@@ -24,7 +24,6 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "diff": "Show what changed for one group between two stored snapshots.",
         "advise": "Say for each group whether another assignment strategy pays, and why.",
         "tasks": "Show the tasks of a Kafka Streams application: owners, racks and cost, now and under each strategy.",
-        "frontier": "Show cross-rack traffic against moves for one group, as the two are weighed differently.",
         "whatif": "Say what would become of a group with other members, partitions, racks or capacities, under each "
         "strategy.",
         "assign": "Answer cases (JSON lines on standard input) with assignments (JSON lines), as they come.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,7 @@ from evenkeel.engine.cli.options import (
 from evenkeel.engine.cli.running import complain
 
 if TYPE_CHECKING:
+    from evenkeel.engine.cli.judging import Judged
     from evenkeel.engine.cli.sources import Source
 
 EPILOG = epilog(
@@ -29,7 +31,9 @@ EPILOG = epilog(
     ],
     [0, 1, 2, 3, 4],
     "This is the plain form: no Spark, no validation, nothing stored, nobody told. Rates, statuses and confirmed "
-    "advice need several snapshots; from one alone they are unknown.",
+    "advice need several snapshots; from one alone they are unknown. --frontier adds what KIP-925 weighs, partitions "
+    "that cross racks against partitions that move: each line is the cheapest assignment for a range of weights, and "
+    "together they are all of them, from the fewest moves to the least that crosses.",
 )
 
 
@@ -46,6 +50,13 @@ def advise(
         typer.Option("--every", metavar="SECONDS", min=0, help="From one of them to the next."),
     ] = 5,
     strategies: Strategies = None,
+    frontier: Annotated[
+        bool,
+        typer.Option(
+            "--frontier",
+            help="Also show cross-rack traffic against moves for one group, as the two are weighed differently.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say for each group whether another assignment strategy pays, and why."""
@@ -60,13 +71,41 @@ def advise(
     source = sources.open_source(bootstrap, cluster, stored, samples=samples, every=every)
     judged = judge(source, sources.select(source, group))
     complain(_headline(source, len(judged)))
-    if as_json:
+    if frontier:
+        _with_frontier(source, judged, as_json=as_json)
+    elif as_json:
         emit(one.to_json() for one in judged)
     elif len(judged) == 1:
         scoreboard.print_group(judged[0])
     else:
         show([scoreboard.overview(judged)])
     tell_unreadable(source, [one.metrics for one in judged])
+
+
+def _with_frontier(source: Source, judged: Sequence[Judged], *, as_json: bool) -> None:
+    """
+    Each group's object with its frontier, or the scoreboard of one group and its frontier below.
+
+    Raises:
+        InputError: There are several groups to be shown.
+    """
+    from evenkeel.engine.cli import sources
+    from evenkeel.engine.cli.views import scoreboard
+    from evenkeel.engine.cli.views.frontier import frontier_object, print_frontier
+    from evenkeel.engine.cli.views.tables import emit
+    from evenkeel.engine.errors import InputError
+
+    if not as_json and len(judged) != 1:
+        raise InputError(
+            f"--frontier is for one group, here are {len(judged):,}.", fix="Name it with --group."
+        )
+    for one in judged:
+        [selection] = sources.selected(source, one.advice.group)
+        if as_json:
+            emit([one.to_json() | frontier_object(source.settings, selection)])
+        else:
+            scoreboard.print_group(one)
+            print_frontier(source.settings, selection)
 
 
 def _headline(source: Source, groups: int) -> str:

@@ -56,13 +56,14 @@ def _print(source: Source, selection: GroupWithPast, *, as_json: bool) -> None:
     from evenkeel.engine.errors import Infeasible
     from evenkeel.engine.streams.compare import outcomes, present, presumed
     from evenkeel.engine.streams.live import running
+    from evenkeel.engine.text import pasted
     from evenkeel.engine.wording import look_again, words
 
     group = selection.group.group
     if not selection.group.places_tasks:
         raise Infeasible(
             f"group {group} is no Kafka Streams application: its members are assigned partitions.",
-            fix=f"Look at it with `evenkeel advise --group {group}`.",
+            fix=f"Look at it with `evenkeel advise --group {pasted(group)}`.",
         )
     stuck = blocked(selection.group)
     why = selection.withheld or (stuck and words(stuck))

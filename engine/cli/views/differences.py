@@ -7,11 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.cli.views.tables import NOTHING, Table, duration, number, text, to_json
+from evenkeel.engine.cli.views.tables import (
+    NOTHING,
+    UNKNOWN,
+    Table,
+    duration,
+    number,
+    text,
+    to_json,
+)
 from evenkeel.engine.model import Member
-from evenkeel.engine.steps.difference import Difference, Racks
+from evenkeel.engine.steps.difference import Changed, Difference, Racks
 from evenkeel.engine.text import printable
-from evenkeel.engine.wording import several
+from evenkeel.engine.wording import member_names, several
 
 SHOWN = 60
 """As many changes fit a screen; --json has all."""
@@ -35,50 +43,38 @@ _WORDS = {
     "follower_fetching": "Reads from followers",
     "cleanup_policy": "Cleanup policy",
     "retention_ms": "Retention (ms)",
+    "member_joined": "Member joined",
+    "member_left": "Member left",
+    "member_restarted": "Member restarted",
+    "topic_created": "Topic created",
+    "topic_gone": "Topic gone",
+    "topic_recreated": "Topic recreated",
+    "topic_partitions_added": "Topic partitions added",
+    "topic_subscribed": "Topic subscribed",
+    "topic_unsubscribed": "Topic unsubscribed",
 }
 
 
 def rows(difference: Difference) -> Iterator[dict[str, Any]]:
     """Every change as an object of the same keys, and what was not compared."""
-    if difference.present[0] != difference.present[1]:
-        yield _row("group", before=difference.present[0], after=difference.present[1])
-    for member in difference.joined:
-        yield _row("member_joined", member, after=member.id)
-    for member in difference.left:
-        yield _row("member_left", member, before=member.id)
-    for old, new in difference.restarted:
-        yield _row("member_restarted", new, before=old.id, after=new.id)
-    for fact in difference.facts:
-        yield _row(fact.name, fact.member, fact.topic, before=fact.before, after=fact.after)
-    for topic in difference.topics:
-        change = f"topic_{topic.happened.replace(' ', '_')}"
-        yield _row(change, topic=topic.topic, before=topic.before, after=topic.after)
-    for one in difference.moved:
-        owners = [None if m is None else m.id for m in (one.before, one.after)]
-        yield _row("owner", None, one.topic, one.partition, *owners)
-    for placed in difference.relocated:
-        racks = list(placed.before), list(placed.after)
-        yield _row("replica_racks", None, placed.topic, placed.partition, *racks)
+    was, now = difference.present
+    whole = [Changed(what="group", before=was, after=now)] if was != now else []
+    yield from (_row(change) for change in (*whole, *difference.changes))
     for why in difference.unknown:
-        yield _row("not_compared") | {"reason": why}
+        yield _row(Changed(what="not_compared")) | {"reason": why}
 
 
-def _row(
-    change: str,
-    member: Member | None = None,
-    topic: str | None = None,
-    partition: int | None = None,
-    before: Any = None,
-    after: Any = None,
-) -> dict[str, Any]:
+def _row(change: Changed) -> dict[str, Any]:
+    member = change.member
+    before, after = (v.id if isinstance(v, Member) else v for v in (change.before, change.after))
     return {
-        "change": change,
+        "change": change.what,
         "member": None if member is None else member.id,
         "client_id": None if member is None else member.client_id,
         "host": None if member is None else member.host,
         "instance_id": None if member is None else member.instance_id,
-        "topic": topic,
-        "partition": partition,
+        "topic": change.topic,
+        "partition": change.partition,
         "before": before,
         "after": after,
         "reason": None,
@@ -102,13 +98,14 @@ def tables(difference: Difference) -> Iterator[Table]:
             rows=changes[:SHOWN],
         )
     owners: _Spans = defaultdict(lambda: defaultdict(list))
-    for one in difference.moved:
-        pair = _name(names, one.before), _name(names, one.after)
-        owners[pair][one.topic].append(one.partition)
     racks: _Spans = defaultdict(lambda: defaultdict(list))
-    for placed in difference.relocated:
-        both = _racks(placed.before), _racks(placed.after)
-        racks[both][placed.topic].append(placed.partition)
+    for change in difference.of("owner", "replica_racks"):
+        both = change.before, change.after
+        if change.what == "owner":
+            spans, (before, after) = owners, (_name(names, each) for each in both)
+        else:
+            spans, (before, after) = racks, map(_racks, both)
+        spans[before, after][str(change.topic)].append(change.partition or 0)
     if owners:
         yield _ranges("Partitions that changed owner", owners)
     if racks:
@@ -157,13 +154,9 @@ def ranges(numbers: Sequence[int]) -> str:
 
 def _names(difference: Difference) -> dict[str, str]:
     """Readable names by member id; one that restarted is called as it is now."""
-    from evenkeel.engine.wording import member_names
-
-    stayed = {old.id: new.id for old, new in difference.restarted}
-    every = [*difference.joined, *difference.left, *(new for _, new in difference.restarted)]
-    every += [fact.member for fact in difference.facts if fact.member is not None]
-    every += [m for one in difference.moved for m in (one.before, one.after) if m is not None]
-    told = {m.id: m for m in every if m.id not in stayed}
+    stayed = {each.before: each.after for each in difference.of("member_restarted")}
+    every = (each for one in difference.changes for each in (one.member, one.before, one.after))
+    told = {m.id: m for m in every if isinstance(m, Member) and m.id not in stayed}
     names = {id: printable(name) for id, name in member_names(told.values()).items()}
     return names | {old: names[new] for old, new in stayed.items()}
 
@@ -177,28 +170,23 @@ def _racks(racks: Racks) -> str:
 
 
 def _changes(difference: Difference, names: Mapping[str, str]) -> Iterator[list[str]]:
-    for fact in difference.facts:
-        if fact.member is None:
-            values = [_value(fact.before), _value(fact.after)]
-            yield [_WORDS[fact.name], text(fact.topic), *values]
-    for member in difference.joined:
-        yield ["Member joined", names[member.id], NOTHING, text(member.id)]
-    for member in difference.left:
-        yield ["Member left", names[member.id], text(member.id), NOTHING]
-    for old, new in difference.restarted:
-        yield ["Member restarted", names[new.id], text(old.id), text(new.id)]
-    for fact in difference.facts:
-        if fact.member is not None:
-            unknown = "?" if fact.name == "rack" else NOTHING
-            values = [_value(v, unknown) for v in (fact.before, fact.after)]
-            yield [_WORDS[fact.name], names[fact.member.id], *values]
-    for topic in difference.topics:
-        counts = (topic.before, topic.after)
-        told = [NOTHING if n is None else several(n, "partition") for n in counts]
-        yield [f"Topic {topic.happened}", text(topic.topic), *told]
+    """The group, then who came and went, then those who stayed, then topics."""
+    told = [each for each in difference.changes if each.what in _WORDS]
+    for change in sorted(told, key=_turn):
+        whose = text(change.topic) if change.member is None else names[change.member.id]
+        values = [_value(change.what, value) for value in (change.before, change.after)]
+        yield [_WORDS[change.what], whose, *values]
 
 
-def _value(value: Any, absent: str = "-") -> str:
+def _turn(change: Changed) -> int:
+    kinds = change.what.startswith("topic_"), change.member is not None
+    return 3 if kinds[0] else 0 if not kinds[1] else 1 if change.what.startswith("member_") else 2
+
+
+def _value(what: str, value: Any) -> str:
+    absent = UNKNOWN if what == "rack" else NOTHING
+    if what.startswith("topic_") and value is not None:
+        return several(value, "partition")
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

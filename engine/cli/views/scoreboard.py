@@ -14,6 +14,7 @@ from evenkeel.engine.facts import Fact, FactKind, of_kind
 from evenkeel.engine.metrics.money import CENT
 from evenkeel.engine.model import Advice, Deployment, Verdict, places_tasks
 from evenkeel.engine.records import AdviceColumns, CandidateRow, GroupMetrics, record_of
+from evenkeel.engine.text import pasted
 from evenkeel.engine.wording import (
     and_more,
     band,
@@ -83,7 +84,7 @@ def print_group(judged: Judged) -> None:
             *move_lines(judged),
             *past_lines(judged),
             "",
-            further.format(text(judged.advice.group)),
+            further.format(pasted(judged.advice.group)),
         ]
     )
 

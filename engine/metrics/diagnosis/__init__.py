@@ -20,8 +20,7 @@ What is the matter with a group: the first of these that holds.
 *Behind* is a matter of time: `commit_interval.delay` above the group's objective. What is unknown of some partitions
 hides nothing that is known of others, so *unknown* is said where nothing worse is.
 
-`evidence` (what it follows from), `rules` (one function per line of the table), `supposed` (the same of a group as it
-would be).
+`evidence` (what it follows from), `rules` (one function per line of the table).
 """
 
 from __future__ import annotations

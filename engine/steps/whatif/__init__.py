@@ -2,9 +2,10 @@
 What would become of a group whose members, partitions, racks or capacities were others.
 
 `changes` (what changes, as values, and what the group then has), `supposing` (the group after them, measured as far as
-what is known now goes), `following` (the plan that a group follows, asked like a strategy), `outcome` (what strategies
-would make of it, by the judge, forecast and diagnosis of today), `sizes` (how many members it needs, and how many have
-something to do), `assumed` (what was assumed for all of that), `answering` (all of it side by side).
+what is known now goes), `condition` (what is the matter with it then, by the rules of every diagnosis), `following`
+(the plan that a group follows, asked like a strategy), `outcome` (what strategies would make of it, by the judge and
+forecast of today), `sizes` (how many members it needs, and how many have something to do), `assumed` (what was assumed
+for all of that), `answering` (all of it side by side).
 """
 
 from evenkeel.engine.steps.whatif.answering import Answer, answer

@@ -94,9 +94,15 @@ class Layout:
         """(M) values of the members that are there; *new* for who joins."""
         return np.append(values, np.array([new], values.dtype))[self.was]
 
+    def able(self, per_second: Floats, of_new: float) -> Floats:
+        """(M) offsets/s that each can consume: as somebody says, as is known, of who joins *of_new*."""
+        known = self.of_members(per_second, of_new)
+        return np.where(np.isnan(self.stated), known, self.stated)
+
     def of_rows(self, values: npt.NDArray[Any], new: Any) -> Any:
-        """(n) values of the partitions that are there; *new* for the others."""
-        return np.append(values, np.array([new], values.dtype))[self.rows]
+        """(..., n) values of the partitions that are there; *new* for the others."""
+        last = np.full((*values.shape[:-1], 1), new, values.dtype)
+        return np.concatenate([values, last], axis=-1)[..., self.rows]
 
     def renumbered(self, owner: Indices) -> Indices:
         """Owners by their numbers in the group as it is, by their new ones; NONE for those who leave."""

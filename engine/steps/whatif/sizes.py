@@ -145,7 +145,7 @@ class _Search:
     def _least(self) -> tuple[int, tuple[Fact, ...]]:
         """A number below which nobody needs to look, and why."""
         condition = self.base.condition
-        total = float(condition.change.arrivals[condition.change.counted].sum())
+        total = float(condition.arrivals[condition.counted].sum())
         if np.isnan(total) or np.isnan(condition.firm).any():
             return 1, ()
         best = np.sort(condition.firm)[::-1]

@@ -12,7 +12,6 @@ import numpy as np
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.forecast import UNCERTAIN, Load
-from evenkeel.engine.metrics.diagnosis import supposed
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import (
     NONE,
@@ -30,6 +29,7 @@ from evenkeel.engine.steps.measure import observed_of
 from evenkeel.engine.steps.measured import Measured, MeasuredGroup, measured_at_once
 from evenkeel.engine.steps.reading import BatchWithPast
 from evenkeel.engine.steps.whatif.changes import Change, Layout, layout
+from evenkeel.engine.steps.whatif.condition import Condition, median_peer, newcomer
 from evenkeel.engine.wording import member_names
 
 
@@ -106,23 +106,16 @@ class Supposed:
         return member_names(self.seen.group.members) | {one: one for one in self.layout.coming}
 
     @cached_property
-    def condition(self) -> supposed.Supposed:
+    def condition(self) -> Condition:
         """What would be the matter with it."""
-        seen, made, table = self.seen, self.layout, self.group.partitions
-        batch = seen.observation.batch
-        arrivals = seen.observation.evidence.arrivals[batch.rows(seen.number)]
-        change = supposed.Change(
-            header=self.group,
-            names=[self.names[member.id] for member in made.members],
-            was=made.was,
-            stated=made.stated,
-            rows=made.rows,
-            topics=table.names,
-            numbers=table.partition.tolist(),
-            counted=table.assignable,
-            arrivals=made.spread(arrivals),
+        evidence, number = self.seen.observation.evidence, self.seen.number
+        return Condition(
+            evidence.of_group(number),
+            self.group,
+            self.layout,
+            [self.names[member.id] for member in self.layout.members],
+            self.layout.spread(evidence.arrivals[evidence.batch.rows(number)]),
         )
-        return supposed.Supposed(seen.observation.evidence, seen.number, change)
 
     def owners(self, owner: Indices) -> Indices:
         """(n) an assignment (P) as owners of all partitions of the table; NONE of those that nobody shares."""
@@ -207,15 +200,15 @@ def _column(column: Column, made: Layout, new: int | None) -> Column:
 def _measured(
     measured: Measured, group: GroupSnapshot, then: GroupSnapshot, made: Layout
 ) -> Measured:
-    seen = supposed.median_peer(measured.weights, made.was, made.stated)
-    of_new = supposed.newcomer(supposed.median_peer(measured.capacity, made.was, made.stated), seen)
+    seen = median_peer(measured.weights, made.was, made.stated)
+    of_new = newcomer(median_peer(measured.capacity, made.was, made.stated), seen)
     return Measured(
         lag=_column(measured.lag, made, 0),
         lag_for_strategies=_column(measured.lag_for_strategies, made, 0),
         production=made.spread(measured.production),
         bytes_per_record=_sizes(measured.bytes_per_record, made),
-        capacity=_of_all(measured.capacity, made, of_new),
-        weights=_of_all(measured.weights, made, seen),
+        capacity=made.able(measured.capacity, of_new),
+        weights=made.able(measured.weights, seen),
         live=None,
         load=None if measured.load is None else _load(measured.load, group, then, made, of_new),
     )
@@ -229,12 +222,6 @@ def _sizes(size: Floats, made: Layout) -> Floats:
     count = np.bincount(made.topic[known], minlength=topics)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return np.where(made.rows == NONE, mean[made.topic], old)
-
-
-def _of_all(per_second: Floats, made: Layout, of_new: float) -> Floats:
-    """(M) offsets/s: as somebody says, as known, of who joins *of_new*; nan unknown."""
-    own: Any = made.of_members(per_second, of_new)
-    return np.where(np.isnan(made.stated), own, made.stated)
 
 
 def _load(
@@ -258,7 +245,7 @@ def _load(
             len(load.arrivals), int(after.sum())
         ),
         backlog=kept(load.backlog, 0.0),
-        capacity=_of_all(load.capacity, made, of_new),
+        capacity=made.able(load.capacity, of_new),
         uncertainty=np.full(len(made.members), UNCERTAIN),
         ages=load.ages,
         owner=then.partitions.owner[after],

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.advice.bounce import in_short
-from evenkeel.engine.advice.bounce_facts import step
 from evenkeel.engine.advice.feasibility import NO_FOLLOWER
 from evenkeel.engine.advice.price import Pauses, gives_up_everything, price
+from evenkeel.engine.facts import step
 from evenkeel.engine.model import NONE
 from tests.helpers.snapshots import group, groups, make_snapshot, member, topic
 

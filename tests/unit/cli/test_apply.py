@@ -345,3 +345,21 @@ def test_a_kip_1071_group_is_told_what_decides_there(application):
     stderr = " ".join(refused.stderr.split())
     assert "a KIP-1071 Streams group: the broker assigns tasks" in stderr
     assert "`evenkeel apply app --strategy sticky-tasks-server` says what decides there." in stderr
+
+
+def test_a_name_is_one_word_of_each_command(run, tmp_path):
+    """Whatever somebody calls a group, what is copied names it and does nothing else."""
+    members = [member("m", ["orders"], {"orders": range(4)}, client_id="a")]
+    taken = make_snapshot(
+        topics=[topic("orders", 4)], groups=[group("x; rm $HOME", members=members)]
+    )
+    store(FileLake(tmp_path / "lake"), taken)
+
+    told = run("apply", "x; rm $HOME", "--from", "lake", "--strategy", "balanced").stdout
+
+    for command in (
+        "--describe --state --group 'x; rm $HOME'` says Stable",
+        "Compare: evenkeel advise --group 'x; rm $HOME'\n",
+        "`evenkeel plan 'x; rm $HOME' --strategy balanced` writes",
+    ):
+        assert command in told, command

@@ -1,30 +1,45 @@
-"""`evenkeel frontier`: cross-rack traffic against moves, of a recorded group."""
+"""`evenkeel advise --frontier`: cross-rack traffic against moves, of a recorded group."""
 
 from __future__ import annotations
+
+import pytest
 
 from evenkeel.engine.adapters.lake import FileLake
 from tests.helpers.snapshots import group, make_snapshot, member, store, topic
 from tests.unit.cli.conftest import objects
 
 
-def test_the_table_starts_with_what_is(run, recording):
+@pytest.fixture
+def asked(run):
+    """Ask about the groups of a name or pattern."""
+
+    def ask(name, stored, *options):
+        return run("advise", "--group", name, "--from", stored, "--frontier", *options)
+
+    return ask
+
+
+def test_it_stands_below_the_scoreboard_and_starts_with_what_is(asked, run, recording):
     """The live line, then each strategy's corners, then what is worth knowing."""
-    result = run("frontier", "uneven", "--from", recording)
-    lines = result.stdout.splitlines()
+    result = asked("uneven", recording)
+    board = run("advise", "--group", "uneven", "--from", recording).stdout
+    lines = result.stdout.removeprefix(board).splitlines()
 
     assert result.exit_code == 0, result.output
-    assert lines[0] == "Cross-rack traffic against moves for uneven"
-    assert lines[2].split()[:3] == ["live", "4", "67%"]
-    strategies = [line.split()[0] for line in lines[3:] if line.startswith(("min", "bal"))]
+    assert lines[:2] == ["", "Cross-rack traffic against moves for uneven"]
+    assert lines[3].split()[:3] == ["live", "4", "67%"]
+    strategies = [line.split()[0] for line in lines[4:] if line.startswith(("min", "bal"))]
     assert set(strategies) == {"min_traffic", "balance_subtopology"}
     assert lines[-1] == "By default a crossing partition is worth 10 moves in Kafka Streams."
 
 
-def test_json_has_every_corner_with_its_weights(run, recording):
+def test_json_has_every_corner_with_its_weights(asked, recording):
     """Counts are 3 and 3: two partitions must move; the least that can cross are the two of rack-c."""
-    rows = objects(run("frontier", "uneven", "--from", recording, "--json"))
+    [told] = objects(asked("uneven", recording, "--json"))
+    rows = told["frontier"]
     least = [row for row in rows if row["strategy"] == "min_traffic"]
 
+    assert (told["group"], told["frontier_reason"]) == ("uneven", None)
     assert (rows[0]["strategy"], rows[0]["cross_rack_partitions"], rows[0]["moves"]) == (
         "live",
         4,
@@ -37,94 +52,49 @@ def test_json_has_every_corner_with_its_weights(run, recording):
     assert all(row["cross_rack_per_second"] > 0 for row in rows)
 
 
-def test_a_picture_is_written_beside_the_table(run, recording, tmp_path):
-    """Without a name it is the group's; standard error says where."""
-    result = run("frontier", "uneven", "--from", recording)
-
-    assert (tmp_path / "frontier-uneven.png").read_bytes()[:4] == b"\x89PNG"
-    assert "picture: frontier-uneven.png" in result.stderr
-
-
-def test_the_picture_goes_where_it_should(run, recording, tmp_path):
-    """With --json there is one only when asked for; the suffix says of which kind."""
-    objects(run("frontier", "uneven", "--from", recording, "--json"))
-    assert list(tmp_path.iterdir()) == []
-
-    run("frontier", "uneven", "--from", recording, "--json", "--picture", "some.svg")
-    drawn = (tmp_path / "some.svg").read_text()
-    assert "<svg" in drawn
-
-
-def test_an_unknown_kind_of_picture_is_refused(run, recording):
-    """The kinds there are are named, before anything is read."""
-    result = run("frontier", "uneven", "--from", recording, "--picture", "some.txt")
-
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "some.txt is no picture" in result.stderr
-    assert ".png" in result.stderr
-
-
-def test_a_picture_that_cannot_be_written_is_an_error(run, recording):
-    """A folder that is not there."""
-    result = run("frontier", "uneven", "--from", recording, "--picture", "gone/some.png")
-
-    assert result.exit_code == 2
-    assert "cannot be written" in result.stderr
-
-
-def test_where_nothing_can_be_written_the_table_is_enough(run, recording, tmp_path):
-    """A picture that nobody asked for fails nothing; why there is none is said."""
-    (tmp_path / "frontier-uneven.png").mkdir()
-
-    result = run("frontier", "uneven", "--from", recording)
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("fine", "a missing rack switches it off (KIP-925): 2 of 2 members have no rack"),
+        ("moving", "rebalancing (PreparingRebalance)"),
+    ],
+)
+def test_a_group_that_has_none_is_told_why(asked, recording, name, why):
+    """Without racks there is nothing to weigh; in motion nothing said of owners would hold. The advice is there."""
+    result = asked(name, recording)
+    [told] = objects(asked(name, recording, "--json"))
 
     assert result.exit_code == 0, result.output
-    assert "no picture: the picture frontier-uneven.png cannot be written" in result.stderr
+    assert f"No cross-rack traffic against moves: {why}" in result.stdout
+    assert told["frontier"] is None
+    assert told["frontier_reason"].startswith(why)
 
 
-def test_a_missing_rack_is_named(run, recording):
-    """Members without racks: nothing to weigh, and who they are."""
-    result = run("frontier", "fine", "--from", recording)
+def test_several_groups_are_for_machines(asked, recording):
+    """A table of each would hide the advice."""
+    result = asked("*", recording)
 
-    assert result.exit_code == 1
-    assert "group fine has no frontier: a missing rack switches it off" in result.stderr
-    assert "2 of 2 members have no rack" in result.stderr
-
-
-def test_a_group_in_motion_has_none(run, recording):
-    """While it rebalances nothing said of owners would hold."""
-    result = run("frontier", "moving", "--from", recording)
-
-    assert result.exit_code == 1
-    assert "rebalancing" in result.stderr
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--frontier is for one group, here are 7." in result.stderr
+    assert len(objects(asked("*", recording, "--json"))) == 7
 
 
-def test_no_such_group(run, recording):
-    """A name that is not there, with how many are."""
-    result = run("frontier", "nobody", "--from", recording)
-
-    assert result.exit_code == 1
-    assert "matches 'nobody' (7 groups" in result.stderr
-
-
-def test_a_group_id_is_a_name_not_a_pattern(run, tmp_path):
-    """Brackets and stars in an id mean themselves, also in the picture's name."""
-    lake = tmp_path / "lake"
+def test_a_group_id_is_a_name_not_a_pattern(asked, tmp_path):
+    """Brackets and stars in an id mean themselves."""
     members = [
         member("a", ["t"], {"t": [0]}, rack="rack-a"),
         member("b", ["t"], {"t": [1]}, rack="rack-b"),
     ]
     described = [group(name, members=members) for name in ("odd[1]*", "odd1")]
-    store(FileLake(lake), make_snapshot(topics=[topic("t", 2)], groups=described))
+    store(FileLake(tmp_path / "lake"), make_snapshot(topics=[topic("t", 2)], groups=described))
 
-    result = run("frontier", "odd[1]*", "--from", lake)
+    result = asked("odd[1]*", tmp_path / "lake")
 
     assert result.exit_code == 0, result.output
-    assert "for odd[1]*" in result.stdout
-    assert (tmp_path / "frontier-odd_1__.png").exists()
+    assert "Cross-rack traffic against moves for odd[1]*" in result.stdout
 
 
-def test_unknown_rates_are_left_out_of_the_table(run, tmp_path):
+def test_unknown_rates_are_left_out_of_the_table(asked, tmp_path):
     """One snapshot tells no rates: no such column, and null for machines."""
     lake = tmp_path / "lake"
     members = [
@@ -135,13 +105,15 @@ def test_unknown_rates_are_left_out_of_the_table(run, tmp_path):
         FileLake(lake), make_snapshot(topics=[topic("t", 2)], groups=[group("g", members=members)])
     )
 
-    table = run("frontier", "g", "--from", lake).stdout
+    shown = asked("g", lake).stdout
+    table = shown[shown.index("Cross-rack traffic against moves") :]
     assert "Offsets/s" not in table
     assert [line.split("  ")[-1] for line in table.splitlines() if line.startswith("min")] == [
         "up to 1 move",
         "1 move or more (so by default)",
     ]
-    rows = objects(run("frontier", "g", "--from", lake, "--json"))
+    [told] = objects(asked("g", lake, "--json"))
+    rows = told["frontier"]
     assert {row["cross_rack_per_second"] for row in rows} == {None}
     corners = [(r["moves"], r["worth_to"]) for r in rows if r["strategy"] == "min_traffic"]
     assert corners == [(0, 1.0), (2, None)]

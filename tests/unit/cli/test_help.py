@@ -19,7 +19,6 @@ COMMANDS = (
     "diff",
     "advise",
     "tasks",
-    "frontier",
     "whatif",
     "assign",
     "elect",

@@ -15,7 +15,6 @@ VERBS = (
     ("elect", None),
     ("diff", None),
     ("tasks", None),
-    ("frontier", None),
     ("whatif", None),
 )
 
@@ -48,7 +47,6 @@ def test_a_name_that_is_nearly_there_is_offered(run, verb, option):
         ("elect", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
         ("diff", None, "s*", ["slow-member", "static-members"]),
         ("tasks", None, "streams-*", ["streams-classic", "streams-kip1071"]),
-        ("frontier", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
         ("whatif", None, "racks-*", ["racks-avoidable", "racks-ignored"]),
     ],
 )
@@ -74,10 +72,3 @@ def test_a_pattern_of_which_no_group_can_be_shown_fails(run):
     result = run(*call("tasks", None, "r*"))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.endswith("evenkeel: none of 2 matching groups could be shown.\n")
-
-
-def test_one_picture_takes_one_group(run):
-    """Where several match, each would overwrite the one before."""
-    result = run(*call("frontier", None, "racks-*"), "--picture", "a.svg")
-    assert result.exit_code == 2
-    assert "--picture takes one group, 'racks-*' matches 2." in result.stderr

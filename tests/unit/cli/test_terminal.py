@@ -44,7 +44,7 @@ VERBS = (
     ["advise", "--from", RECORDING],
     ["advise", "--from", RECORDING, "--group", "racks-avoidable"],
     ["tasks", "streams-classic", "--from", RECORDING],
-    ["frontier", "racks-avoidable", "--from", RECORDING],
+    ["advise", "--from", RECORDING, "--group", "racks-avoidable", "--frontier"],
     ["whatif", "skewed-load", "--from", RECORDING, "--members", "+2", "--strategy", "range"],
     ["whatif", "skewed-load", "--from", RECORDING, "--strategy", "min_traffic"],
     ["elect", "--from", RECORDING, "--assignors", "range,cooperative-sticky"],

@@ -39,14 +39,33 @@ def _compared(before, after, facts=({}, {}), name="app"):
 
 
 def _facts(found):
+    """What differs of the group and of members that stayed."""
     return {
-        (fact.name, fact.member and fact.member.id): (fact.before, fact.after)
-        for fact in found.facts
+        (each.what, each.member and each.member.id): (each.before, each.after)
+        for each in found.changes
+        if each.what not in ("owner", "replica_racks")
+        and not each.what.startswith(("member_", "topic_"))
     }
 
 
+def _who(found, what):
+    """The ids of members that joined, left or restarted."""
+    return [each.member.id for each in found.of(f"member_{what}")]
+
+
+def _topics(found):
+    return [
+        (each.topic, each.what.removeprefix("topic_"), each.before, each.after)
+        for each in found.changes
+        if each.what.startswith("topic_")
+    ]
+
+
 def _moves(found):
-    return [(m.partition, m.before and m.before.id, m.after and m.after.id) for m in found.moved]
+    return [
+        (each.partition, each.before and each.before.id, each.after and each.after.id)
+        for each in found.of("owner")
+    ]
 
 
 def test_equal_snapshots_differ_in_nothing():
@@ -63,9 +82,9 @@ def test_members_join_and_leave_and_their_partitions_change_owner():
     after = {"a": {"orders": [0, 2]}, "c": {"orders": [3]}}
     found = _compared(_snapshot(0, _members()), _snapshot(1, _members(after)))
 
-    assert [m.id for m in found.joined] == ["c"]
-    assert [m.id for m in found.left] == ["b"]
-    assert found.restarted == ()
+    assert _who(found, "joined") == ["c"]
+    assert _who(found, "left") == ["b"]
+    assert _who(found, "restarted") == []
     assert _moves(found) == [(1, "a", None), (2, "b", "a"), (3, "b", "c")]
     assert not found.nothing
 
@@ -81,8 +100,9 @@ def test_a_member_that_restarts_keeps_its_partitions(instance):
     ]
     found = _compared(*sides)
 
-    assert [(old.id, new.id) for old, new in found.restarted] == [("a-0", "a-1")]
-    assert (found.joined, found.left, found.moved) == ((), (), ())
+    assert [(each.what, each.before, each.after) for each in found.changes] == [
+        ("member_restarted", "a-0", "a-1")
+    ]
 
 
 def test_members_of_one_identity_are_told_apart_by_id_first():
@@ -96,8 +116,8 @@ def test_members_of_one_identity_are_told_apart_by_id_first():
     ]
     found = _compared(_snapshot(0, before), _snapshot(1, after))
 
-    assert [(old.id, new.id) for old, new in found.restarted] == [("x1", "x3")]
-    assert [m.id for m in found.joined] == ["x4"]
+    assert [(each.before, each.after) for each in found.of("member_restarted")] == [("x1", "x3")]
+    assert _who(found, "joined") == ["x4"]
     assert _moves(found) == [(2, None, "x4")]
 
 
@@ -153,9 +173,7 @@ def test_racks_and_subscriptions_of_members_that_stayed():
         ("subscription", "a"): (["orders"], ["orders", "pay"]),
         ("rack", "a"): ("rack-a", "rack-b"),
     }
-    assert [(t.topic, t.happened, t.before, t.after) for t in found.topics] == [
-        ("pay", "subscribed", 2, 2)
-    ]
+    assert _topics(found) == [("pay", "subscribed", 2, 2)]
 
 
 def test_topics_come_go_grow_and_are_made_anew():
@@ -172,9 +190,9 @@ def test_topics_come_go_grow_and_are_made_anew():
     ]
     found = _compared(_snapshot(0, member_of_all, before), _snapshot(1, member_of_all, after))
 
-    assert [(t.topic, t.happened, t.before, t.after) for t in found.topics] == [
+    assert _topics(found) == [
         ("gone", "gone", 2, None),
-        ("grown", "partitions added", 2, 3),
+        ("grown", "partitions_added", 2, 3),
         ("made", "recreated", 2, 2),
         ("new", "created", None, 1),
     ]
@@ -189,7 +207,7 @@ def test_a_topic_of_fewer_partitions_was_made_anew_whatever_its_id():
         for n, count in enumerate([4, 2])
     ]
 
-    assert [t.happened for t in _compared(*sides).topics] == ["recreated"]
+    assert _topics(_compared(*sides)) == [("orders", "recreated", 4, 2)]
 
 
 def test_topics_that_could_not_be_read_did_not_go():
@@ -202,7 +220,7 @@ def test_topics_that_could_not_be_read_did_not_go():
         problems=[finding("topics_unread", quote="no broker answered")],
     )
     found = _compared(before, blind)
-    assert found.topics == ()
+    assert _topics(found) == []
     assert found.unknown == (
         "the topics could not be read in the later snapshot: no broker answered",
     )
@@ -214,7 +232,7 @@ def test_topics_that_could_not_be_read_did_not_go():
         problems=[finding("topic_unread", ["orders"], quote="not authorised")],
     )
     found = _compared(before, one)
-    assert found.topics == ()
+    assert _topics(found) == []
     assert found.unknown == (
         "topic orders could not be read in the later snapshot: not authorised",
     )
@@ -229,7 +247,7 @@ def test_replicas_that_moved_to_other_racks():
         *(_snapshot(n, _members(), t, brokers=brokers) for n, t in enumerate([before, after]))
     )
 
-    assert [(r.partition, r.before, r.after) for r in found.relocated] == [
+    assert [(r.partition, r.before, r.after) for r in found.of("replica_racks")] == [
         (0, ("rack-a",), ("rack-b",)),
         (2, ("rack-a", "rack-b"), (None, "rack-b")),
     ]
@@ -248,9 +266,9 @@ def test_a_classic_group_in_motion_tells_members_and_nothing_more():
     )
     found = _compared(_snapshot(0, _members(rack="rack-a")), moving)
 
-    assert [m.id for m in found.left] == ["b"]
+    assert _who(found, "left") == ["b"]
     assert _facts(found) == {("state", None): ("Stable", "PreparingRebalance")}
-    assert (found.moved, found.topics) == ((), ())
+    assert (_moves(found), _topics(found)) == ([], [])
     assert found.unknown == (
         "the group was rebalancing in the later snapshot (PreparingRebalance); "
         "owners, subscriptions and strategy are not compared",
@@ -274,7 +292,7 @@ def test_a_group_that_is_in_one_snapshot_only():
     without = change(_snapshot(0, _members()), "groups", lambda rows: rows[1:])
     found = _compared(without, _snapshot(1, _members()))
 
-    assert (found.present, found.nothing, found.joined) == ((False, True), False, ())
+    assert (found.present, found.nothing, found.changes) == ((False, True), False, ())
     assert _compared(without, without, name="app").nothing
 
 
@@ -308,7 +326,7 @@ def test_configuration_that_both_snapshots_know():
 
     known = side(0, "delete", -1, False), side(1, "compact", 1000, True)
     found = _compared(*known)
-    assert [(f.name, f.topic, f.before, f.after) for f in found.facts] == [
+    assert [(each.what, each.topic, each.before, each.after) for each in found.changes] == [
         ("follower_fetching", None, False, True),
         ("cleanup_policy", "orders", "delete", "compact"),
         ("retention_ms", "orders", -1, 1000),

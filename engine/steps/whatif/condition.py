@@ -1,5 +1,5 @@
 """
-What would be the matter with a group whose members, partitions or owners were others, by the same rules.
+What would be the matter with a group whose members, partitions or owners were others, by the rules of every diagnosis.
 
 Nothing of such a group was seen. What stands behind today stays behind, and a partition that nobody gets on with stays
 stuck. Who gets more than he is known to do will be behind, so his partitions count as behind. Who gets more than he was
@@ -12,62 +12,43 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evenkeel.engine.facts import Fact, FactKind, fact
 from evenkeel.engine.metrics.diagnosis import Diagnosed, first_of
-from evenkeel.engine.metrics.diagnosis.evidence import Evidence, OneGroup
-from evenkeel.engine.metrics.samples import any_of_owner, sums_by_owner
-from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, GroupHeader, Indices, Ints
+from evenkeel.engine.metrics.diagnosis.evidence import OneGroup
+from evenkeel.engine.metrics.samples import sums_by_owner
+from evenkeel.engine.model import NONE, Diagnosis, Flags, Floats, GroupSnapshot, Indices, Ints
+from evenkeel.engine.steps.whatif.changes import Layout
 
 ROOM = 0.05
 """By which share more than it was seen to do a member is taken to do: what arrives varies."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Change:
-    """
-    How a group would differ from the one that was seen.
+class Condition:
+    """What is the matter with a group after changes, whoever owns what in it."""
 
-    Attributes:
-        header: The group as it would be.
-        names: (M) what its members are called.
-        was: (M) which of the members seen each is, NONE for who is new.
-        stated: (M) offsets/s that somebody says a member can do; nan where nobody does.
-        rows: (n) which of the partitions seen each is, NONE for one that is new.
-        topics, numbers: (n) topic name and number of each.
-        counted: (n) whether it counts.
-        arrivals: (n) offsets/s; nan unknown.
-    """
-
-    header: GroupHeader
-    names: Sequence[str]
-    was: Ints
-    stated: Floats
-    rows: Ints
-    topics: Sequence[str]
-    numbers: Sequence[int]
-    counted: Flags
-    arrivals: Floats
-
-
-class Supposed:
-    """A group as it would be, whoever owns what in it."""
-
-    def __init__(self, evidence: Evidence, number: int, change: Change) -> None:
+    def __init__(
+        self,
+        evidence: OneGroup,
+        group: GroupSnapshot,
+        made: Layout,
+        names: Sequence[str],
+        arrivals: Floats,
+    ) -> None:
         """
         Args:
-            evidence: What was seen.
-            number: The number of the group in it.
-            change: What would be different.
+            evidence: What was seen of the group.
+            group: The group after the changes.
+            made: Its M members and n partitions.
+            names: (M) what its members are called.
+            arrivals: (n) offsets/s after the changes; nan unknown.
         """
-        self.seen, self.change = evidence.of_group(number), change
-        self._unknown = change.counted & np.isnan(change.arrivals)
+        self.seen, self.group, self.made, self.names = evidence, group, made, names
+        self.arrivals, self.counted = arrivals, group.partitions.assignable
+        self._unknown = self.counted & np.isnan(arrivals)
 
     @cached_property
     def firm(self) -> Floats:
@@ -75,18 +56,18 @@ class Supposed:
         one = self.seen
         # who keeps up with more than was thought does so
         does = np.where(one.firm, np.fmax(one.capacity, self._kept_up), np.nan)
-        return self._of_all(does, self.peers_firm)
+        return self.made.able(does, self.peers_firm)
 
     @cached_property
     def at_least(self) -> Floats:
         """(M) offsets/s that each was seen to do at least; nan where nothing was seen."""
         seen = np.fmax(self.seen.seen_speed, self._kept_up)
-        return self._of_all(seen, self._median(seen))
+        return self.made.able(seen, self._median(seen))
 
     @cached_property
     def silent(self) -> Flags:
         """(M) who does nothing any more."""
-        silent: Flags = _taken(self.seen.silent, self.change.was, False)
+        silent: Flags = self.made.of_members(self.seen.silent, False)
         return silent
 
     @property
@@ -104,17 +85,11 @@ class Supposed:
         return newcomer(self._median(known), self._median(one.seen_speed))
 
     def _median(self, per_second: Floats) -> float:
-        return median_peer(per_second, self.change.was, self.change.stated)
-
-    def _of_all(self, per_second: Floats, of_new: float) -> Floats:
-        """(M) offsets/s: as somebody says, as of the members seen, of who joins *of_new*."""
-        taken = _taken(per_second, self.change.was, of_new)
-        return np.where(np.isnan(self.change.stated), taken, self.change.stated)
+        return median_peer(per_second, self.made.was, self.made.stated)
 
     def load(self, owner: Indices) -> Floats:
         """(M) offsets/s that would arrive at each; nan where that is unknown of a partition of its."""
-        change = self.change
-        return sums_by_owner(change.arrivals, owner, change.counted, len(change.was))
+        return sums_by_owner(self.arrivals, owner, self.counted, len(self.names))
 
     def overtaxed(self, owner: Indices) -> Flags:
         """(M) who would get more than he is known to do."""
@@ -169,14 +144,15 @@ class Supposed:
             return
         does = np.where(self.silent, 0.0, self.firm)
         worst = int(np.where(over, load - np.nan_to_num(does), -np.inf).argmax())
-        best, change = float(np.nanmax(does)), self.change
-        mine = np.where((owner == worst) & change.counted, change.arrivals, -np.inf)
+        best = float(np.nanmax(does))
+        mine = np.where((owner == worst) & self.counted, self.arrivals, -np.inf)
         hottest = int(mine.argmax())
         if mine[hottest] > best:
-            name = f"{change.topics[hottest]}-{change.numbers[hottest]}"
+            table = self.group.partitions
+            name = f"{table.names[hottest]}-{table.partition[hottest]}"
             yield _stated(Diagnosis.HOT_PARTITION, name, float(mine[hottest]), best)
         else:
-            name = change.names[worst]
+            name = self.names[worst]
             yield _stated(Diagnosis.SKEWED_LOAD, name, float(load[worst]), float(does[worst]))
 
     def _doubt(self, owner: Indices, doubtful: Flags) -> Fact:
@@ -189,41 +165,40 @@ class Supposed:
         return fact(
             FactKind.DIAGNOSIS,
             "ability_unknown",
-            [self.change.names[member] for member in (busiest, *others)],
+            [self.names[member] for member in (busiest, *others)],
             before=None if np.isnan(seen) else seen,
             after=float(load[busiest]),
         )
 
     def _under(self, owner: Indices) -> OneGroup:
         """The group as the rules look at it."""
-        group, change, members = copy.copy(self.seen), self.change, len(self.change.was)
+        group, made, table, seen = copy.copy(self.seen), self.made, self.group.partitions, self.seen
         for derived in ("silent", "stuck", "over"):
             vars(group).pop(derived, None)
-        group.header, group.names = change.header, list(change.names)
-        group.hosts = ["" if was == NONE else self.seen.hosts[was] for was in change.was.tolist()]
-        group.topics, group.numbers = list(change.topics), list(change.numbers)
-        group.owner, group.counted = owner, change.counted
-        group.arrivals = np.nan_to_num(change.arrivals)
+        group.header, group.names = self.group, list(self.names)
+        group.hosts = ["" if was == NONE else seen.hosts[was] for was in made.was.tolist()]
+        group.topics, group.numbers = list(table.names), table.partition.tolist()
+        group.owner, group.counted = owner, self.counted
+        group.arrivals = np.nan_to_num(self.arrivals)
         for name in ("lag", "lost", "age", "delay"):
-            setattr(group, name, _taken(getattr(self.seen, name), change.rows, 0.0))
+            setattr(group, name, made.of_rows(getattr(seen, name), 0.0))
         for name in ("in_doubt", "jumped", "over_lost", "goes_on"):
-            setattr(group, name, _taken(getattr(self.seen, name), change.rows, False))
-        group.consumed = _columns(self.seen.consumed, change.rows)
-        group.seconds = _columns(self.seen.seconds, change.rows)
+            setattr(group, name, made.of_rows(getattr(seen, name), False))
+        group.consumed = made.of_rows(seen.consumed, np.nan)
+        group.seconds = made.of_rows(seen.seconds, np.nan)
         group.capacity = np.where(np.isnan(self.firm), self.at_least, self.firm)
         group.firm = ~np.isnan(self.firm)
-        saturated = _taken(self.seen.saturated, change.was, np.nan)
-        group.saturated = np.where(np.isnan(change.stated), saturated, change.stated)
+        group.saturated = made.able(seen.saturated, np.nan)
         group.seen_speed = np.where(np.isnan(group.saturated), self.at_least, group.saturated)
-        group.load = sums_by_owner(group.arrivals, owner, change.counted, members)
+        group.load = group.of_members(group.arrivals)
         of_silent = np.append(self.silent, False)[owner]
-        stuck = _taken(self.seen.stuck, change.rows, False)
+        stuck = made.of_rows(seen.stuck, False)
         over = np.append(group.firm & (group.load > np.nan_to_num(group.capacity)), False)[owner]
-        arrive = change.counted & (group.arrivals > 0)
-        behind = _taken(self.seen.behind, change.rows, False) & change.counted
+        arrive = self.counted & (group.arrivals > 0)
+        behind = made.of_rows(seen.behind, False) & self.counted
         group.behind = behind | (arrive & (over | of_silent))
-        group.still = (stuck & change.counted) | (of_silent & group.behind)
-        vars(group)["silent"] = self.silent & any_of_owner(group.still, owner, members)
+        group.still = (stuck & self.counted) | (of_silent & group.behind)
+        vars(group)["silent"] = self.silent & group.any_of(group.still)
         vars(group)["stuck"] = stuck & ~of_silent & group.behind
         return group
 
@@ -238,7 +213,7 @@ def median_peer(per_second: Floats, was: Ints, stated: Floats) -> float:
 
     Args:
         per_second: (members seen) offsets/s; nan, or 0 of those who are silent, says nothing of a peer.
-        was, stated: As in `Change`.
+        was, stated: As in `Layout`.
     """
     peers = per_second.copy()
     told = np.flatnonzero(~np.isnan(stated) & (was != NONE))
@@ -261,15 +236,3 @@ def newcomer(at_most: float, at_least: float) -> float:
         at_least: Offsets/s, the median of what the peers were seen to do; nan where nothing was.
     """
     return float("nan") if at_least > at_most * (1 + ROOM) else at_most
-
-
-def _taken(values: npt.NDArray[Any], places: Ints, new: float | bool) -> Any:
-    """(k) the values at some places; *new* where the place is NONE."""
-    return np.append(values, np.array([new], values.dtype))[places]
-
-
-def _columns(values: Floats, places: Ints) -> Floats:
-    """(I, k) the same of columns, nan where the place is NONE."""
-    unknown = np.full((len(values), 1), np.nan)
-    taken: Floats = np.concatenate([values, unknown], axis=1)[:, places]
-    return taken

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evenkeel.engine.config import Settings
-from evenkeel.engine.metrics.diagnosis.supposed import median_peer
 from evenkeel.engine.model import NONE
 from evenkeel.engine.steps.whatif import Can, Joins, Leaves, answer, suppose
+from evenkeel.engine.steps.whatif.condition import median_peer
 from tests.helpers.fluid import SITUATIONS, simulate, snapshots
 from tests.helpers.measuring import seen
 from tests.helpers.snapshots import groups

@@ -1,0 +1,158 @@
+"""
+What less cross-rack traffic would cost a group in moves: what `evenkeel advise --frontier` shows beside a scoreboard.
+
+KIP-925 weighs partitions that cross racks against partitions that move. Each line is the cheapest assignment for a
+range of weights, exactly, and together they are all of them: from the fewest moves to the least that crosses. Members
+keep even counts; tasks of Kafka Streams move between clients that keep theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from evenkeel.engine.advice import blocked
+from evenkeel.engine.advice.frontier import Frontier, Point, frontiers, present
+from evenkeel.engine.advice.frontier_tasks import missing, task_frontiers
+from evenkeel.engine.assignor import spec_of
+from evenkeel.engine.cli.views.columns import cells, heads
+from evenkeel.engine.cli.views.tables import Table, show, tell, text
+from evenkeel.engine.columns import columns_of
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import Infeasible
+from evenkeel.engine.records import FrontierRow, row_of, to_json
+from evenkeel.engine.steps.measure import observe_group
+from evenkeel.engine.steps.reading import GroupWithPast
+from evenkeel.engine.streams.live import running
+from evenkeel.engine.text import plural
+from evenkeel.engine.wording import look_again, words
+
+STREAMS_DEFAULT = 10
+"""What a crossing partition is worth in moves by default in Kafka Streams."""
+
+
+def print_frontier(settings: Settings, selection: GroupWithPast) -> None:
+    """The table of a group, or why there is none."""
+    print()
+    try:
+        now, swept = _swept(settings, selection)
+    except Infeasible as problem:
+        tell([text(f"No cross-rack traffic against moves: {problem}")])
+        return
+    show([_table(selection.group.group, now, swept)])
+    tell(["", *_remarks(swept)])
+
+
+def frontier_object(settings: Settings, selection: GroupWithPast) -> dict[str, Any]:
+    """The same for machines, as keys of the group's object: `frontier` is null where there is none, with the reason."""
+    try:
+        now, swept = _swept(settings, selection)
+    except Infeasible as problem:
+        return {"frontier": None, "frontier_reason": problem.message}
+    return {"frontier": list(_rows(now, swept)), "frontier_reason": None}
+
+
+def _swept(settings: Settings, selection: GroupWithPast) -> tuple[Point, list[Frontier]]:
+    """
+    The group as it is, and its frontiers.
+
+    Raises:
+        Infeasible: The group cannot be replayed, its data is not trusted, or a rack is missing.
+    """
+    stuck = blocked(selection.group)
+    why = selection.withheld or (stuck and words(stuck))
+    if why is not None:
+        raise Infeasible(f"{why}.", fix=look_again(selection.group))
+    group = selection.group
+    seen = observe_group(settings, group, selection.earlier)
+    if group.places_tasks:
+        return _of_tasks(settings, selection, seen.production.per_second)
+    spec = spec_of(group, seen.lag.for_people, seen.production.per_second)
+    return present(spec), frontiers(spec)
+
+
+_FIXES = {"tasks_run_nowhere": "Look again when all tasks run."}
+_SET_RACKS = "Set client.rack on every instance and broker.rack on every broker."
+
+
+def _of_tasks(
+    settings: Settings, selection: GroupWithPast, per_second: Any
+) -> tuple[Point, list[Frontier]]:
+    """The same of a Kafka Streams application, whose tasks move."""
+    group, table = selection.group, selection.group.partitions
+    application = running(group, settings.rule(group.cluster, group.group).streams)
+    lacking = missing(application)
+    if lacking is not None:
+        raise Infeasible(f"{words(lacking)}.", fix=_FIXES.get(lacking.measure, _SET_RACKS))
+    keys = zip(table.names, table.partition.tolist(), strict=True)
+    return task_frontiers(application, dict(zip(keys, per_second.tolist(), strict=True)))
+
+
+def _rows(now: Point, swept: Sequence[Frontier]) -> Iterator[dict[str, Any]]:
+    yield to_json(_row("live", now))
+    for curve in swept:
+        for corner in curve.corners:
+            yield {
+                **to_json(_row(curve.strategy, corner)),
+                "worth_from": float(corner.lowest or 0),
+                "worth_to": None if corner.highest is None else float(corner.highest),
+                "remarks": [words(remark) for remark in curve.remarks],
+            }
+
+
+def _row(strategy: str, point: Point) -> FrontierRow:
+    return FrontierRow(
+        strategy=strategy,
+        cross_rack_partitions=point.crossing,
+        cross_rack_share=point.share,
+        cross_rack_per_second=point.rate,
+        moves=point.moves,
+        newly_owned=point.newly_owned,
+    )
+
+
+def _table(group: str, now: Point, swept: Sequence[Frontier]) -> Table:
+    points = [("live", now), *((one.strategy, corner) for one in swept for corner in one.corners)]
+    rows = [row_of(_row(strategy, point)) for strategy, point in points]
+    idle = {
+        "cross_rack_per_second": all(point.rate is None for _, point in points),
+        "newly_owned": not any(point.newly_owned for _, point in points),
+    }
+    columns = [spec for spec in columns_of(FrontierRow) if not idle.get(spec.name)]
+    worth = [_worth(point) if name != "live" else "(as it is)" for name, point in points]
+    return Table(
+        title=f"Cross-rack traffic against moves for {text(group)}",
+        headings=[*heads(columns), "Cheapest where a\ncrossing partition\nis worth"],
+        rows=[[*cells(columns, row), told] for row, told in zip(rows, worth, strict=True)],
+        spare=["Cross rack", "Offsets/s that cross", "Newly owned"],
+    )
+
+
+def _worth(point: Point) -> str:
+    """The weights for which a corner is the cheapest, in moves per crossing partition."""
+    lowest, highest = point.lowest or 0, point.highest
+    told = f"{_moves(lowest)} or more" if lowest else "anything"
+    if highest is not None:
+        told = f"{_number(lowest)} to {_moves(highest)}" if lowest else f"up to {_moves(highest)}"
+    usual = lowest <= STREAMS_DEFAULT and (highest is None or STREAMS_DEFAULT <= highest)
+    return f"{told} (so by default)" if usual else told
+
+
+def _number(moves: Fraction | int) -> str:
+    return f"{float(moves):.3g}"
+
+
+def _moves(moves: Fraction | int) -> str:
+    """
+    >>> from fractions import Fraction
+    >>> _moves(1), _moves(Fraction(3, 2))
+    ('1 move', '1.5 moves')
+    """
+    return f"{_number(moves)} {plural('move', float(moves))}"
+
+
+def _remarks(swept: Sequence[Frontier]) -> list[str]:
+    told = [f"{one.strategy}: {words(remark)}" for one in swept for remark in one.remarks]
+    usual = f"By default a crossing partition is worth {STREAMS_DEFAULT} moves in Kafka Streams."
+    return [*told, usual]
