@@ -51,6 +51,7 @@ def run_chunks(
     *,
     pattern: str,
     smallest: int,
+    facts: Mapping[str, str],
 ) -> Manifest:
     """
     Work on the groups of a snapshot and leave a step's tables in the lake.
@@ -63,6 +64,7 @@ def run_chunks(
         work: Runs on the workers.
         pattern: Shell pattern of group ids; the rows that the lake has of all others stay.
         smallest: Work (partitions and members) below which a chunk is not worth a task of its own.
+        facts: What the manifest says of who made the rows.
 
     Raises:
         EvenkeelError: What a worker said that concerns no single group.
@@ -74,7 +76,7 @@ def run_chunks(
     if pattern != "*":
         others = rows_of_others(lake, snapshot_id, step, pattern)
         written.append(lake.write_part(step, snapshot_id, run, len(chunks), others))
-    return lake.finish(step, snapshot_id, run, written, {})
+    return lake.finish(step, snapshot_id, run, written, facts)
 
 
 def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:

@@ -13,9 +13,9 @@ import pytest
 
 from tests.benchmarks.fleet import __main__ as command
 from tests.benchmarks.fleet import bench, report
-from tests.benchmarks.fleet.bench import METER, Checkout, Place, measured, of_job
+from tests.benchmarks.fleet.bench import METER, Checkout, Place, measured, of_step
 from tests.benchmarks.fleet.results import Run, StepTaken, exponent, growth, load, save
-from tests.benchmarks.fleet.steps import JOBS, STEPS
+from tests.benchmarks.fleet.steps import STEPS, Step
 from tests.helpers.fleet import Shape
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,23 +118,19 @@ def test_a_picture_is_drawn(tmp_path):
 def test_the_steps_are_those_of_the_dag():
     """Same names, same order."""
     source = (ROOT / "dags" / "advise_assignments.py").read_text(encoding="utf-8")
-    chain = source[source.index("    (\n        valid") : source.index("        >> alert")]
-    names = [
-        spark or plain for spark, plain in re.findall(r'spark\("(\w+)"|(valid\w+|advise)', chain)
-    ]
+    chain = source[source.index("    validated >> meas") : source.index(" >> alerted")]
+    names = re.findall(r"valid\w+|measured|advise", chain)
 
-    assert [*names, "alert"] == [
-        "validated" if step.name == "validate_snapshot" else step.name for step in STEPS
-    ]
+    short = {"validate_snapshot": "validated", "measure_and_propose": "measured"}
+    assert [*names, "alert"] == [short.get(step.name, step.name) for step in STEPS]
 
 
 def metered(tmp_path, *words, limit=60):
     """What `meter.py` says of a command."""
-    result, done = tmp_path / "result.json", tmp_path / "done"
-    command = [sys.executable, str(METER), str(result), str(limit), str(done), *words]
+    result = tmp_path / "result.json"
+    command = [sys.executable, str(METER), str(result), str(limit), *words]
     subprocess.run(command, check=True, capture_output=True)
-    found = json.loads(result.read_text())
-    return {**found["phases"][-1], **found}
+    return json.loads(result.read_text())
 
 
 def test_the_meter_counts_processes_that_outlive_their_parent(tmp_path):
@@ -157,21 +153,6 @@ def test_the_meter_counts_processes_whose_parent_ignores_their_end(tmp_path):
     found = metered(tmp_path, sys.executable, "-c", deaf)
 
     assert 0.7 <= found["processor_seconds"] <= 5
-
-
-def test_the_meter_tells_steps_apart(tmp_path):
-    """Each has its own seconds and memory; what comes after the last stands by itself."""
-    done, burns = str(tmp_path / "done"), BURN.replace("0.3", "1.0")
-    tell = "open({!r}, 'a').write(f'{} {{time.monotonic()}}\\n')\n"
-    does = f"{burns}\n{tell.format(done, 'one')}"
-    does += f"x = bytearray(60_000_000)\ntime.sleep(1.5)\n{tell.format(done, 'two')}"
-
-    one, two, after = metered(tmp_path, sys.executable, "-c", does)["phases"]
-
-    assert [one["name"], two["name"], after["name"]] == ["one", "two", None]
-    assert one["processor_seconds"] > 0.5 > two["processor_seconds"]
-    assert two["peak_mb"] > one["peak_mb"] + 30
-    assert two["wall_seconds"] >= 1.5
 
 
 def test_the_meter_sees_memory_and_how_it_ended(tmp_path):
@@ -197,7 +178,7 @@ def test_the_meter_cuts_off_what_takes_too_long(tmp_path):
 def test_what_the_meter_runs_ends_with_it(tmp_path):
     """A run that is given up leaves nothing behind."""
     sleeps = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
-    words = [sys.executable, str(METER), str(tmp_path / "result.json"), "60", str(tmp_path / "no")]
+    words = [sys.executable, str(METER), str(tmp_path / "result.json"), "60"]
     meter = subprocess.Popen([*words, sys.executable, "-c", sleeps], stdout=subprocess.PIPE)
     child = psutil.Process(int(meter.stdout.readline()))
 
@@ -227,9 +208,7 @@ def stand_in(monkeypatch, tmp_path):
     task = tmp_path / "task.py"
     task.write_text(
         "import json, os, sys, time\n"
-        "for step in sys.argv[2:]:\n"
-        f"    exec(json.load(open({str(tmp_path / 'scripts.json')!r})).get(step, ''))\n"
-        "    open(os.environ['FLEET_DONE'], 'a').write(f'{step} {time.monotonic()}\\n')\n"
+        f"exec(json.load(open({str(tmp_path / 'scripts.json')!r})).get(sys.argv[2], ''))\n"
     )
     monkeypatch.setattr(bench, "TASK", task)
     monkeypatch.setattr(bench, "_before", lambda where, what, snapshot_id, environment: None)
@@ -255,37 +234,34 @@ TINY = Shape(groups=20, mean=5, largest=20, snapshots=2)
 def test_a_step_that_fails_is_shown_and_ends_the_run(stand_in):
     """With the last line it printed; those after it did not run."""
     run, scripts, told = stand_in
-    scripts["propose_candidates"] = "print('no memory'); raise SystemExit(7)"
+    scripts["measure_and_propose"] = "print('no memory'); raise SystemExit(7)"
 
     found = run()
 
     reasons = [step.failed for step in found.steps]
-    assert reasons == [None, None, "no memory", "not run", "not run", "not run"]
-    assert found.failed == "propose_candidates: no memory"
-    assert [step.wall_seconds is None for step in found.steps] == [False] * 3 + [True] * 3
+    assert reasons == [None, "no memory", "not run", "not run", "not run"]
+    assert found.failed == "measure_and_propose: no memory"
+    assert [step.wall_seconds is None for step in found.steps] == [False] * 2 + [True] * 3
     assert any("failed: no memory" in line for line in told)
 
 
-def test_the_step_after_a_failed_one_of_its_job_did_not_run(stand_in):
-    """Where two share a process as well."""
+def test_a_step_that_says_nothing_has_its_code(stand_in):
+    """Where it printed no line to be shown."""
     run, scripts, _ = stand_in
-    scripts["compute_metrics"] = "raise SystemExit(7)"
+    scripts["advise"] = "raise SystemExit(7)"
 
-    assert [step.failed for step in run().steps][1:3] == ["it ended with code 7", "not run"]
+    assert [step.failed for step in run().steps][-2:] == ["it ended with code 7", "not run"]
 
 
 def test_what_loading_airflow_costs_is_left_out():
-    """It is taken off the first step of a job, both times; the end of the processes is the last step's."""
-    phases = [
-        {"name": name, "wall_seconds": 10.0, "processor_seconds": 20.0, "peak_mb": mb}
-        for name, mb in (("compute_metrics", 5.0), ("propose_candidates", 6.0), (None, 7.0))
-    ]
-    found = {"exit_code": 0, "last_line": "", "phases": phases}
+    """It is taken off, both times."""
+    found = {"exit_code": 0, "last_line": "", "wall_seconds": 10.0, "processor_seconds": 20.0}
+    loading = {"wall_seconds": 1, "processor_seconds": 2}
 
-    one, two = of_job(JOBS[1], found, {"wall_seconds": 1, "processor_seconds": 2}, lambda step: 5)
+    taken = of_step(Step(name="one"), found | {"peak_mb": 5.0}, loading, lambda step: 5)
 
-    assert (one.wall_seconds, one.processor_seconds, one.peak_mb, one.rows) == (9, 18, 5, 5)
-    assert (two.wall_seconds, two.processor_seconds, two.peak_mb, two.failed) == (20, 40, 7, None)
+    assert (taken.wall_seconds, taken.processor_seconds, taken.peak_mb) == (9, 18, 5)
+    assert (taken.rows, taken.failed) == (5, None)
 
 
 def test_a_step_sees_nothing_of_the_users_own(stand_in, monkeypatch):

@@ -12,7 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 from evenkeel.engine import steps, wiring
-from evenkeel.spark_tasks import compute_metrics, job, propose_candidates, session
+from evenkeel.spark_tasks import (
+    compute_metrics,
+    job,
+    measure_and_propose,
+    propose_candidates,
+    session,
+)
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
@@ -37,6 +43,25 @@ def test_metrics_reach_the_lake(ports):
     expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
     for name, table in expected.items():
         assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
+
+
+def test_both_steps_of_a_run_have_one_session(ports, monkeypatch, capsys):
+    """Metrics and candidates are those of the plain steps; asked again, there is nothing to do, and no session."""
+    asked = ["--snapshot-id", NEWEST]
+    assert 0 == measure_and_propose.main(asked)
+    expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
+    expected |= steps.propose_candidates(ports.lake, SETTINGS, NEWEST)
+    for name, table in expected.items():
+        assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
+    monkeypatch.setattr(job, "session", None)
+    assert 0 == measure_and_propose.main(asked)
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(f" of {NEWEST}")[0] for line in told] == [
+        "metrics",
+        "candidates",
+        "the lake has the metrics",
+        "the lake has the candidates",
+    ]
 
 
 def test_candidates_of_some_groups_reach_the_lake(ports):
@@ -107,11 +132,10 @@ def test_a_killed_step_leaves_nothing_behind(tmp_path):
 
 
 HUNGRY = """
-import os, resource
+import contextlib, os, resource
 from types import SimpleNamespace
 from evenkeel.engine import wiring
-from evenkeel.spark_tasks.job import run_job
-from evenkeel.spark_tasks.shared import Kept
+from evenkeel.spark_tasks import job
 
 class Lake:
     manifest = staticmethod(lambda step, snapshot_id: None)
@@ -133,10 +157,11 @@ def of_python(work):
 def of_java(spark, *_):
     spark.range(1).selectExpr("length(repeat('x', 900000000 + cast(id as int)))").toArrow()
 
-kept = Kept()
-for run in (of_python(limited), of_python(killed), of_java):
-    print("code", run_job("held", run, ["--snapshot-id", "x"], kept), flush=True)
-kept.close()
+with job.session("held", "lake") as spark:
+    # one for all of them
+    job.session = lambda *_: contextlib.nullcontext(spark)
+    for run in (of_python(limited), of_python(killed), of_java):
+        print("code", job.run_job("held", run, ["--snapshot-id", "x"]), flush=True)
 """
 
 

@@ -75,10 +75,9 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def flow(site):
-    """What both steps printed, one after the other, as the DAG runs them."""
-    done = [site.step("compute_metrics"), site.step("propose_candidates")]
-    for each in done:
-        assert 0 == each.returncode, each.stdout + each.stderr
+    """What both steps printed, as the DAG runs them."""
+    done = site.step("measure_and_propose")
+    assert 0 == done.returncode, done.stdout + done.stderr
     return done
 
 
@@ -91,20 +90,19 @@ def test_the_rows_are_those_of_the_plain_form(site, flow):
         assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
 
 
-def test_a_step_says_which_server_and_session_it_used(site, flow):
-    """Two lines are all: the session, one for each step, and what the server's workers have."""
-    sessions = set()
-    for each in flow:
-        about, workers = each.stdout.splitlines()
-        match = re.fullmatch(
-            rf"Spark Connect server {site.server.address}, session ([0-9a-f-]{{36}}), Spark 4\S+",
-            about,
-        )
-        sessions.add(match[1])
-        assert re.match(r"2 tasks on 1 host have Python 3\.", workers)
-        assert f"lake {site.lake.path} is read and written" in workers
-        assert "" == each.stderr
-    assert 2 == len(sessions)
+def test_a_run_says_which_server_and_session_it_used(site, flow):
+    """One session for both steps, what the server's workers have, and how long the steps took."""
+    about, workers, *steps_done = flow.stdout.splitlines()
+    assert re.fullmatch(
+        rf"Spark Connect server {site.server.address}, session [0-9a-f-]{{36}}, Spark 4\S+", about
+    )
+    assert re.match(r"2 tasks on 1 host have Python 3\.", workers)
+    assert f"lake {site.lake.path} is read and written" in workers
+    assert [line.split(":")[0] for line in steps_done] == [
+        f"metrics of {NEWEST}",
+        f"candidates of {NEWEST}",
+    ]
+    assert "" == flow.stderr
 
 
 def test_nobody_hears_a_secret(site, flow, ask, monkeypatch):
@@ -120,7 +118,7 @@ def test_nobody_hears_a_secret(site, flow, ask, monkeypatch):
         "the server to write what travels with a task",
         interval=0.2,
     )
-    heard = "".join(each.stdout + each.stderr for each in flow) + site.server.log
+    heard = flow.stdout + flow.stderr + site.server.log
     for secret in (TOKEN, KEY, SECRET):
         assert secret not in heard
 
