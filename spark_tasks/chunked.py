@@ -24,7 +24,7 @@ from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.steps.chunks import CHUNK, Chunk, cut, work_of
 from evenkeel.engine.steps.reading import rows_of_others
-from evenkeel.spark_tasks import remote
+from evenkeel.spark_tasks.place import Place
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
 """One row per chunk: when it is begun, its place in the dataset, and its groups."""
@@ -172,7 +172,7 @@ def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> li
     ]
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, PLAN))
     placed = frame.repartitionById(len(chunks), frame["turn"])
-    results = placed.mapInArrow(carried(task, remote.for_workers(os.environ)), RESULT).toArrow()
+    results = placed.mapInArrow(carried(task, Place.named().for_workers), RESULT).toArrow()
     for problem in results["problem"].drop_null().to_pylist():
         raise pickle.loads(problem)
     return [pickle.loads(each) for each in results["made"].to_pylist()]

@@ -17,9 +17,9 @@ from evenkeel.engine.config import Settings
 from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.text import one_line
-from evenkeel.spark_tasks import memory, preflight
-from evenkeel.spark_tasks.cluster import is_local
-from evenkeel.spark_tasks.session import given_memory, java_ended, master, on_cluster, session
+from evenkeel.spark_tasks import application, memory
+from evenkeel.spark_tasks.place import Place
+from evenkeel.spark_tasks.session import java_ended, session
 
 Run = Callable[[SparkSession, Lake, Settings, str, str], object]
 """A step on Spark: of which snapshot, and the shell pattern of the groups."""
@@ -74,11 +74,11 @@ def ended(work: Callable[[Settings], object]) -> int:
 
 
 @contextmanager
-def opened(application: str, lake: str) -> Iterator[SparkSession]:
+def opened(name: str, lake: str) -> Iterator[SparkSession]:
     """A session in which what happens on a cluster is told."""
     with (
-        session(application, lake) as spark,
-        preflight.telling(spark) if on_cluster() else nullcontext(),
+        session(name, lake) as spark,
+        application.telling(spark) if Place.named().is_cluster else nullcontext(),
     ):
         yield spark
 
@@ -89,7 +89,8 @@ def _told_of_memory() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, OSError) as problem:
-        said = memory.too_little(problem, given_memory(), java_ended(), local=is_local(master()))
+        where = Place.named()
+        said = memory.too_little(problem, where.memory, java_ended(), local=where.is_local)
         if said is None:
             raise
         raise said from problem

@@ -154,7 +154,8 @@ def test_a_killed_worker_loses_nothing(site, tmp_path):
 ASK = """
 import json, sys
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.spark_tasks.preflight import preflight
+from evenkeel.spark_tasks.place import Place
+from evenkeel.spark_tasks.preflight import ask
 from evenkeel.spark_tasks.session import session
 
 with session("evenkeel questions", sys.argv[1]) as spark:
@@ -162,7 +163,7 @@ with session("evenkeel questions", sys.argv[1]) as spark:
     for name, (python, lake) in json.loads(sys.argv[2]).items():
         spark.sparkContext.pythonExec = python or packed
         try:
-            answer = str(preflight(spark, lake))
+            answer = str(ask(Place.named(), spark, lake))
         except EvenkeelError as problem:
             answer = type(problem).__name__ + ": " + str(problem)
         print(json.dumps([name, answer]))

@@ -16,9 +16,11 @@ from evenkeel.spark_tasks import (
     compute_metrics,
     job,
     measure_and_propose,
+    preflight,
     propose_candidates,
     session,
 )
+from evenkeel.spark_tasks.place import MASTER
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
@@ -198,29 +200,41 @@ def test_without_java_the_step_says_what_to_install(tmp_path):
         check=False,
     )
     assert 2 == run.returncode
-    assert f"{session.JAVA}\n" == run.stderr
+    assert f"{preflight.JAVA}\n" == run.stderr
 
 
 def test_the_environment_names_another_master(monkeypatch):
     """A real cluster gets none of the options of local mode."""
-    monkeypatch.setenv(session.MASTER, "spark://host:7077")
-    monkeypatch.setattr(session.cluster, "check_master", lambda master: None)
-    monkeypatch.setattr(session, "_ask_cluster", lambda spark, lake: None)
-    asked = {}
-    monkeypatch.setattr(
-        session,
-        "_start",
-        lambda master, name, options: asked.update(options, master=master) or Stopped(),
-    )
-    with session.session("x"):
+    monkeypatch.setenv(MASTER, "spark://host:7077")
+    monkeypatch.setattr(session.preflight, "before", lambda where: None)
+    monkeypatch.setattr(session, "_ask", lambda where, spark, lake: None)
+    builder = Builder()
+    monkeypatch.setattr(session, "SparkSession", SimpleNamespace(builder=builder))
+    with session.session("x", "lake"):
         pass
-    assert "spark://host:7077" == asked["master"]
-    assert "spark.local.dir" not in asked
-    assert "spark.ui.enabled" not in asked
+    assert "spark://host:7077" == builder.asked["master"]
+    assert {*session.COMMON} == builder.asked.keys() - {"master", "name"}
 
 
-class Stopped:
-    """A session that only knows how to stop."""
+class Builder:
+    """Makes a session that only knows how to stop."""
 
-    def stop(self) -> None:
-        """Stop."""
+    def __init__(self) -> None:
+        self.asked = {}
+
+    def master(self, master):
+        """Note it."""
+        return self.config("master", master)
+
+    def appName(self, name):  # noqa: N802
+        """Note it."""
+        return self.config("name", name)
+
+    def config(self, key, value):
+        """Note it."""
+        self.asked[key] = value
+        return self
+
+    def getOrCreate(self):  # noqa: N802
+        """The session."""
+        return SimpleNamespace(stop=lambda: None)

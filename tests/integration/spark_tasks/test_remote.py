@@ -21,9 +21,9 @@ from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import ConfigError, LakeError
-from evenkeel.spark_tasks import remote
-from evenkeel.spark_tasks.cluster import ARCHIVE, CREDENTIALS
-from evenkeel.spark_tasks.remote import REMOTE
+from evenkeel.spark_tasks import preflight
+from evenkeel.spark_tasks import session as sessions
+from evenkeel.spark_tasks.place import ARCHIVE, CREDENTIALS, REMOTE
 from evenkeel.spark_tasks.session import session
 from tests.helpers.s3_server import KEY, SECRET, s3_server
 from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
@@ -184,7 +184,7 @@ def test_workers_with_another_python_are_named(ask, tmp_path):
 
 def test_workers_without_python_are_named(ask, site, monkeypatch):
     """An interpreter that is not there is named with what the system says."""
-    monkeypatch.setattr(remote.cluster, "PACKED_PYTHON", "./environment/no/python")
+    monkeypatch.setattr(sessions, "PACKED_PYTHON", "./environment/no/python")
     with pytest.raises(ConfigError, match=r"cannot start Python as \./environment/no/python: .*No"):
         ask("exec true")
 
@@ -206,7 +206,7 @@ def test_a_lake_that_workers_cannot_see_is_named(ask, tmp_path, monkeypatch):
 
 def test_another_version_of_spark_is_named(ask, monkeypatch):
     """What the server says of itself is compared with the client's version."""
-    monkeypatch.setattr(remote.pyspark, "__version__", "5.1.2")
+    monkeypatch.setattr(preflight.pyspark, "__version__", "5.1.2")
     with pytest.raises(ConfigError, match=r"runs Spark 4\.\S+, this process 5\.1\.2; they must be"):
         ask()
 
