@@ -19,7 +19,6 @@ import socket
 import sys
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -172,26 +171,7 @@ def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-@dataclass(frozen=True)
-class Ready:
-    """Workers that can work for us: who was asked on how many hosts, and what they have in common."""
-
-    who: str
-    hosts: int
-    environment: Environment
-    lake: str
-    seconds: float
-
-    def __str__(self) -> str:
-        """One line for a log."""
-        have = f"Python {self.environment.python}, evenkeel {self.environment.version} ({self.environment.source})"
-        return (
-            f"{self.who} on {several(self.hosts, 'host')} have {have}; lake {self.lake} is read and written "
-            f"by them ({self.seconds:.1f} s)"
-        )
-
-
-def ask(where: Place, spark: Any, lake: str) -> Ready:
+def ask(where: Place, spark: Any, lake: str) -> str:
     """
     Ask every executor of a cluster, or as many workers of a server as can work at once.
 
@@ -199,6 +179,9 @@ def ask(where: Place, spark: Any, lake: str) -> Ready:
         where: The cluster or the server.
         spark: A session there.
         lake: The lake's path or URI, as the settings have it.
+
+    Returns:
+        One line for a log: who was asked on how many hosts, and what they have in common.
 
     Raises:
         ConfigError: There is none, or one lacks Python or our code.
@@ -223,8 +206,12 @@ def ask(where: Place, spark: Any, lake: str) -> Ready:
     problem = verdict(answers, arrived, lake, here, python, pack)
     if problem is not None:
         raise problem
-    hosts = {answer.host for answer in answers}
-    return Ready(who, len(hosts), here, lake, time.monotonic() - began)
+    hosts = several(len({answer.host for answer in answers}), "host")
+    have = f"Python {here.python}, evenkeel {here.version} ({here.source})"
+    seconds = time.monotonic() - began
+    return (
+        f"{who} on {hosts} have {have}; lake {lake} is read and written by them ({seconds:.1f} s)"
+    )
 
 
 def verdict(

@@ -163,7 +163,7 @@ with session("evenkeel questions", sys.argv[1]) as spark:
     for name, (python, lake) in json.loads(sys.argv[2]).items():
         spark.sparkContext.pythonExec = python or packed
         try:
-            answer = str(ask(Place.named(), spark, lake))
+            answer = ask(Place.named(), spark, lake)
         except EvenkeelError as problem:
             answer = type(problem).__name__ + ": " + str(problem)
         print(json.dumps([name, answer]))
