@@ -115,7 +115,7 @@ def of_executors(where: Place, spark: SparkSession, count: int, question: str) -
     words = ["sh", "-c", _ASK, str(context.pythonExec), probe.PROBE, question]
     context_of_java: Any = context._jsc
     who = f"{where} (application {context.applicationId})"
-    with _asked(who, context.cancelAllJobs, fix="See the application's page on the master."):
+    with _in_time(who, context.cancelAllJobs, fix="See the application's page on the master."):
         numbers = context_of_java.parallelize(list(range(tasks)), tasks)
         parts = numbers.pipe(words, where.for_workers).glom().collect()
     return [Answer.of([str(line) for line in part]) for part in parts]
@@ -130,13 +130,13 @@ def of_server(where: Place, spark: Any, question: str) -> list[Answer]:
     """
     assert where.server is not None
     # as many partitions as the server has cores
-    asked = spark.range(10_000).mapInArrow(
+    query = spark.range(10_000).mapInArrow(
         asking(probe.PROBE, question, where.for_workers), "said string"
     )
     fix = f"See the server's log; {PATIENCE} says how long to wait."
-    with _asked(of_session(where.server, spark), spark.interruptAll, fix=fix) as late:
+    with _in_time(of_session(where.server, spark), spark.interruptAll, fix=fix) as late:
         try:
-            texts = asked.toArrow()["said"].to_pylist()
+            texts = query.toArrow()["said"].to_pylist()
         except PySparkException as problem:
             known = None if late.is_set() else _answer_of(where.server, str(problem))
             if known is None:
@@ -201,7 +201,7 @@ def patience() -> float:
 
 
 @contextmanager
-def _asked(who: str, cancel: Callable[[], object], fix: str) -> Iterator[threading.Event]:
+def _in_time(who: str, cancel: Callable[[], object], fix: str) -> Iterator[threading.Event]:
     """
     Cancel a question that takes too long; the event says that it did.
 
