@@ -7,18 +7,20 @@ or stay, with the reason) and tells Slack what is new. The snapshot id is the ru
 
 **When snapshots come faster than runs end.** The run whose turn it is takes all snapshots of its cluster
 that wait: metrics for each, candidates and advice for the newest. The others are *overtaken*; their own
-runs, and any run that finds its snapshot done or in work, end at once, skipped. The first three tasks
+runs, and any run that finds its snapshot done or in work, end at once, skipped. The first two tasks
 wait for the pool `spark`: a run by hand goes first, then the oldest, and a run that has begun is
 finished first, so no cluster waits for another longer than one run.
 
 **When it fails.** The last line of the failed task's log says what could not be done and what to do
 about it. A *rejected* snapshot is no failure: `validate_snapshot` ends well, says why, and goes on
 with the next that waits; where there is none, the steps up to `advise` are skipped. Single groups
-whose data is bad are withheld with their reason while all others go on. Spark's own output is above
-the last line of `compute_metrics` and `propose_candidates`.
+whose data is bad are withheld with their reason while all others go on. `measure_and_propose` is two
+steps in one Spark application, `compute_metrics` and `propose_candidates`; `step_run` says which of
+them failed, and Spark's own output is above the last line of the log.
 
 **How to run it again.** Clear the failed task: every step may be repeated and leaves the same rows;
-advice that is stored stays as it is. A snapshot that never got its advice is run again by
+`measure_and_propose` goes on behind what the lake has by the same configuration and version of
+evenkeel. Advice that is stored stays as it is. A snapshot that never got its advice is run again by
 `watch_pipeline`, whether or not others wait. By hand: trigger with `snapshot_id`; that run goes first
 and works on exactly that snapshot. With `groups` only groups of matching names are computed and
 replaced; advice is stored once all groups of the snapshot have candidates. Only the newest snapshot
@@ -35,6 +37,8 @@ of a cluster is spoken of in Slack.
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from airflow.sdk import Param, PartitionedAssetTimetable, TriggerRule, dag, task
 
 from evenkeel.dags import defaults
@@ -47,9 +51,6 @@ TAKEN_UP = "{{ ti.xcom_pull(task_ids='validate_snapshot') or '' }}"
 """The snapshot that the run advises on: the newest of that cluster that waits; empty when it was rejected."""
 
 TOLD = "{{ ti.xcom_pull(task_ids='validate_snapshot') or dag_run.partition_key or params.snapshot_id or '' }}"
-
-SHARED_SECONDS = 120.0
-"""How long the Spark session of `compute_metrics` waits for `propose_candidates`."""
 
 RUNS_AT_ONCE = 16
 """Runs that may have begun; those that wait do so for the pool, where a run by hand goes first."""
@@ -104,26 +105,18 @@ def advise_assignments() -> None:
 
         runtime.alert(snapshot_id)
 
-    def spark(step: str, wait_seconds: float = 0) -> SparkStep:
-        return SparkStep(
-            task_id=step,
-            snapshot_id=TAKEN_UP,
-            groups="{{ params.groups }}",
-            wait_seconds=wait_seconds,
-            **defaults.IN_TURN,
-        )
-
+    measured = SparkStep(
+        task_id="measure_and_propose",
+        snapshot_id=TAKEN_UP,
+        groups="{{ params.groups }}",
+        # it is two steps
+        execution_timeout=timedelta(minutes=20),
+        **defaults.IN_TURN,
+    )
     run = "{{ run_id }}"
     validated = validate_snapshot(ASKED, run)
     alerted = alert(TOLD)
-    (
-        validated
-        >> spark("compute_metrics", wait_seconds=SHARED_SECONDS)
-        >> spark("propose_candidates")
-        >> validate_candidates(TAKEN_UP, run)
-        >> advise(TAKEN_UP)
-        >> alerted
-    )
+    validated >> measured >> validate_candidates(TAKEN_UP, run) >> advise(TAKEN_UP) >> alerted
     # of a rejection there is something to say, of a run that found nothing to do there is not
     validated >> alerted
 

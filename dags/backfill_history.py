@@ -37,7 +37,7 @@ from typing import Any
 from airflow.sdk import BaseSensorOperator, Param, PokeReturnValue, dag, task
 
 from evenkeel.dags import defaults
-from evenkeel.dags.spark_step import SparkProcess, ended_by
+from evenkeel.dags.spark_step import SparkProcess
 
 BUDGET = timedelta(minutes=4)
 """After so long nothing more is begun: a turn is no longer than the pipeline may wait for the pool."""
@@ -55,13 +55,13 @@ class Backfill(SparkProcess, BaseSensorOperator):
         """
         from airflow.sdk.exceptions import AirflowException
 
-        from evenkeel.dags import backfills
+        from evenkeel.dags import backfills, connections
 
         params = context["params"]
         if not backfills.is_finished_since(params, context["dag_run"].start_date):
-            code, last = self._run(params)
-            if code:
-                raise AirflowException(ended_by(code) or last or f"it ended with code {code}.")
+            given = connections.environment(connections.settings())
+            if problem := self._run(self.command(params), given):
+                raise AirflowException(problem)
         progress = backfills.progress(params)
         return PokeReturnValue(is_done=not progress["left"], xcom_value=progress)
 
@@ -71,18 +71,6 @@ class Backfill(SparkProcess, BaseSensorOperator):
 
         module = [sys.executable, "-m", "evenkeel.spark_tasks.backfill"]
         return [*module, *backfills.arguments(params), "--seconds", f"{BUDGET.total_seconds():g}"]
-
-    def _run(self, params: dict[str, Any]) -> tuple[int, str]:
-        """The exit code, and the last line that was printed."""
-        from evenkeel.dags import connections
-
-        process = self._started(
-            self.command(params), connections.environment(connections.settings())
-        )
-        assert process.stdout is not None
-        with process.stdout:
-            _, last = self._outcome(process.stdout)
-        return process.wait(), last
 
 
 @dag(

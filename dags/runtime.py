@@ -11,9 +11,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import timedelta
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -53,6 +53,34 @@ ON_THE_WAY = timedelta(minutes=2)
 # Running a step
 
 
+@dataclass
+class Note:
+    """The step that is under way, for its row of `step_run`."""
+
+    step: str
+    cluster: str | None
+    snapshot_id: str | None
+    started_at: datetime = field(default_factory=utc_now)
+
+    def row(
+        self,
+        error: str | None,
+        outcome: Outcome = Outcome.FAILED,
+        finished_at: datetime | None = None,
+    ) -> StepRun:
+        """How it ended."""
+        return StepRun(
+            cluster=self.cluster,
+            snapshot_id=self.snapshot_id,
+            step=self.step,
+            started_at=self.started_at,
+            finished_at=finished_at or utc_now(),
+            outcome=outcome,
+            error=error,
+            link=_place(),
+        )
+
+
 @dataclass(frozen=True)
 class Ports:
     """What a step works with, built when first asked for."""
@@ -79,41 +107,34 @@ def running(step: str, *, cluster: str | None, snapshot_id: str | None = None) -
         AirflowException: The engine could not do it; the message says what and how to put it right.
         AirflowSkipException: The run before still does it; that this one is late is noted.
     """
-    started = utc_now()
+    with _noted(Note(step, cluster, snapshot_id)) as ports:
+        yield ports
 
-    def run(error: str | None, outcome: Outcome = Outcome.FAILED) -> StepRun:
-        return StepRun(
-            cluster=cluster,
-            snapshot_id=snapshot_id,
-            step=step,
-            started_at=started,
-            finished_at=utc_now(),
-            outcome=outcome,
-            error=error,
-            link=_place(),
-        )
 
+@contextmanager
+def _noted(note: Note) -> Iterator[Ports]:
+    """The same, for a note that says what is under way when it ends."""
     try:
         ports = Ports(settings())
     except ConfigError as problem:
-        outages.keep(IncidentKind.CONFIG_REFUSED, run(one_line(problem)), one_line(problem))
+        outages.keep(IncidentKind.CONFIG_REFUSED, note.row(one_line(problem)), one_line(problem))
         raise AirflowException(one_line(problem)) from None
     try:
         yield ports
     except ClusterBusy as problem:
-        _record(ports, run(one_line(problem), Outcome.SKIPPED))
+        _record(ports, note.row(one_line(problem), Outcome.SKIPPED))
         raise AirflowSkipException(str(problem)) from None
     except EvenkeelError as problem:
-        _record(ports, run(one_line(problem)))
+        _record(ports, note.row(one_line(problem)))
         raise AirflowException(one_line(problem)) from None
     except AirflowTaskTimeout:
-        seconds = (utc_now() - started).total_seconds()
-        _record(ports, run(f"given up after {seconds:.0f} s, the time limit of the task."))
+        seconds = (utc_now() - note.started_at).total_seconds()
+        _record(ports, note.row(f"given up after {seconds:.0f} s, the time limit of the task."))
         raise
     except BaseException as problem:
-        _record(ports, run(f"{type(problem).__name__}: {one_line(problem)}"))
+        _record(ports, note.row(f"{type(problem).__name__}: {one_line(problem)}"))
         raise
-    _record(ports, run(None, Outcome.OK))
+    _record(ports, note.row(None, Outcome.OK))
 
 
 def _record(ports: Ports, run: StepRun) -> None:
@@ -151,6 +172,36 @@ def of_snapshot(step: str, snapshot_id: str) -> Iterator[Ports]:
     cluster = _cluster_of(snapshot_id)
     with running(step, cluster=cluster, snapshot_id=snapshot_id) as ports:
         yield ports
+
+
+@contextmanager
+def computing(snapshot_id: str, groups: str) -> Iterator[Ports]:
+    """
+    Run `compute_metrics` and `propose_candidates` in one process: each has a note of its own.
+
+    The first is done once the lake has its metrics; what ends without them, ended in it.
+
+    Raises:
+        AirflowException: There is no such id, or a step failed.
+    """
+    note = Note("compute_metrics", _cluster_of(snapshot_id), snapshot_id)
+    with _noted(note) as ports:
+        try:
+            yield ports
+        finally:
+            # a lake that is away hides nothing
+            with suppress(EvenkeelError):
+                _go_on(note, ports, groups)
+
+
+def _go_on(note: Note, ports: Ports, groups: str) -> None:
+    """Where the metrics are there, note that they are, and that candidates are under way since."""
+    if steps.is_made(ports.lake, ports.settings, "metrics", str(note.snapshot_id), groups):
+        made_at = ports.lake.manifest("metrics", str(note.snapshot_id)).written_at
+        # a try before this one may have made them
+        done_at = max(made_at, note.started_at)
+        _record(ports, note.row(None, Outcome.OK, done_at))
+        note.step, note.started_at = "propose_candidates", done_at
 
 
 def _cluster_of(snapshot_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The operator of the two steps that run on Spark, and the process that it shares with the backfill."""
+"""The operator of the task that runs on Spark, and the process that it shares with the backfill."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowSkipException
-
-from evenkeel.dags.shared_session import place_of, until_end, waiting_at
-
-BEHIND = "compute_metrics"
-"""The step that also serves the snapshots which its own has overtaken."""
 
 
 class SparkProcess:
@@ -32,9 +25,9 @@ class SparkProcess:
     log: Any
     grace_seconds: float = 5
     _process: subprocess.Popen[str] | None = None
-    _group: int | None = None
 
-    def _started(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    def _run(self, command: list[str], environment: dict[str, str]) -> str | None:
+        """Run it to its end; why it failed, None where it did not."""
         self._process = process = subprocess.Popen(
             command,
             env={"PYSPARK_PYTHON": sys.executable, **os.environ, **environment},
@@ -45,84 +38,61 @@ class SparkProcess:
             errors="replace",
             start_new_session=True,
         )
-        self._group = process.pid
-        return process
-
-    def _outcome(self, lines: Iterable[str]) -> tuple[int | None, str]:
-        """The exit code, as far as the process said it, and the last line that was printed."""
-        last, code = "", None
-        for text, code in until_end(lines):
-            if code is None:
-                self.log.info("%s", text)
-                last = text.strip() or last
-        return code, last
+        assert process.stdout is not None
+        last = ""
+        with process.stdout as lines:
+            for line in lines:
+                self.log.info("%s", line.rstrip())
+                last = line.strip() or last
+        code = process.wait()
+        return (ended_by(code) or last or f"it ended with code {code}.") if code else None
 
     def on_kill(self) -> None:
         """End Spark with all its children."""
-        group = self._group
-        if group is None:
+        process = self._process
+        if process is None:
             return
-        self._signal(group, signal.SIGTERM)
+        self._signal(process.pid, signal.SIGTERM)
         deadline = time.monotonic() + self.grace_seconds
-        while self._lives(group) and time.monotonic() < deadline:
+        while process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.1)
-        if self._lives(group):
+        if process.poll() is None:
             self.log.warning("Spark did not end in %s s and is killed.", self.grace_seconds)
         # whatever the driver left behind is still in its group
-        self._signal(group, signal.SIGKILL)
-
-    def _lives(self, pid: int) -> bool:
-        if self._process is not None:
-            return self._process.poll() is None
-        with suppress(ProcessLookupError):
-            os.kill(pid, 0)
-            return True
-        return False
+        self._signal(process.pid, signal.SIGKILL)
 
     def _signal(self, group: int, number: signal.Signals) -> None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(group, number)
-        except ProcessLookupError:
-            self.log.debug("Spark's processes have ended.")
 
 
 class SparkStep(SparkProcess, BaseOperator):
     """
-    Run the step `<task_id>` of `evenkeel.spark_tasks` on one snapshot, in the Spark session of its run.
+    Run `evenkeel.spark_tasks.<task_id>` on one snapshot: metrics, then candidates, in one Spark application.
 
-    The first step of a run starts a process, as a process group of its own, that keeps its session for the next one;
-    where none waits on this machine, or Spark is a Connect server's (`EVENKEEL_SPARK_REMOTE`), a step starts its own.
+    The two are steps of their own for who looks at `step_run`, whichever of them fails.
 
     Args:
         snapshot_id: Which snapshot.
         groups: Shell pattern of group ids.
-        wait_seconds: How long the process waits for the next step of the run; 0 where there is none.
-        grace_seconds: How long the group may take to end when the task is killed.
+        grace_seconds: How long the process may take to end when the task is killed.
     """
 
     template_fields = ("snapshot_id", "groups")
 
     def __init__(
-        self,
-        *,
-        snapshot_id: str,
-        groups: str = "*",
-        wait_seconds: float = 0,
-        grace_seconds: float = 5,
-        **kwargs: Any,
+        self, *, snapshot_id: str, groups: str = "*", grace_seconds: float = 5, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self.snapshot_id = snapshot_id
         self.groups = groups
-        self.wait_seconds = wait_seconds
         self.grace_seconds = grace_seconds
         self.also: list[str] = []
-        self._place: Path | None = None
 
     def execute(self, context: Any) -> None:
         """
         Raises:
-            AirflowException: The step failed.
+            AirflowException: A step failed.
             AirflowSkipException: There is no snapshot to work on, because it was rejected.
         """
         from evenkeel.dags import connections, runtime
@@ -130,49 +100,18 @@ class SparkStep(SparkProcess, BaseOperator):
 
         if not self.snapshot_id:
             raise AirflowSkipException("The snapshot was rejected as a whole.")
-        run_id = context["run_id"]
-        # a Spark Connect server keeps running by itself: each step is a process of its own
-        if not os.environ.get("EVENKEEL_SPARK_REMOTE"):
-            self._place = place_of(self.dag_id if self.has_dag() else "", run_id)
-        if self.task_id == BEHIND:
-            self.also = runtime.to_measure(self.snapshot_id, run_id=run_id)
-        with runtime.of_snapshot(self.task_id, self.snapshot_id) as ports:
-            code, last = self._run(connections.environment(ports.settings))
-            if code:
-                raise EvenkeelError(ended_by(code) or last or f"it ended with code {code}.")
-
-    def arguments(self) -> list[str]:
-        """Of the step."""
-        words = ["--snapshot-id", self.snapshot_id]
-        words += [] if self.groups == "*" else ["--groups", self.groups]
-        return words + [word for one in self.also for word in ("--also", one)]
+        self.also = runtime.to_measure(self.snapshot_id, run_id=context["run_id"])
+        with runtime.computing(self.snapshot_id, self.groups) as ports:
+            problem = self._run(self.command(), connections.environment(ports.settings))
+            if problem:
+                raise EvenkeelError(problem)
 
     def command(self) -> list[str]:
-        """What is run where no process waits."""
-        python = [sys.executable, "-m"]
-        if self._place is None:
-            return [*python, f"evenkeel.spark_tasks.{self.task_id}", *self.arguments()]
-        place = ["--socket", str(self._place), "--wait", f"{self.wait_seconds:g}"]
-        return [*python, "evenkeel.spark_tasks.shared", *place, self.task_id, *self.arguments()]
-
-    def _run(self, environment: dict[str, str]) -> tuple[int, str]:
-        """The exit code, and the last line that was printed."""
-        waiting = waiting_at(self._place)
-        if waiting is not None:
-            self.log.info("in the Spark session of this run, of process %s", waiting.pid)
-            self._group = waiting.pid
-            lines = waiting.ask(self.task_id, self.arguments(), last=self.wait_seconds <= 0)
-            code, last = self._outcome(lines)
-            return (1, last or "its process has ended.") if code is None else (code, last)
-        process = self._started(self.command(), environment)
-        assert process.stdout is not None
-        with process.stdout:
-            code, last = self._outcome(process.stdout)
-        if code == 0 and self.wait_seconds > 0:
-            return 0, last
-        # of one that ended without a word, or of the last step, there is nothing to wait for but its end
-        ended = process.wait()
-        return (ended if code is None else code), last
+        """What is run."""
+        words = [sys.executable, "-m", f"evenkeel.spark_tasks.{self.task_id}"]
+        words += ["--snapshot-id", self.snapshot_id]
+        words += [] if self.groups == "*" else ["--groups", self.groups]
+        return words + [word for one in self.also for word in ("--also", one)]
 
 
 def ended_by(code: int) -> str | None:

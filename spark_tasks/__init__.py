@@ -1,1 +1,1 @@
-"""The steps that run on Spark: pure `DataFrame -> DataFrame` functions and thin mains."""
+"""What runs on Spark: chunks of groups through the functions of the engine, and thin mains; see `README.md`."""

@@ -25,7 +25,6 @@ from evenkeel.engine.steps.backfill_plan import Question, planned, question
 from evenkeel.engine.steps.backfilled import Judged, Stretch, judge_stretch
 from evenkeel.spark_tasks.chunked import map_chunks, without_secrets
 from evenkeel.spark_tasks.job import ended, opened
-from evenkeel.spark_tasks.session import session
 
 SMALLEST = 500
 """Partitions and members below which a chunk is not worth a task: each is judged in many snapshots."""
@@ -47,7 +46,7 @@ def run(settings: Settings, asked_for: Question, budget: timedelta | None) -> No
     lake, history = wiring.lake(settings), wiring.history(settings)
     # what cannot be answered is said before Spark's seconds are spent
     planned(lake, history, settings, asked_for)
-    with opened(session, f"evenkeel backfill {asked_for.cluster}", settings.lake) as spark:
+    with opened(f"evenkeel backfill {asked_for.cluster}", settings.lake) as spark:
         backfill(
             lake,
             history,

@@ -24,7 +24,7 @@ from evenkeel.engine.errors import EvenkeelError
 from evenkeel.engine.ports import Lake, Manifest, WrittenPart
 from evenkeel.engine.steps.chunks import CHUNK, Chunk, cut, work_of
 from evenkeel.engine.steps.reading import rows_of_others
-from evenkeel.spark_tasks import remote
+from evenkeel.spark_tasks.place import Place
 
 PLAN = pa.schema({"turn": pa.int32(), "number": pa.int32(), "groups": pa.list_(pa.string())})
 """One row per chunk: when it is begun, its place in the dataset, and its groups."""
@@ -51,6 +51,7 @@ def run_chunks(
     *,
     pattern: str,
     smallest: int,
+    facts: Mapping[str, str],
 ) -> Manifest:
     """
     Work on the groups of a snapshot and leave a step's tables in the lake.
@@ -63,6 +64,7 @@ def run_chunks(
         work: Runs on the workers.
         pattern: Shell pattern of group ids; the rows that the lake has of all others stay.
         smallest: Work (partitions and members) below which a chunk is not worth a task of its own.
+        facts: What the manifest says of who made the rows.
 
     Raises:
         EvenkeelError: What a worker said that concerns no single group.
@@ -74,7 +76,7 @@ def run_chunks(
     if pattern != "*":
         others = rows_of_others(lake, snapshot_id, step, pattern)
         written.append(lake.write_part(step, snapshot_id, run, len(chunks), others))
-    return lake.finish(step, snapshot_id, run, written, {})
+    return lake.finish(step, snapshot_id, run, written, facts)
 
 
 def plan(spark: SparkSession, work: Mapping[str, int], smallest: int) -> list[Chunk]:
@@ -170,7 +172,7 @@ def _on_workers(spark: SparkSession, chunks: Sequence[Chunk], task: _Task) -> li
     ]
     frame = spark.createDataFrame(pa.Table.from_pylist(rows, PLAN))
     placed = frame.repartitionById(len(chunks), frame["turn"])
-    results = placed.mapInArrow(carried(task, remote.for_workers(os.environ)), RESULT).toArrow()
+    results = placed.mapInArrow(carried(task, Place.named().for_workers), RESULT).toArrow()
     for problem in results["problem"].drop_null().to_pylist():
         raise pickle.loads(problem)
     return [pickle.loads(each) for each in results["made"].to_pylist()]

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.engine.steps import lookback_of, measure_chunk
+from evenkeel.engine.steps import lookback_of, made_by, measure_chunk
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
-from evenkeel.spark_tasks.job import Sessions, run_job
+from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 5_000
 """Partitions and members below which a chunk is not worth a task: they are measured in about a tenth of a second."""
@@ -40,12 +40,13 @@ def run(
         lambda names: measure_chunk(lake, known, lookback, names),
         pattern=pattern,
         smallest=SMALLEST,
+        facts=made_by(settings, pattern),
     )
 
 
-def main(arguments: list[str] | None = None, sessions: Sessions | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the step; 0, or the exit code of the error, which is said in one line."""
-    return run_job("compute_metrics", run, arguments, sessions)
+    return run_job("compute_metrics", run, arguments)
 
 
 if __name__ == "__main__":

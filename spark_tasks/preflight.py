@@ -1,172 +1,280 @@
 """
-Before any work: do a cluster's workers have our Python, our code and the lake?
+What must hold for Spark to work for us: what is wrong is one line that names the thing and the fix.
 
     python -m evenkeel.spark_tasks.preflight
 
-Every executor is asked by a process of a second (`probe.PROBE`) that the JVM starts as Spark starts its Python workers.
-It speaks no protocol of Spark's, so a worker without Python answers as well as one with another Python. What is wrong
-is one line that names the thing and the fix; without this it is found out a minute and a half later, by a traceback.
+Before a session is made: does somebody answer, is there an archive, a Java, enough memory? Before any work: do the
+workers of a cluster or a server have our Python, our code and the lake? Without this it is found out a minute and a
+half later, by a traceback.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import secrets
+import shutil
+import socket
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+import pyspark
 
-from evenkeel.engine.errors import ConfigError, EvenkeelError
-from evenkeel.engine.text import does, one_line, several
-from evenkeel.spark_tasks import cluster, probe, readiness
+from evenkeel.engine.environment import Environment, this_environment
+from evenkeel.engine.errors import ConfigError, EvenkeelError, LakeError
+from evenkeel.engine.text import one_line, several
+from evenkeel.spark_tasks import memory, probe, workers
+from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place, Server
+from evenkeel.spark_tasks.workers import Answer
 
-_SETTLED_SECONDS = 3.0
-"""Executors come one after the other; when none came for so long, those that are there are asked."""
+JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
 
-_ASK = 'cat > /dev/null; "$0" -c "$1" "$2" 2>&1 || echo "(exit code $?)"'
+PACK = f"Make an archive with `evenkeel pack` and let {ARCHIVE} name it."
+PACK_FOR_SERVER = (
+    "Start the server with the Python of an archive of `evenkeel pack` as its PYSPARK_PYTHON, "
+    f"or let {ARCHIVE} name the archive."
+)
+PACK_AGAIN = "Make the archive anew with `evenkeel pack`."
 
 
-def preflight(spark: SparkSession, lake: str) -> readiness.ReadyCluster:
+# Before a session is made
+
+
+def before(where: Place) -> None:
     """
-    Ask every executor of a session.
+    See whether a session can be made there, before a JVM spends a minute on it.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    if where.server is not None:
+        _check_server(where.server)
+    else:
+        memory.check(where.memory or memory.USUAL)
+        if where.is_cluster:
+            check_master(where.master)
+    if not where.is_local:
+        check_archive(where)
+    if where.server is None and not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        raise JAVA
+
+
+def _check_server(server: Server) -> None:
+    problem = _unreachable(server.host.strip("[]"), server.port)
+    if problem is not None:
+        raise ConfigError(
+            f"no Spark Connect server answers at {server} ({problem}).",
+            fix=f"Start it, or correct {REMOTE}.",
+        )
+
+
+def check_master(master: str) -> None:
+    """
+    See whether somebody answers where the master should be.
 
     Args:
+        master: `spark://host:port[,host:port]`, `k8s://...`, `yarn` ...
+
+    Raises:
+        ConfigError: Nobody does.
+    """
+    if master == "yarn":
+        if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+            raise ConfigError(
+                "Spark cannot find YARN.",
+                fix="Let HADOOP_CONF_DIR name the folder of its configuration.",
+            )
+        return
+    refused = []
+    for host, port in _addresses(master):
+        problem = _unreachable(host, port)
+        if problem is None:
+            return
+        refused.append(f"{host}:{port}: {problem}")
+    raise ConfigError(
+        f"no Spark master answers at {master} ({'; '.join(refused)}).",
+        fix=f"Start it, or correct {MASTER}.",
+    )
+
+
+def _addresses(master: str) -> list[tuple[str, int]]:
+    """Where a master listens."""
+    match = re.fullmatch(r"(spark|k8s)://(?:https?://)?([^/]+)/?.*", master)
+    if match is None:
+        raise ConfigError(
+            f"{MASTER} is {master!r}, which is no Spark master.",
+            fix="Use spark://host:7077, yarn, k8s://https://host:port or local[*].",
+        )
+    addresses = []
+    for address in match[2].split(","):
+        host, _, port = address.rpartition(":")
+        if host and port.isdigit():
+            addresses.append((host.strip("[]"), int(port)))
+        else:
+            addresses.append((address, 443 if match[1] == "k8s" else 7077))
+    return addresses
+
+
+def _unreachable(host: str, port: int) -> str | None:
+    """What the system says of a port where nobody answers for five seconds; None where somebody does."""
+    try:
+        socket.create_connection((host, port), 5).close()
+    except OSError as problem:
+        return problem.strerror or str(problem)
+    return None
+
+
+def check_archive(where: Place) -> None:
+    """
+    See whether the archive of the workers' environment is one that can be handed out, if one is named.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if where.archive is None:
+        return
+    if "://" in where.archive:
+        if where.server is not None:
+            raise ConfigError(
+                f"{ARCHIVE} is a URI, and a Spark Connect server is sent a file of this machine.",
+                fix="Name a file, or unpack the archive where the server's workers run.",
+            )
+    elif not Path(where.archive).is_file():
+        raise ConfigError(
+            f"{ARCHIVE} names {where.archive}, which is not there.",
+            fix="Make it with `evenkeel pack`.",
+        )
+
+
+# Before any work
+
+
+def check_version(server: Server, theirs: str) -> None:
+    """
+    Raises:
+        ConfigError: The server's Spark is of another minor version than ours.
+    """
+    ours = pyspark.__version__
+    if _minor(theirs) != _minor(ours):
+        raise ConfigError(
+            f"the Spark Connect server {server} runs Spark {theirs}, this process {ours}; "
+            "they must be of the same minor version.",
+            fix=f"Start a server of Spark {_minor(ours)}.",
+        )
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def ask(where: Place, spark: Any, lake: str) -> str:
+    """
+    Ask every executor of a cluster, or as many workers of a server as can work at once.
+
+    Args:
+        where: The cluster or the server.
+        spark: A session there.
         lake: The lake's path or URI, as the settings have it.
 
+    Returns:
+        One line for a log: who was asked on how many hosts, and what they have in common.
+
     Raises:
-        ConfigError: There is no executor, or one lacks Python or our code.
+        ConfigError: There is none, or one lacks Python or our code.
         LakeError: One cannot read or write the lake.
     """
-    wait = readiness.patience()
-    count = _executors(spark, wait)
-    return readiness.ready(
-        lake,
-        _python(spark),
-        lambda words: _answers(spark, count, words, wait),
-        workers=several(count, "executor"),
+    began, token, here = time.monotonic(), secrets.token_hex(6), this_environment()
+    executors = workers.await_executors(spark) if where.server is None else 0
+    # a path that means the same in another folder
+    place = lake if "://" in lake else os.path.abspath(lake)
+    question = json.dumps({"python": here.python, "lake": place, "token": token})
+    probe.leave(lake, token)
+    try:
+        if where.server is None:
+            answers = workers.of_executors(where, spark, executors, question)
+            who, python, pack = several(executors, "executor"), spark.sparkContext.pythonExec, PACK
+        else:
+            answers = workers.of_server(where, spark, question)
+            who, pack = several(len(answers), "task"), PACK_FOR_SERVER
+            python = spark.conf.get(workers.PYTHON, "") or "the server's PYSPARK_PYTHON says"
+    finally:
+        arrived = probe.collect(lake, token)
+    problem = verdict(answers, arrived, lake, here, python, pack)
+    if problem is not None:
+        raise problem
+    hosts = several(len({answer.host for answer in answers}), "host")
+    have = f"Python {here.python}, evenkeel {here.version} ({here.source})"
+    seconds = time.monotonic() - began
+    return (
+        f"{who} on {hosts} have {have}; lake {lake} is read and written by them ({seconds:.1f} s)"
     )
 
 
-def _executors(spark: SparkSession, patience: float) -> int:
-    """How many there are, once the first is there and no other comes for a while."""
-    until, known, since = time.monotonic() + patience, 0, time.monotonic()
-    while time.monotonic() < until and not stopped(spark):
-        count = len(executors(spark))
-        if count != known:
-            known, since = count, time.monotonic()
-        if known and time.monotonic() - since > _SETTLED_SECONDS:
-            return known
-        time.sleep(0.1)
-    if known:
-        return known
-    master, application = spark.sparkContext.master, spark.sparkContext.applicationId
-    raise ConfigError(
-        f"{master} gave application {application} no executor within {patience:.0f} s.",
-        fix="See the master's page: are there workers with free cores and memory? "
-        f"{readiness.PATIENCE} says how long to wait.",
-    )
-
-
-def _answers(
-    spark: SparkSession, count: int, question: str, patience: float
-) -> list[readiness.Answer]:
-    """The answers of at least as many tasks as there are executors, at most one for each free core."""
-    context = spark.sparkContext
-    # Spark hands out a round of tasks one executor after the other
-    tasks = max(count, min(context.defaultParallelism, 4 * count))
-    words = ["sh", "-c", _ASK, _python(spark), probe.PROBE, question]
-    context_of_java: Any = context._jsc
-    with _in_time(spark, patience):
-        numbers = context_of_java.parallelize(list(range(tasks)), tasks)
-        told = numbers.pipe(words, cluster.for_workers(os.environ)).glom().collect()
-        parts = [[str(line) for line in part] for part in told]
-    return [readiness.answer(part) for part in parts]
-
-
-@contextmanager
-def _in_time(spark: SparkSession, patience: float) -> Iterator[None]:
+def verdict(
+    answers: Sequence[Answer],
+    arrived: Collection[str],
+    lake: str,
+    here: Environment,
+    python: str,
+    pack: str = PACK,
+) -> EvenkeelError | None:
     """
-    Cancel what runs when it takes too long.
+    What is wrong with some workers, the cause before what follows from it; None where all is well.
 
-    Raises:
-        ConfigError: It did, or Spark could not run it.
+    Args:
+        answers: Of the workers.
+        arrived: Names of the files that the driver found in the lake afterwards.
+        lake: Its path or URI.
+        here: What the driver has.
+        python: The interpreter that the workers were to use.
+        pack: The fix where one lacks our environment.
     """
-    context = spark.sparkContext
-    with readiness.cancelled_after(patience, context.cancelAllJobs) as late:
-        try:
-            yield
-        except Exception as problem:
-            why = (
-                f"did not answer within {patience:.0f} s"
-                if late.is_set()
-                else readiness.cause(problem)
-            )
-            raise ConfigError(
-                f"the workers of {context.master} cannot be asked (application {context.applicationId}): {why}.",
-                fix="See the application's page on the master.",
-            ) from problem
+    problems = [_of_environment(answer, here, python, pack) for answer in answers]
+    if not any(problems):
+        problems = [_of_lake(answer, arrived, lake) for answer in answers]
+    return next(filter(None, problems), None)
 
 
-def _python(spark: SparkSession) -> str:
-    return str(spark.sparkContext.pythonExec)
+def _of_environment(
+    answer: Answer, here: Environment, python: str, pack: str
+) -> EvenkeelError | None:
+    """What of interpreter and code one lacks."""
+    report, worker = answer.report, f"a Spark worker ({answer.host})"
+    if not report:
+        said = answer.last_line.rstrip(".")
+        return ConfigError(f"Spark's workers cannot start Python as {python}: {said}.", fix=pack)
+    if report["python"] != here.python:
+        return ConfigError(
+            f"{worker} runs Python {report['python']}, this process {here.python}; they must be the same.",
+            fix=f"Install Python {here.python} there, or run this with {report['python']}, and pack again.",
+        )
+    if "missing" in report:
+        return ConfigError(f"{worker} lacks a module: {report['missing']}.", fix=pack)
+    if report["source"] != here.source:
+        return ConfigError(
+            f"{worker} has another evenkeel, {report['version']} ({report['source']}), than this process, "
+            f"{here.version} ({here.source}).",
+            fix=PACK_AGAIN,
+        )
+    return None
 
 
-# What the cluster is and did
-
-
-def stopped(spark: SparkSession) -> bool:
-    """Whether the application has ended, of itself or by the master."""
-    return bool(spark.sparkContext._jsc.sc().isStopped())
-
-
-def executors(spark: SparkSession, *, ended: bool = False) -> list[Any]:
-    """What Spark knows of each executor that is there; with *ended*, also of those that are gone."""
-    store: Any = spark.sparkContext._jsc.sc().statusStore()
-    known = store.executorList(not ended)
-    every = [known.apply(place) for place in range(known.size())]
-    return [one for one in every if one.id() != "driver"]
-
-
-def identity(spark: SparkSession) -> str:
-    """One line that says which application this is, and where to look at it."""
-    context = spark.sparkContext
-    headline = (
-        f"Spark application {context.applicationId} on {context.master}, Spark {context.version}"
-    )
-    history = context.getConf().get("spark.yarn.historyServer.address")
-    links = [
-        context.uiWebUrl,
-        f"{history.rstrip('/')}/history/{context.applicationId}" if history else None,
-    ]
-    return ", ".join([headline, *(f"see {link}" for link in links if link)])
-
-
-@contextmanager
-def telling(spark: SparkSession) -> Iterator[None]:
-    """Say after a step, in one line, what the cluster did for it."""
-    before = _work(spark)
-    yield
-    work = _work(spark) - before
-    tasks = f"{several(work['tasks'], 'task')} on {several(len(executors(spark, ended=True)), 'executor')}"
-    more = [f"{work['failed']:,} failed and were tried again"] * bool(work["failed"])
-    more += [f"{does(work['lost'], 'executor', 'was', 'were')} lost or given back"] * bool(
-        work["lost"]
-    )
-    print(f"the cluster did {'; '.join([tasks, *more])}", flush=True)
-
-
-def _work(spark: SparkSession) -> Counter[str]:
-    """Tasks, those that failed, and executors that are gone, since the application began."""
-    work: Counter[str] = Counter()
-    for executor in executors(spark, ended=True):
-        work["tasks"] += executor.totalTasks()
-        work["failed"] += executor.failedTasks()
-        work["lost"] += not executor.isActive()
-    return work
+def _of_lake(answer: Answer, arrived: Collection[str], lake: str) -> EvenkeelError | None:
+    """What of the lake one cannot reach."""
+    tried, worker = answer.report["lake"], f"a Spark worker ({answer.host})"
+    fix = "Name a lake that workers and this process share: a mounted path, or s3://."
+    if "read_problem" in tried:
+        why = tried["read_problem"]
+        return LakeError(f"{worker} cannot read lake {lake} as this process does: {why}.", fix=fix)
+    if "write_problem" in tried:
+        return LakeError(f"{worker} cannot write lake {lake}: {tried['write_problem']}.", fix=fix)
+    if tried["wrote"] not in arrived:
+        return LakeError(f"what {worker} writes to lake {lake} is not seen here.", fix=fix)
+    return None
 
 
 def main() -> int:

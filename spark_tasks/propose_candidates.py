@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from evenkeel.engine.config import Settings
 from evenkeel.engine.ports import Lake, Manifest
-from evenkeel.engine.steps import propose_chunk, withheld_groups
+from evenkeel.engine.steps import made_by, propose_chunk, withheld_groups
 from evenkeel.spark_tasks.chunked import run_chunks, without_secrets
-from evenkeel.spark_tasks.job import Sessions, run_job
+from evenkeel.spark_tasks.job import run_job
 
 SMALLEST = 2_000
 """Partitions and members below which a chunk is not worth a task: another Python worker takes as long to begin."""
@@ -41,12 +41,13 @@ def run(
         lambda names: propose_chunk(lake, known, snapshot_id, names, withheld),
         pattern=pattern,
         smallest=SMALLEST,
+        facts=made_by(settings, pattern),
     )
 
 
-def main(arguments: list[str] | None = None, sessions: Sessions | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the step; 0, or the exit code of the error, which is said in one line."""
-    return run_job("propose_candidates", run, arguments, sessions)
+    return run_job("propose_candidates", run, arguments)
 
 
 if __name__ == "__main__":

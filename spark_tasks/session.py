@@ -1,38 +1,34 @@
 """
-Where Spark runs, and how a session is made.
+How a session is made, wherever Spark runs: on this machine, on a cluster, or on a Spark Connect server (`place`).
 
-Without further settings Spark runs inside this process's machine, `local[*]`, with the Python that runs this. A real
-cluster is named by `EVENKEEL_SPARK_MASTER` (`spark://host:7077`, `yarn`, `k8s://...`), the environment of its workers
-by `EVENKEEL_SPARK_ARCHIVE` (`evenkeel pack`); everything else a cluster needs is Spark's own configuration
-(`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves alone. `EVENKEEL_SPARK_REMOTE` names a Spark Connect
-server instead, see `remote`. `README.md` says it all.
+Without further settings it is this machine, `local[*]`, with the Python that runs this. Everything that a cluster needs
+beside our environment is Spark's own configuration (`spark-defaults.conf`, `SPARK_CONF_DIR`), which this module leaves
+alone. `README.md` says it all.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import pairwise
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 import evenkeel
 from evenkeel.engine import wiring
 from evenkeel.engine.errors import ConfigError
-from evenkeel.spark_tasks import cluster, memory, preflight, readiness, remote
-from evenkeel.spark_tasks.cluster import MASTER
-
-JAVA = ConfigError("Spark needs Java 17 or newer.", fix="Install one, or let JAVA_HOME name it.")
+from evenkeel.spark_tasks import application, memory, preflight, workers
+from evenkeel.spark_tasks.place import PACKED_PYTHON, REMOTE, Place, Server
 
 COMMON: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
@@ -44,8 +40,11 @@ COMMON: Mapping[str, str] = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
 }
 
+RETRIES = 5
+"""How often a call is repeated that a server does not answer: for a quarter of a minute, where Spark's own is ten."""
 
-def local_options(scratch: Path, cores: int) -> dict[str, str]:
+
+def local_options(scratch: Path) -> dict[str, str]:
     """What a session on this machine gets beside `COMMON`; *scratch* takes all its files."""
     return {
         "spark.ui.enabled": "false",
@@ -53,8 +52,6 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
-        "spark.sql.shuffle.partitions": str(2 * cores),
-        "spark.default.parallelism": str(2 * cores),
         # one small shuffle of names: compiling and re-planning it costs more than it saves
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -70,7 +67,7 @@ def local_options(scratch: Path, cores: int) -> dict[str, str]:
 @contextmanager
 def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
     """
-    A Spark session that is stopped at the end, its files removed; of a Spark Connect server where one is named.
+    A Spark session that is stopped at the end, its files removed.
 
     Args:
         name: The application's name, as Spark's own tools show it.
@@ -81,63 +78,77 @@ def session(name: str, lake: str | None = None) -> Iterator[SparkSession]:
         ConfigError: There is no usable Java, or the cluster or server does not answer or lacks something.
         LakeError: Its workers cannot use the lake.
     """
-    server = remote.server(os.environ)
-    if server is None:
-        with _started(name, lake) as spark:
-            yield spark
-    else:
-        with remote.session(server, name, lake or wiring.settings().lake) as spark:
-            yield spark
-
-
-@contextmanager
-def _started(name: str, lake: str | None) -> Iterator[SparkSession]:
-    """A session whose Java is of this process."""
-    where = master()
+    where = Place.named()
+    preflight.before(where)
     with TemporaryDirectory(prefix="evenkeel-spark-", ignore_cleanup_errors=True) as folder:
-        known = cluster.defaults(os.environ)
-        options = dict(COMMON)
-        memory.check(_memory(known))
-        if cluster.is_local(where):
-            options |= local_options(Path(folder), _cores(where))
-            options |= memory.driver_options(_set_by_user(known), memory.machine_bytes())
-            _use_this_python()
-        else:
-            cluster.check_master(where)
-            options |= cluster.archive_options(os.environ)
-            _use_their_python(known)
-        spark = _start(where, name, options)
+        spark = (
+            _started(where, name, Path(folder)) if where.server is None else _joined(where, name)
+        )
+        lost = nullcontext() if where.server is None else _told_when_lost(where.server, spark)
         try:
-            if not cluster.is_local(where):
-                _ask_cluster(spark, lake or wiring.settings().lake)
-            yield spark
+            with lost:
+                if not where.is_local:
+                    _ask(where, spark, lake or wiring.settings().lake)
+                yield spark
         finally:
             with suppress(Py4JError, OSError):  # of a Java that is gone
                 spark.stop()
 
 
-def master() -> str:
-    """Where Spark runs."""
-    return os.environ.get(MASTER, "local[*]")
+def _ask(where: Place, spark: Any, lake: str) -> None:
+    """Say which application or session it is, and what its workers have."""
+    if where.server is None:
+        print(application.identity(spark), flush=True)
+    else:
+        preflight.check_version(where.server, spark.version)
+        print(f"{workers.of_session(where.server, spark)}, Spark {spark.version}", flush=True)
+        if where.archive is not None:
+            spark.addArtifacts(f"{os.path.abspath(where.archive)}#environment", archive=True)
+            spark.conf.set(workers.PYTHON, PACKED_PYTHON)
+    print(preflight.ask(where, spark, lake), flush=True)
 
 
-def on_cluster() -> bool:
-    """Whether Spark runs on a cluster whose application is ours: neither this machine nor a server."""
-    return remote.server(os.environ) is None and not cluster.is_local(master())
+# On this machine, or from it
 
 
-def given_memory() -> str | None:
-    """What Spark's Java on this machine is given, as Spark writes it; None where it is on a server."""
-    if remote.server(os.environ) is not None:
-        return None
-    return _memory(cluster.defaults(os.environ))
+def _started(where: Place, name: str, scratch: Path) -> SparkSession:
+    """A session whose Java is of this process."""
+    options = COMMON | where.memory_options
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if where.is_local:
+        options |= local_options(scratch)
+        _use_this_python()
+    else:
+        options |= where.archive_options
+        if where.python is not None:
+            os.environ["PYSPARK_PYTHON"] = where.python
+    builder = SparkSession.builder.master(where.master).appName(name)
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    try:
+        spark = builder.getOrCreate()
+    except PySparkRuntimeError as problem:
+        raise memory.not_started(where.memory or memory.USUAL) or preflight.JAVA from problem
+    except Py4JError as problem:
+        raise ConfigError(
+            f"Spark does not start on {where}: {workers.cause(problem)}.",
+            fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
+        ) from problem
+    if where.is_local:
+        # by which chunks are cut; Spark's own is 200 on the smallest machine
+        cores = spark.sparkContext.defaultParallelism
+        spark.conf.set("spark.sql.shuffle.partitions", str(2 * cores))
+    return spark
 
 
-def _memory(known: Mapping[str, str]) -> str:
-    said = _set_by_user(known)
-    if cluster.is_local(master()):
-        said |= memory.driver_options(said, memory.machine_bytes())
-    return said.get(memory.DRIVER, memory.USUAL)
+def _use_this_python() -> None:
+    """Workers are this interpreter with this code; another `python3` on the path lacks both."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # as imported, links kept: the folder that has `evenkeel` in it, of a checkout or of site-packages
+    root = str(Path(evenkeel.__file__).parents[1])
+    path = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != root]
+    os.environ["PYTHONPATH"] = os.pathsep.join([root, *path])
 
 
 def java_ended() -> int | None:
@@ -148,62 +159,57 @@ def java_ended() -> int | None:
     return None
 
 
-def _set_by_user(known: Mapping[str, str]) -> dict[str, str]:
-    """The defaults, and beside them what `PYSPARK_SUBMIT_ARGS` says of memory."""
-    words = os.environ.get("PYSPARK_SUBMIT_ARGS", "").replace("=", " ").split()
-    said = dict(pairwise(words))
-    found = said.get("--driver-memory") or said.get(memory.DRIVER)
-    return dict(known) | ({memory.DRIVER: found} if found else {})
+# On a server
 
 
-def _ask_cluster(spark: SparkSession, lake: str) -> None:
-    """Which application a cluster's session is, and what its workers have, is said."""
-    print(preflight.identity(spark), flush=True)
-    print(preflight.preflight(spark, lake), flush=True)
+def _joined(where: Place, name: str) -> Any:
+    """
+    A session of a server that has answered; its pages show what it runs by *name*.
 
+    Not by `pyspark.sql.SparkSession`, which would make every later session of this process one of a server.
+    """
+    # else its library tells standard error of every try
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession as Session
 
-def _cores(master: str) -> int:
-    """Of `local`, `local[4]` and `local[*]`."""
-    number = master.removeprefix("local").strip("[]").partition(",")[0]
-    if number == "*":
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-    return int(number) if number.isdigit() else 1
-
-
-def _use_this_python() -> None:
-    """Workers are this interpreter with this code; another `python3` on the path lacks both."""
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    # as imported, links kept: the folder that has `evenkeel` in it, of a checkout or of site-packages
-    root = str(Path(evenkeel.__file__).parents[1])
-    path = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != root]
-    os.environ["PYTHONPATH"] = os.pathsep.join([root, *path])
-
-
-def _use_their_python(known: Mapping[str, str]) -> None:
-    """Workers are the interpreter that the archive or the configuration names; the driver is this one."""
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    python = cluster.python_of_workers(os.environ, known)
-    if python is not None:
-        os.environ["PYSPARK_PYTHON"] = python
-
-
-def _start(master: str, name: str, options: Mapping[str, str]) -> SparkSession:
-    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        raise JAVA
-    builder = SparkSession.builder.master(master).appName(name)
-    for key, value in options.items():
-        builder = builder.config(key, value)
+    assert where.server is not None
+    spark: Any = Session.builder.remote(where.server.url).create()
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
     try:
-        return builder.getOrCreate()
-    except PySparkRuntimeError as problem:
-        raise memory.not_started(_memory(cluster.defaults(os.environ))) or JAVA from problem
-    except Py4JError as problem:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _ = spark.version
+    except PySparkException as problem:
+        spark.release_session_on_close = False
+        spark.stop()
         raise ConfigError(
-            f"Spark does not start on {master}: {readiness.cause(problem)}.",
-            fix=f"See the lines above; driver and cluster must run the same Spark, here {pyspark.__version__}.",
+            f"the Spark Connect server {where} refuses: {workers.cause(problem)}.",
+            fix=f"Correct {REMOTE}: is it a Connect server, and are use_ssl and token as it wants them?",
         ) from problem
+    spark.addTag(name)
+    return spark
+
+
+@contextmanager
+def _told_when_lost(server: Server, spark: Any) -> Iterator[None]:
+    """That a server went away is one line."""
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+    try:
+        yield
+    except SparkConnectGrpcException as problem:
+        if not is_lost(problem):
+            raise
+        spark.release_session_on_close = False
+        raise ConfigError(
+            f"{workers.of_session(server, spark)} is lost: {workers.cause(problem)}.",
+            fix="Repeat the step once the server is there again.",
+        ) from problem
+
+
+def is_lost(problem: Any) -> bool:
+    """Whether a server no longer answers, or no longer knows the session."""
+    code = problem.getGrpcStatusCode()
+    gone = (problem.getCondition() or "").startswith("INVALID_HANDLE")
+    return gone or (code is not None and code.name == "UNAVAILABLE")

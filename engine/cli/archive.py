@@ -1,35 +1,33 @@
 """
 The environment of a cluster's workers, as one archive that Spark unpacks beside every executor.
 
-It holds what the engine's steps import and no more: Spark brings its own pyspark, and Airflow, Great Expectations and
-the client libraries stay where the driver is. `bin/python` is a few lines of shell: it finds a Python of the same minor
-version on the worker and lets it see `lib`, so that the archive works in whatever folder it is unpacked. Where Numba is
-in it, so are the compiled forms that are kept here, beside their source: they fit any processor of the same kind.
-
-    bin/python   lib/evenkeel/...   lib/numpy/...   environment.json
+It is a virtual environment as `venv-pack` makes them: `bin/python` leads to the Python of the worker, wherever the
+archive is unpacked. `venv-pack` takes an environment whole, and none that is edited; so a new one is made that holds
+what the engine's steps import and no more: Spark brings its own pyspark, and Airflow, Great Expectations and the client
+libraries stay where the driver is. Where Numba is in it, so are the compiled forms that are kept here, beside their
+source: they fit any processor of the same kind.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import io
 import json
 import os
-import re
-import sys
-import tarfile
+import venv
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from evenkeel.engine.assignors import ENTRY_POINTS
 from evenkeel.engine.cli import ahead
 from evenkeel.engine.cli.files import replacing
-from evenkeel.engine.environment import python_version, this_environment
+from evenkeel.engine.environment import python_version
 from evenkeel.engine.errors import InputError
 
 OURS = "evenkeel"
@@ -54,6 +52,7 @@ LEFT_OUT = frozenset(
         "slack-sdk",
         "sqlalchemy",
         "typer",
+        "venv-pack",
     }
 )
 """Requirements of ours that no worker needs: they talk to services or to people, or Spark brings them."""
@@ -61,19 +60,6 @@ LEFT_OUT = frozenset(
 _LARGE = frozenset({"llvmlite", "numba", "numpy", "ortools", "pandas", "pyarrow", "scipy"})
 _UNUSED_FOLDERS = frozenset({"include", "tests"})
 """Of large packages: what nobody imports outside of their own development."""
-
-_LAUNCHER = """\
-#!/bin/sh
-# A Python {version} of this machine with the modules of ../lib; made by `evenkeel pack`.
-home=$(cd "$(dirname "$0")/.." && pwd -P)
-for python in {first} python{version} python3; do
-  if "$python" -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "{version}")' 2>/dev/null; then
-    PYTHONPATH="$home/lib${{PYTHONPATH:+:$PYTHONPATH}}" exec "$python" -s "$@"
-  fi
-done
-echo "there is no Python {version} on $(hostname)" >&2
-exit 127
-"""
 
 
 @dataclass(frozen=True)
@@ -83,7 +69,7 @@ class Content:
 
     Attributes:
         packages: Name and version of each distribution, sorted.
-        files: Name below `lib` and where it is now.
+        files: Name below `site-packages` and where it is now.
     """
 
     packages: tuple[str, ...]
@@ -106,7 +92,7 @@ def content(more: Iterable[str] = (), without: Iterable[str] = ()) -> Content:
     Raises:
         InputError: A package is not installed.
     """
-    left_out = LEFT_OUT | {_plain(name) for name in without}
+    left_out = LEFT_OUT | {canonicalize_name(name) for name in without}
     gathered: dict[str, Distribution] = {}
     for name in (OURS, *_of_strategies(), *more):
         _gather(name, left_out, gathered)
@@ -117,33 +103,41 @@ def content(more: Iterable[str] = (), without: Iterable[str] = ()) -> Content:
     return Content(tuple(sorted(packages, key=str.lower)), tuple(sorted(files.items())))
 
 
-def write(target: Path, held: Content) -> None:
+def write(target: Path, held: Content, python_prefix: str | None = None) -> None:
     """
     Write the archive, under another name first.
+
+    Args:
+        target: The file.
+        held: What goes into it.
+        python_prefix: Where the workers' Python is, `/usr` for `/usr/bin/python3.11`; where this one is.
 
     Raises:
         InputError: The file cannot be written.
     """
-    about = json.dumps(this_environment().to_json() | {"packages": held.packages}, indent=1)
-    # of level 1: the rest is a few hundredths smaller and takes three times as long
-    with (
-        replacing(target) as partial,
-        tarfile.open(partial, "w:gz", compresslevel=1, dereference=True) as archive,
-    ):
-        _add_text(archive, "environment.json", about, 0o644)
-        _add_text(archive, "bin/python", launcher(), 0o755)
-        for name, path in held.files:
-            archive.add(path, f"lib/{name}", recursive=False, filter=_anonymous)
+    from venv_pack import Env, File
+
+    site = f"lib/python{python_version()}/site-packages"
+    with replacing(target) as partial, TemporaryDirectory() as folder:
+        partial.touch()
+        venv.create(folder, symlinks=True)
+        if python_prefix is not None:
+            _lead_to(Path(folder), Path(python_prefix, "bin", f"python{python_version()}"))
+        environment = Env(folder)
+        environment.files += [File(str(path), f"{site}/{name}") for name, path in held.files]
+        # of level 1: the rest is a few hundredths smaller and takes three times as long
+        environment.pack(str(partial), "tar.gz", force=True, compress_level=1)
+        partial.chmod(0o644)
 
 
-def launcher() -> str:
-    """What stands in `bin/python`: it tries the interpreter of this machine first."""
-    first = getattr(sys, "_base_executable", None) or sys.executable
-    return _LAUNCHER.format(version=python_version(), first=_quoted(first))
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"
+def _lead_to(environment: Path, python: Path) -> None:
+    """Let an environment use another interpreter; `venv-pack` has an option for it that spoils the name of ours."""
+    link = environment / "bin" / python.name
+    link.unlink()
+    link.symlink_to(python)
+    (environment / "pyvenv.cfg").write_text(
+        f"home = {python.parent}\ninclude-system-site-packages = false\n"
+    )
 
 
 def _of_strategies() -> list[str]:
@@ -154,7 +148,7 @@ def _of_strategies() -> list[str]:
 
 def _gather(name: str, left_out: Collection[str], distributions: dict[str, Distribution]) -> None:
     """Add a distribution and what it requires."""
-    if _plain(name) in distributions:
+    if canonicalize_name(name) in distributions:
         return
     try:
         each = importlib.metadata.distribution(name)
@@ -163,17 +157,12 @@ def _gather(name: str, left_out: Collection[str], distributions: dict[str, Distr
             f"package {name!r} is not installed here.",
             fix="Install it, or leave it out (--without).",
         ) from None
-    distributions[_plain(name)] = each
+    distributions[canonicalize_name(name)] = each
     for text in each.requires or ():
         needed = Requirement(text)
         wanted = needed.marker is None or needed.marker.evaluate({"extra": ""})
-        if wanted and _plain(needed.name) not in left_out:
+        if wanted and canonicalize_name(needed.name) not in left_out:
             _gather(needed.name, left_out, distributions)
-
-
-def _plain(name: str) -> str:
-    """A package's name in its normal form (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _files(each: Distribution) -> Iterator[tuple[PurePosixPath, Path]]:
@@ -221,17 +210,3 @@ def _linked(package: str) -> Iterator[tuple[PurePosixPath, Path]]:
             folders[:] = sorted(name for name in folders if name != "__pycache__")
             for path in (Path(folder, name) for name in names if name != "README.md"):
                 yield PurePosixPath(package, path.relative_to(root).as_posix()), path
-
-
-def _add_text(archive: tarfile.TarFile, name: str, text: str, mode: int) -> None:
-    about = tarfile.TarInfo(name)
-    about.size, about.mode = len(text.encode()), mode
-    archive.addfile(about, io.BytesIO(text.encode()))
-
-
-def _anonymous(about: tarfile.TarInfo) -> tarfile.TarInfo:
-    """A file that belongs to nobody in particular and may be read by all."""
-    about.uid = about.gid = 0
-    about.uname = about.gname = ""
-    about.mode |= 0o444
-    return about

@@ -25,6 +25,7 @@ from evenkeel.engine.steps.propose import (
     record_candidates,
 )
 from evenkeel.engine.steps.reading import GroupWithPast, groups_with_past, lookback_of
+from evenkeel.engine.steps.resume import is_made, made_by
 from evenkeel.engine.steps.scheduled import late_for_advice, repeats, take_scheduled_snapshot
 from evenkeel.engine.steps.snapshot import take_snapshot
 from evenkeel.engine.steps.upkeep import upkeep
@@ -40,8 +41,10 @@ __all__ = [
     "compute_metrics",
     "distrusted",
     "groups_with_past",
+    "is_made",
     "late_for_advice",
     "lookback_of",
+    "made_by",
     "measure_chunk",
     "measured_now",
     "on_the_way",

@@ -1,5 +1,5 @@
 """
-``python -m tests.helpers.plain_step STEP SNAPSHOT_ID [ALSO ...]``: a Spark step's results, made by the plain form.
+``python -m tests.helpers.plain_step SNAPSHOT_ID [ALSO ...]``: what Spark leaves in a run, made by the plain form.
 
 For tests of when steps run, not of what they compute. The cluster `giant` takes as long as a large one would.
 """
@@ -11,20 +11,19 @@ import time
 
 from evenkeel.engine import steps, wiring
 
-GIANT_SECONDS = 5.0
+GIANT_SECONDS = 10.0
 
 
-def main(step: str, snapshot_id: str, *also: str) -> None:
-    """Run one step on one snapshot, then on those beside it."""
+def main(snapshot_id: str, *also: str) -> None:
+    """Metrics and candidates of one snapshot, and the metrics of those beside it."""
     settings = wiring.settings()
-    lake = wiring.lake(settings)
+    lake, made_by = wiring.lake(settings), steps.made_by(settings)
     if snapshot_id.startswith("giant"):
         time.sleep(GIANT_SECONDS)
     for one in (snapshot_id, *also):
-        if step == "compute_metrics":
-            steps.record_metrics(lake, one, steps.compute_metrics(lake, settings, one))
-        else:
-            steps.record_candidates(lake, one, steps.propose_candidates(lake, settings, one))
+        lake.write("metrics", one, steps.compute_metrics(lake, settings, one), made_by)
+    proposed = steps.propose_candidates(lake, settings, snapshot_id)
+    lake.write("candidates", snapshot_id, proposed, made_by)
 
 
 if __name__ == "__main__":

@@ -20,11 +20,11 @@ def test_a_run_goes_from_the_lake_to_postgres(tmp_path):
     steps = {step["step"]: step for step in run["steps"]}
     assert (run["groups"], run["partitions"], run["failed"]) == (20, 2_000, None)
     assert list(steps) == [step.name for step in STEPS]
-    assert steps["compute_metrics"]["rows"] > 20 * 50
-    assert steps["propose_candidates"]["rows"] >= 20 * 12
+    spark = steps["measure_and_propose"]
+    assert spark["rows"] > 20 * (50 + 12)
     assert all(step["processor_seconds"] > 0 for step in run["steps"])
-    spark = [steps[name] for name in ("compute_metrics", "propose_candidates")]
-    assert all(step["peak_mb"] > 200 and step["wall_seconds"] > 0.5 for step in spark)
+    assert spark["peak_mb"] > 200
+    assert spark["wall_seconds"] > 0.5
 
 
 def test_the_plain_form_is_timed_by_itself(tmp_path):

@@ -13,10 +13,12 @@ EPILOG = epilog(
     [
         "evenkeel pack                                  # evenkeel-environment.tar.gz, once per release",
         "evenkeel pack --out /opt/evenkeel.tar.gz       # and EVENKEEL_SPARK_ARCHIVE names it",
+        "evenkeel pack --python-prefix /usr             # where workers have /usr/bin/python3.11",
     ],
     [0, 2],
     "It holds evenkeel, what its steps import, every installed package with strategies of your own, and "
-    "what `evenkeel compile` compiles. The workers need a Python of the same minor version.",
+    "what `evenkeel compile` compiles. The workers need a Python of the same minor version, on the path of the one "
+    "here or below --python-prefix.",
 )
 
 FILE = "evenkeel-environment.tar.gz"
@@ -36,6 +38,14 @@ def pack(
             "--without", metavar="PACKAGE", help="Leave out what your workers have; repeatable."
         ),
     ] = None,
+    python_prefix: Annotated[
+        str | None,
+        typer.Option(
+            "--python-prefix",
+            metavar="DIR",
+            help="Where your workers have Python, /usr for /usr/bin/python3.11; else as here.",
+        ),
+    ] = None,
 ) -> None:
     """Pack the environment that a Spark cluster's workers need into one archive."""
     from pathlib import Path
@@ -46,6 +56,8 @@ def pack(
 
     if not out.endswith((".tar.gz", ".tgz")):
         raise InputError(f"{out} is no name that Spark unpacks.", fix="Let it end in .tar.gz.")
+    if python_prefix is not None and not Path(python_prefix).is_absolute():
+        raise InputError(f"{python_prefix} is no absolute path.", fix="Begin it with /.")
     if archive.COMPILER not in (without or ()):
         complain("compiling the loops of large groups, half a minute the first time ...")
         ahead.compile_all()
@@ -53,6 +65,6 @@ def pack(
     complain(
         f"packing {len(held.packages):,} packages, {held.size / 1e6:,.0f} MB, for Python {here.python} ..."
     )
-    archive.write(Path(out), held)
+    archive.write(Path(out), held, python_prefix)
     size = Path(out).stat().st_size / 1e6
     print(f"{out}: {size:,.0f} MB, Python {here.python}, evenkeel {here.version} ({here.source})")

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.benchmarks.fleet.results import Run, StepTaken
-from tests.benchmarks.fleet.steps import JOBS, TASK, Step
+from tests.benchmarks.fleet.steps import STEPS, TASK, Step
 from tests.helpers.fleet import Shape
 from tests.stage.postgres import EmbeddedPostgres
 from tests.stage.process import LocalClusterError, default_home
@@ -179,7 +179,6 @@ def _environment(where: Place, database_url: str) -> dict[str, str]:
         # what a step that is cut off leaves behind goes with the rest
         "TMPDIR": str(scratch),
         "FLEET_LOADING": str(where.folder / "loading.json"),
-        "FLEET_DONE": str(where.folder / "done"),
     }
 
 
@@ -200,17 +199,17 @@ def _steps(
     where: Place, lake: Path, snapshot_id: str, environment: Mapping[str, str]
 ) -> Iterator[StepTaken]:
     failed = False
-    for job in JOBS:
+    for step in STEPS:
         if failed:
-            yield from (StepTaken(step=step.name, failed=NOT_RUN) for step in job)
+            yield StepTaken(step=step.name, failed=NOT_RUN)
             continue
-        command = [str(where.checkout.python), str(TASK), snapshot_id, *(s.name for s in job)]
+        command = [str(where.checkout.python), str(TASK), snapshot_id, step.name]
         found = metered(command, environment, where.folder, where.limit)
         loading = _loading(Path(environment["FLEET_LOADING"]))
-        for taken in of_job(job, found, loading, lambda step: step.rows(lake, snapshot_id)):
-            failed = failed or taken.failed is not None
-            where.tell(_line(taken))
-            yield taken
+        taken = of_step(step, found, loading, lambda one: one.rows(lake, snapshot_id))
+        failed = taken.failed is not None
+        where.tell(_line(taken))
+        yield taken
 
 
 def _line(taken: StepTaken) -> str:
@@ -222,55 +221,40 @@ def _line(taken: StepTaken) -> str:
     )
 
 
-def of_job(
-    job: Sequence[Step],
+def of_step(
+    step: Step,
     found: Mapping[str, Any],
     loading: Mapping[str, float],
     rows: Callable[[Step], int],
-) -> Iterator[StepTaken]:
+) -> StepTaken:
     """
-    What each step of a job took.
+    What a step took.
 
     Args:
-        job: Its steps.
-        found: What `meter.py` says: a phase for each step that is done, and what came after.
-        loading: What is left out of the first.
+        step: The step.
+        found: What `meter.py` says.
+        loading: What is left out.
         rows: Of a step that is done.
     """
-    *done, after = found["phases"]
-    reason = found["last_line"] or f"it ended with code {found['exit_code']}"
-    for number, step in enumerate(job):
-        failed = None
-        if number < len(done):
-            own = [done[number]]
-            if number == len(job) - 1:  # the end of its processes belongs to it
-                own.append(after)
-                failed = reason if found["exit_code"] else None
-        elif number == len(done):
-            own, failed = [after], reason
-        else:
-            yield StepTaken(step=step.name, failed=NOT_RUN)
-            continue
-        without = loading if number == 0 else NOTHING
-        yield StepTaken(
-            step=step.name,
-            wall_seconds=sum(p["wall_seconds"] for p in own) - without["wall_seconds"],
-            processor_seconds=sum(p["processor_seconds"] for p in own)
-            - without["processor_seconds"],
-            peak_mb=max(p["peak_mb"] for p in own),
-            rows=None if failed else rows(step),
-            failed=failed,
-        )
+    failed = found["last_line"] or f"it ended with code {found['exit_code']}"
+    failed = failed if found["exit_code"] else None
+    return StepTaken(
+        step=step.name,
+        wall_seconds=found["wall_seconds"] - loading["wall_seconds"],
+        processor_seconds=found["processor_seconds"] - loading["processor_seconds"],
+        peak_mb=found["peak_mb"],
+        rows=None if failed else rows(step),
+        failed=failed,
+    )
 
 
 def metered(
     command: list[str], environment: Mapping[str, str], folder: Path, limit: float
 ) -> dict[str, Any]:
     """What a command took, by `meter.py`; its output goes to `output.log` in that folder."""
-    result, done = folder / "metered.json", Path(environment["FLEET_DONE"])
-    for path in (result, done):
-        path.unlink(missing_ok=True)
-    meter = [sys.executable, str(METER), str(result), str(limit), str(done), *command]
+    result = folder / "metered.json"
+    result.unlink(missing_ok=True)
+    meter = [sys.executable, str(METER), str(result), str(limit), *command]
     with (folder / "output.log").open("ab") as log:
         subprocess.run(
             meter, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT, check=True

@@ -1,13 +1,10 @@
 """
-Run a command and say what it took, all its processes together: `python meter.py RESULT LIMIT DONE COMMAND...`
+Run a command and say what it took, all its processes together: `python meter.py RESULT LIMIT COMMAND...`
 
 Processor seconds are those the kernel counts, of every process that came out of the command: whoever outlives its
 parent becomes a child of this program, which waits for all of them. What the kernel forgets, the times of processes
 whose parent ignores their end (Spark's Python workers), is looked at a few times a second, and the last look counts.
 Memory is the sum of their proportional set sizes, so pages that forked workers share count once, looked at as often.
-
-The command may do several steps: after each it writes a line with its name and the moment (monotonic) into the file
-DONE. What each took is told apart, to a quarter of a second, and last what came after all of them.
 
 What the command prints goes to this program's own output; the last line of it is part of the result. Needs nothing but
 Python and Linux.
@@ -24,7 +21,6 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,27 +84,16 @@ def proportional_mb(process: int) -> float:
     return 0.0
 
 
-@dataclass
-class Phase:
-    """What was taken until a line of the file DONE; the last has neither name nor *until*. *seconds* count from 0."""
-
-    name: str | None = None
-    until: float | None = None
-    seconds: float = 0.0
-    peak_mb: float = 0.0
-
-
 class Watch(threading.Thread):
     """Looks at all processes below this one until it is told to end."""
 
-    def __init__(self, done: Path) -> None:
+    def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.phases = [Phase()]
+        self.peak_mb = 0.0
         self.reaped: dict[int, float] = {}
         """Process -> its seconds, of those this program has waited for."""
         self._unwaited: dict[int, float] = {}
         """The same when last seen, of those whose parent ignores their end."""
-        self._done = done
         self._ended = threading.Event()
 
     def run(self) -> None:
@@ -118,40 +103,24 @@ class Watch(threading.Thread):
             deaf = {parent for parent in {seen.parent for seen in found} if ignores_ends(parent)}
             self._unwaited |= {seen.number: seen.seconds for seen in found if seen.parent in deaf}
             memory = sum(proportional_mb(seen.number) for seen in found)
-            self._turn()
-            self.phases[-1].peak_mb = max(self.phases[-1].peak_mb, memory)
+            self.peak_mb = max(self.peak_mb, memory)
 
-    def seconds(self, found: Sequence[Seen] = ()) -> float:
-        """Processor seconds until now, of those that live (*found*) and of those that are gone."""
-        live = {seen.number: seen.seconds for seen in found}
-        return sum({**self._unwaited, **live, **self.reaped}.values())
+    def seconds(self) -> float:
+        """Processor seconds of those that are gone."""
+        return sum({**self._unwaited, **self.reaped}.values())
 
     def end(self) -> None:
         """Stop looking."""
         self._ended.set()
         self.join()
-        self._turn()
-        self.phases[-1].seconds = self.seconds()
-
-    def _turn(self) -> None:
-        """Begin a phase for each line that is new; what was taken until now was taken until then."""
-        lines = self._done.read_text().splitlines() if self._done.exists() else []
-        new = lines[len(self.phases) - 1 :]
-        # counted after the line was read: what was taken before it is all in there
-        seconds = self.seconds(descendants(os.getpid())) if new else 0.0
-        for line in new:
-            name, moment = line.split()
-            last = self.phases[-1]
-            last.name, last.until, last.seconds = name, float(moment), seconds
-            self.phases.append(Phase())
 
 
-def measure(command: list[str], limit: float, done: Path) -> dict[str, Any]:
+def measure(command: list[str], limit: float) -> dict[str, Any]:
     """What a command took; after *limit* seconds it is killed with all that came out of it."""
     for option, value in ((_PR_SET_PDEATHSIG, signal.SIGTERM), (_PR_SET_CHILD_SUBREAPER, 1)):
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
     signal.signal(signal.SIGTERM, _end)
-    watch, last, began = Watch(done), deque[str](maxlen=1), time.monotonic()
+    watch, last, began = Watch(), deque[str](maxlen=1), time.monotonic()
     started = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -172,22 +141,10 @@ def measure(command: list[str], limit: float, done: Path) -> dict[str, Any]:
     return {
         "exit_code": CUT_OFF if cut_off else code,
         "last_line": f"cut off after {limit:g} s" if cut_off else "".join(last),
-        "phases": list(_told(watch.phases, began, ended)),
+        "wall_seconds": ended - began,
+        "processor_seconds": watch.seconds(),
+        "peak_mb": watch.peak_mb,
     }
-
-
-def _told(phases: Sequence[Phase], began: float, ended: float) -> Iterator[dict[str, Any]]:
-    """Each phase by itself."""
-    before, since = 0.0, began
-    for phase in phases:
-        until = ended if phase.until is None else phase.until
-        yield {
-            "name": phase.name,
-            "wall_seconds": until - since,
-            "processor_seconds": max(phase.seconds - before, 0.0),
-            "peak_mb": phase.peak_mb,
-        }
-        before, since = phase.seconds, until
 
 
 def _wait_for_all(first: int, reaped: dict[int, float]) -> int:
@@ -223,6 +180,4 @@ def _kill_all() -> None:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(
-        json.dumps(measure(sys.argv[4:], float(sys.argv[2]), Path(sys.argv[3])))
-    )
+    Path(sys.argv[1]).write_text(json.dumps(measure(sys.argv[3:], float(sys.argv[2]))))

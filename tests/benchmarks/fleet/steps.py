@@ -1,4 +1,4 @@
-"""The steps of a run, in the order of the DAG `advise_assignments`: which share processes, and what their rows are."""
+"""The tasks of a run, in the order of the DAG `advise_assignments`, and what their rows are."""
 
 from __future__ import annotations
 
@@ -33,19 +33,11 @@ class Step:
         return sum(sum(manifest["rows"].values()) for manifest in manifests)
 
 
-JOBS: Sequence[Sequence[Step]] = (
-    (Step(name="validate_snapshot", rows_of=("snapshot",)),),
-    (
-        Step(name="compute_metrics", rows_of=("metrics",)),
-        Step(name="propose_candidates", rows_of=("candidates",)),
-    ),
-    (Step(name="validate_candidates", rows_of=("metrics", "candidates")),),
-    (Step(name="advise", rows_of=("candidates",)),),
-    (Step(name="alert"),),
+STEPS: Sequence[Step] = (
+    Step(name="validate_snapshot", rows_of=("snapshot",)),
+    Step(name="measure_and_propose", rows_of=("metrics", "candidates")),
+    Step(name="validate_candidates", rows_of=("metrics", "candidates")),
+    Step(name="advise", rows_of=("candidates",)),
+    Step(name="alert"),
 )
-"""
-What a run does after its snapshot. Steps of one job are measured together, because a later one may go on in a process
-that an earlier one left waiting: what it does until its end is that of the step under way. A new step is a line here.
-"""
-
-STEPS = tuple(step for job in JOBS for step in job)
+"""What a run does after its snapshot. A new step is a line here."""

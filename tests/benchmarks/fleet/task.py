@@ -1,11 +1,10 @@
 """
-Do what tasks of the DAG do, in a process of their own: `python task.py SNAPSHOT_ID STEP...`
+Do what a task of the DAG does, in a process of its own: `python task.py SNAPSHOT_ID STEP`
 
-Each step is a task of `advise_assignments`: its function is called, or its operator executed, with what Airflow would
+The step is a task of `advise_assignments`: its function is called, or its operator executed, with what Airflow would
 hand in. So it runs whatever the interpreter's own evenkeel does. Settings come from the environment; Airflow's
 connections are not asked, because no Airflow runs. What loading Airflow costs is told in the file that FLEET_LOADING
-names, to be left out; each step that is done is a line of the file FLEET_DONE. It runs under the interpreter of any
-checkout and so imports nothing of these benchmarks.
+names, to be left out. It runs under the interpreter of any checkout and so imports nothing of these benchmarks.
 """
 
 from __future__ import annotations
@@ -25,12 +24,16 @@ RUN = "manual__fleet"
 """A run by hand takes up its own snapshot, and none of those before."""
 
 
-def main(snapshot_id: str, steps: list[str]) -> int:
+OLDER = {"measure_and_propose": ("compute_metrics", "propose_candidates")}
+"""What was done by several tasks in an older checkout; they shared a process."""
+
+
+def main(snapshot_id: str, step: str) -> int:
     """The exit status."""
     began = time.monotonic()
     logging.basicConfig(level=logging.WARNING, stream=sys.stdout, format="%(message)s")
-    if steps[0] in BEFORE:
-        BEFORE[steps[0]](snapshot_id)
+    if step in BEFORE:
+        BEFORE[step](snapshot_id)
         return 0
     from airflow.sdk.exceptions import AirflowException
 
@@ -40,14 +43,12 @@ def main(snapshot_id: str, steps: list[str]) -> int:
     from evenkeel.engine import wiring
 
     runtime.settings = wiring.settings
-    for step in steps:
-        try:
-            _do(DAG.get_task(step), snapshot_id)
-        except AirflowException as problem:
-            print(" ".join(str(problem).split()), flush=True)
-            return 1
-        with Path(os.environ["FLEET_DONE"]).open("a") as done:
-            done.write(f"{step} {time.monotonic()}\n")
+    try:
+        for name in [step] if DAG.has_task(step) else OLDER[step]:
+            _do(DAG.get_task(name), snapshot_id)
+    except AirflowException as problem:
+        print(" ".join(str(problem).split()), flush=True)
+        return 1
     return 0
 
 
@@ -108,4 +109,4 @@ def _tell_loading(began: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -11,11 +11,9 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from evenkeel.dags.shared_session import until_end, waiting_at
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.cli import archive
@@ -75,37 +73,20 @@ def site(tmp_path_factory):
 
 @dataclass(frozen=True)
 class Flow:
-    """What both steps printed from the line on that names the application, and which applications the master saw."""
+    """What a run printed, and which applications the master saw."""
 
-    lines: list[list[str]]
+    lines: list[str]
     applications: set[str]
 
 
 @pytest.fixture(scope="module")
 def flow(site):
-    """Both steps, one after the other in one process, as the DAG runs them."""
-    before, words = site.cluster.applications(), ["--snapshot-id", NEWEST]
-    with TemporaryDirectory(prefix="evenkeel-") as folder:  # a socket's path must be short
-        place = Path(folder) / "s.sock"
-        shared = ["--socket", str(place), "--wait", "300", "compute_metrics", *words]
-        process = site.cluster.start(f"{STEP}.shared", *shared, **site.settings)
-        try:
-            printed = [ended_well(process.stdout)]
-            process.stdout.close()
-            asked = waiting_at(place).ask("propose_candidates", words, last=True)
-            printed.append(ended_well(asked))
-            assert 0 == process.wait(300)
-        finally:
-            process.kill()
-    return Flow(printed, site.cluster.applications() - before)
-
-
-def ended_well(lines) -> list[str]:
-    """What a step printed, without what Java says before there is an application."""
-    printed = list(until_end(lines))
-    texts = [text for text, code in printed if code is None]
-    assert 0 == printed[-1][1], texts
-    return texts[next(n for n, text in enumerate(texts) if text.startswith("Spark application")) :]
+    """Both steps, as the DAG runs them."""
+    before = site.cluster.applications()
+    done = site.step("measure_and_propose")
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert SECRET not in done.stdout + done.stderr
+    return Flow(done.stdout.splitlines(), site.cluster.applications() - before)
 
 
 def test_the_rows_are_those_of_the_plain_form(site, flow):
@@ -117,27 +98,21 @@ def test_the_rows_are_those_of_the_plain_form(site, flow):
         assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
 
 
-def test_a_step_says_what_the_cluster_is_has_and_did(site, flow):
-    """Application, environment, lake and tasks are in its output, and no credentials."""
-    for lines in flow.lines:
-        assert re.match(
-            rf"Spark application app-\S+ on {re.escape(site.cluster.url)}, Spark 4", lines[0]
-        )
-        assert re.match(r"the cluster did \d+ tasks? on \d executors?", lines[-1])
-        assert SECRET not in "".join(lines)
-    asked = flow.lines[0][1]
+def test_a_run_says_what_the_cluster_is_has_and_did(site, flow):
+    """One application, environment, lake, steps and tasks are in its output, a line each; and no credentials."""
+    (application,) = flow.applications
+    about, asked, *steps_done, did = flow.lines
+    at = re.escape(site.cluster.url)
+    assert re.match(rf"Spark application {application} on {at}, Spark 4", about)
     # on a busy machine one may come after the questions
     assert re.match(r"(1 executor|2 executors) on 1 host have Python 3\.", asked)
     assert f"lake {site.lake.path} is read and written" in asked
+    assert [line.split(":")[0] for line in steps_done] == [
+        f"metrics of {NEWEST}",
+        f"candidates of {NEWEST}",
+    ]
+    assert re.match(r"the cluster did \d+ tasks? on \d executors?", did)
     assert not list(probes(site))
-
-
-def test_both_steps_of_a_run_share_one_application(site, flow):
-    """The master has seen one, the log of either step names it, and workers are asked what they have once."""
-    (application,) = flow.applications
-    for lines in flow.lines:
-        assert lines[0].startswith(f"Spark application {application} ")
-    assert 1 == sum("is read and written" in text for lines in flow.lines for text in lines)
 
 
 def probes(site):
@@ -179,7 +154,8 @@ def test_a_killed_worker_loses_nothing(site, tmp_path):
 ASK = """
 import json, sys
 from evenkeel.engine.errors import EvenkeelError
-from evenkeel.spark_tasks.preflight import preflight
+from evenkeel.spark_tasks.place import Place
+from evenkeel.spark_tasks.preflight import ask
 from evenkeel.spark_tasks.session import session
 
 with session("evenkeel questions", sys.argv[1]) as spark:
@@ -187,7 +163,7 @@ with session("evenkeel questions", sys.argv[1]) as spark:
     for name, (python, lake) in json.loads(sys.argv[2]).items():
         spark.sparkContext.pythonExec = python or packed
         try:
-            answer = str(preflight(spark, lake))
+            answer = ask(Place.named(), spark, lake)
         except EvenkeelError as problem:
             answer = type(problem).__name__ + ": " + str(problem)
         print(json.dumps([name, answer]))

@@ -12,7 +12,15 @@ from types import SimpleNamespace
 import pytest
 
 from evenkeel.engine import steps, wiring
-from evenkeel.spark_tasks import compute_metrics, job, propose_candidates, session
+from evenkeel.spark_tasks import (
+    compute_metrics,
+    job,
+    measure_and_propose,
+    preflight,
+    propose_candidates,
+    session,
+)
+from evenkeel.spark_tasks.place import MASTER
 from tests.helpers.snapshots import snapshot_id
 from tests.integration.spark_tasks.lakes import NEWEST, SETTINGS, make_lake, measure_newest
 
@@ -37,6 +45,25 @@ def test_metrics_reach_the_lake(ports):
     expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
     for name, table in expected.items():
         assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
+
+
+def test_both_steps_of_a_run_have_one_session(ports, monkeypatch, capsys):
+    """Metrics and candidates are those of the plain steps; asked again, there is nothing to do, and no session."""
+    asked = ["--snapshot-id", NEWEST]
+    assert 0 == measure_and_propose.main(asked)
+    expected = steps.compute_metrics(ports.lake, SETTINGS, NEWEST)
+    expected |= steps.propose_candidates(ports.lake, SETTINGS, NEWEST)
+    for name, table in expected.items():
+        assert table.to_pylist() == ports.lake.read(name, [NEWEST]).to_pylist()
+    monkeypatch.setattr(job, "session", None)
+    assert 0 == measure_and_propose.main(asked)
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(f" of {NEWEST}")[0] for line in told] == [
+        "metrics",
+        "candidates",
+        "the lake has the metrics",
+        "the lake has the candidates",
+    ]
 
 
 def test_candidates_of_some_groups_reach_the_lake(ports):
@@ -107,11 +134,10 @@ def test_a_killed_step_leaves_nothing_behind(tmp_path):
 
 
 HUNGRY = """
-import os, resource
+import contextlib, os, resource
 from types import SimpleNamespace
 from evenkeel.engine import wiring
-from evenkeel.spark_tasks.job import run_job
-from evenkeel.spark_tasks.shared import Kept
+from evenkeel.spark_tasks import job
 
 class Lake:
     manifest = staticmethod(lambda step, snapshot_id: None)
@@ -133,10 +159,11 @@ def of_python(work):
 def of_java(spark, *_):
     spark.range(1).selectExpr("length(repeat('x', 900000000 + cast(id as int)))").toArrow()
 
-kept = Kept()
-for run in (of_python(limited), of_python(killed), of_java):
-    print("code", run_job("held", run, ["--snapshot-id", "x"], kept), flush=True)
-kept.close()
+with job.session("held", "lake") as spark:
+    # one for all of them
+    job.session = lambda *_: contextlib.nullcontext(spark)
+    for run in (of_python(limited), of_python(killed), of_java):
+        print("code", job.run_job("held", run, ["--snapshot-id", "x"]), flush=True)
 """
 
 
@@ -173,29 +200,41 @@ def test_without_java_the_step_says_what_to_install(tmp_path):
         check=False,
     )
     assert 2 == run.returncode
-    assert f"{session.JAVA}\n" == run.stderr
+    assert f"{preflight.JAVA}\n" == run.stderr
 
 
 def test_the_environment_names_another_master(monkeypatch):
     """A real cluster gets none of the options of local mode."""
-    monkeypatch.setenv(session.MASTER, "spark://host:7077")
-    monkeypatch.setattr(session.cluster, "check_master", lambda master: None)
-    monkeypatch.setattr(session, "_ask_cluster", lambda spark, lake: None)
-    asked = {}
-    monkeypatch.setattr(
-        session,
-        "_start",
-        lambda master, name, options: asked.update(options, master=master) or Stopped(),
-    )
-    with session.session("x"):
+    monkeypatch.setenv(MASTER, "spark://host:7077")
+    monkeypatch.setattr(session.preflight, "before", lambda where: None)
+    monkeypatch.setattr(session, "_ask", lambda where, spark, lake: None)
+    builder = Builder()
+    monkeypatch.setattr(session, "SparkSession", SimpleNamespace(builder=builder))
+    with session.session("x", "lake"):
         pass
-    assert "spark://host:7077" == asked["master"]
-    assert "spark.local.dir" not in asked
-    assert "spark.ui.enabled" not in asked
+    assert "spark://host:7077" == builder.asked["master"]
+    assert {*session.COMMON} == builder.asked.keys() - {"master", "name"}
 
 
-class Stopped:
-    """A session that only knows how to stop."""
+class Builder:
+    """Makes a session that only knows how to stop."""
 
-    def stop(self) -> None:
-        """Stop."""
+    def __init__(self) -> None:
+        self.asked = {}
+
+    def master(self, master):
+        """Note it."""
+        return self.config("master", master)
+
+    def appName(self, name):  # noqa: N802
+        """Note it."""
+        return self.config("name", name)
+
+    def config(self, key, value):
+        """Note it."""
+        self.asked[key] = value
+        return self
+
+    def getOrCreate(self):  # noqa: N802
+        """The session."""
+        return SimpleNamespace(stop=lambda: None)

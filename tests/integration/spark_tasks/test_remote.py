@@ -21,9 +21,9 @@ from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.datasets import METRICS
 from evenkeel.engine.errors import ConfigError, LakeError
-from evenkeel.spark_tasks import remote
-from evenkeel.spark_tasks.cluster import ARCHIVE, CREDENTIALS
-from evenkeel.spark_tasks.remote import REMOTE
+from evenkeel.spark_tasks import preflight
+from evenkeel.spark_tasks import session as sessions
+from evenkeel.spark_tasks.place import ARCHIVE, CREDENTIALS, REMOTE
 from evenkeel.spark_tasks.session import session
 from tests.helpers.s3_server import KEY, SECRET, s3_server
 from tests.helpers.spark_connect import TOKEN, ConnectServer, connect_server
@@ -75,10 +75,9 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def flow(site):
-    """What both steps printed, one after the other, as the DAG runs them."""
-    done = [site.step("compute_metrics"), site.step("propose_candidates")]
-    for each in done:
-        assert 0 == each.returncode, each.stdout + each.stderr
+    """What both steps printed, as the DAG runs them."""
+    done = site.step("measure_and_propose")
+    assert 0 == done.returncode, done.stdout + done.stderr
     return done
 
 
@@ -91,20 +90,19 @@ def test_the_rows_are_those_of_the_plain_form(site, flow):
         assert table.to_pylist() == site.lake.read(name, [NEWEST]).to_pylist()
 
 
-def test_a_step_says_which_server_and_session_it_used(site, flow):
-    """Two lines are all: the session, one for each step, and what the server's workers have."""
-    sessions = set()
-    for each in flow:
-        about, workers = each.stdout.splitlines()
-        match = re.fullmatch(
-            rf"Spark Connect server {site.server.address}, session ([0-9a-f-]{{36}}), Spark 4\S+",
-            about,
-        )
-        sessions.add(match[1])
-        assert re.match(r"2 tasks on 1 host have Python 3\.", workers)
-        assert f"lake {site.lake.path} is read and written" in workers
-        assert "" == each.stderr
-    assert 2 == len(sessions)
+def test_a_run_says_which_server_and_session_it_used(site, flow):
+    """One session for both steps, what the server's workers have, and how long the steps took."""
+    about, workers, *steps_done = flow.stdout.splitlines()
+    assert re.fullmatch(
+        rf"Spark Connect server {site.server.address}, session [0-9a-f-]{{36}}, Spark 4\S+", about
+    )
+    assert re.match(r"2 tasks on 1 host have Python 3\.", workers)
+    assert f"lake {site.lake.path} is read and written" in workers
+    assert [line.split(":")[0] for line in steps_done] == [
+        f"metrics of {NEWEST}",
+        f"candidates of {NEWEST}",
+    ]
+    assert "" == flow.stderr
 
 
 def test_nobody_hears_a_secret(site, flow, ask, monkeypatch):
@@ -120,7 +118,7 @@ def test_nobody_hears_a_secret(site, flow, ask, monkeypatch):
         "the server to write what travels with a task",
         interval=0.2,
     )
-    heard = "".join(each.stdout + each.stderr for each in flow) + site.server.log
+    heard = flow.stdout + flow.stderr + site.server.log
     for secret in (TOKEN, KEY, SECRET):
         assert secret not in heard
 
@@ -186,7 +184,7 @@ def test_workers_with_another_python_are_named(ask, tmp_path):
 
 def test_workers_without_python_are_named(ask, site, monkeypatch):
     """An interpreter that is not there is named with what the system says."""
-    monkeypatch.setattr(remote.cluster, "PACKED_PYTHON", "./environment/no/python")
+    monkeypatch.setattr(sessions, "PACKED_PYTHON", "./environment/no/python")
     with pytest.raises(ConfigError, match=r"cannot start Python as \./environment/no/python: .*No"):
         ask("exec true")
 
@@ -208,7 +206,7 @@ def test_a_lake_that_workers_cannot_see_is_named(ask, tmp_path, monkeypatch):
 
 def test_another_version_of_spark_is_named(ask, monkeypatch):
     """What the server says of itself is compared with the client's version."""
-    monkeypatch.setattr(remote.pyspark, "__version__", "5.1.2")
+    monkeypatch.setattr(preflight.pyspark, "__version__", "5.1.2")
     with pytest.raises(ConfigError, match=r"runs Spark 4\.\S+, this process 5\.1\.2; they must be"):
         ask()
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tarfile
-from pathlib import PurePosixPath
+from importlib.metadata import distributions
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -13,6 +15,7 @@ from evenkeel.engine.assignors.balanced.relief import best_swap
 from evenkeel.engine.cli import archive
 from evenkeel.engine.environment import source_files, source_folder, this_environment
 
+SITE = f"lib/python{this_environment().python}/site-packages"
 HEAVY = ("numba", "llvmlite", "ortools", "pandas", "pyarrow", "numpy", "scipy")
 
 
@@ -23,7 +26,8 @@ def packed(run, tmp_path):
     result = run("pack", "--out", "small.tar.gz", *leave_out)
     assert result.exit_code == 0, result.output
     with tarfile.open(tmp_path / "small.tar.gz") as made:
-        made.extractall(tmp_path / "there", filter="data")
+        # a link to an interpreter outside is what an environment is made of
+        made.extractall(tmp_path / "there", filter="tar")
     return tmp_path / "there"
 
 
@@ -44,33 +48,36 @@ print(json.dumps([evenkeel.engine.__file__, pydantic.__file__, this_environment(
     )
     assert done.returncode == 0, done.stderr
     ours, theirs, environment = json.loads(done.stdout)
-    assert ours.startswith(f"{moved}/lib/evenkeel/")
-    assert theirs.startswith(f"{moved}/lib/pydantic/")
+    assert ours.startswith(f"{moved}/{SITE}/evenkeel/")
+    assert theirs.startswith(f"{moved}/{SITE}/pydantic/")
     assert this_environment().to_json() == environment
 
 
-def test_what_is_in_it_is_told_and_every_module_is_there(packed):
-    """All of our source is inside as files, no link; environment.json names the packages."""
-    about = json.loads((packed / "environment.json").read_text())
-    assert this_environment().source == about["source"]
-    names = [each.split()[0] for each in about["packages"]]
-    assert {"evenkeel", "pydantic"} <= set(names)
-    assert not {"apache-airflow", "pyspark", *HEAVY} & set(names)
+def test_every_module_is_in_it_and_nothing_leads_out_of_it(packed):
+    """All of our source is inside as files, packages with their names and versions; only the interpreter is a link."""
     root = source_folder()
     ours = {path.relative_to(root) for path in source_files(root)}
-    inside = packed / "lib" / "evenkeel"
+    inside = packed / SITE / "evenkeel"
     assert ours <= {path.relative_to(inside) for path in inside.rglob("*") if path.is_file()}
-    assert not [path for path in packed.rglob("*") if path.is_symlink()]
+    found = {each.name for each in distributions(path=[str(packed / SITE)])}
+    assert {"evenkeel", "pydantic"} <= found
+    assert not {"apache-airflow", "pyspark", *HEAVY} & found
+    links = {path.name: path.readlink() for path in packed.rglob("*") if path.is_symlink()}
+    python = Path(sys._base_executable).resolve()
+    assert links[f"python{this_environment().python}"].resolve() == python
+    assert [link for link in links.values() if link.is_absolute()] == [
+        links[f"python{this_environment().python}"]
+    ]
 
 
-def test_without_its_python_the_archive_says_so(packed):
-    """A machine with other versions only gets one line and the shell's code for it."""
-    launcher = packed / "bin" / "python"
-    text = launcher.read_text().replace(this_environment().python, "3.99")
-    launcher.write_text(text)
-    done = subprocess.run([str(launcher), "-c", ""], capture_output=True, text=True)
-    assert 127 == done.returncode
-    assert done.stderr.startswith("there is no Python 3.99 on ")
+def test_workers_may_have_their_python_elsewhere(run, tmp_path):
+    """The interpreter of the archive is the one below the prefix that is named."""
+    leave_out = [word for name in HEAVY for word in ("--without", name)]
+    assert run("pack", "--out", "x.tgz", "--python-prefix", "/opt/py", *leave_out).exit_code == 0
+    version = this_environment().python
+    with tarfile.open(tmp_path / "x.tgz") as made:
+        assert made.getmember(f"bin/python{version}").linkname == f"/opt/py/bin/python{version}"
+        assert b"home = /opt/py/bin" in made.extractfile("pyvenv.cfg").read()
 
 
 def test_the_whole_environment_is_what_steps_import():
@@ -140,6 +147,7 @@ def test_strategies_of_ones_own_are_taken_along(tmp_path, monkeypatch):
     ("words", "said"),
     [
         (["--out", "x.zip"], "x.zip is no name that Spark unpacks. Let it end in .tar.gz."),
+        (["--python-prefix", "usr"], "usr is no absolute path. Begin it with /."),
         (["--with", "no-such-thing"], "package 'no-such-thing' is not installed here."),
         (
             ["--out", "no/such/x.tar.gz", *(w for n in HEAVY for w in ("--without", n))],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from airflow.sdk import Connection
@@ -18,13 +19,14 @@ from airflow.sdk.exceptions import (
 
 from evenkeel.dags import connections as airflow_connections
 from evenkeel.dags import runtime
+from evenkeel.engine import steps
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.config import Settings, load
 from evenkeel.engine.errors import ClusterUnreachable, ConfigError
 from tests.helpers.memory import MemoryCluster, MemoryHistory
 from tests.helpers.outbox import take
 from tests.helpers.pages import Trouble, page_server
-from tests.helpers.snapshots import make_snapshot, topic
+from tests.helpers.snapshots import group, make_snapshot, store, topic
 
 pytestmark = pytest.mark.airflow
 
@@ -98,6 +100,61 @@ def test_a_step_that_takes_too_long_is_noted_as_such(history: MemoryHistory) -> 
     assert [n.error for n in history.tables.steps] == [
         "given up after 0 s, the time limit of the task."
     ]
+
+
+@pytest.fixture
+def measured(history: MemoryHistory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Puts the metrics of a snapshot into the lake of the tasks, made by some configuration."""
+    lake = FileLake(tmp_path / "lake")
+    monkeypatch.setattr(runtime.wiring, "lake", lambda settings: lake)
+    (only,) = store(lake, make_snapshot(topics=[topic("t")], groups=[group("g")]))
+
+    def made(settings: Settings, pattern: str = "*") -> None:
+        tables = steps.compute_metrics(lake, settings, only)
+        lake.write("metrics", only, tables, steps.made_by(settings, pattern))
+
+    return SimpleNamespace(id=only, made=made)
+
+
+NO_METRICS = [("compute_metrics", "failed", "no Java.")]
+NO_CANDIDATES = [("compute_metrics", "ok", None), ("propose_candidates", "failed", "no Java.")]
+
+
+@pytest.mark.parametrize(
+    ("configured", "pattern", "notes"),
+    [
+        ({}, "*", NO_CANDIDATES),
+        ({"lookback": 5}, "*", NO_METRICS),
+        ({}, "g*", NO_METRICS),
+        (None, "*", NO_METRICS),
+    ],
+)
+def test_of_two_steps_in_one_process_the_one_that_failed_is_noted(
+    history: MemoryHistory, measured: Any, configured: Any, pattern: str, notes: list[Any]
+) -> None:
+    """Metrics that are in the lake are done; those of another configuration, or of some groups, are not these."""
+    if configured is not None:
+        measured.made(load(connections=CLUSTERS).model_copy(update=configured), pattern)
+    with (
+        pytest.raises(AirflowException, match="no Java"),
+        runtime.computing(measured.id, "*"),
+    ):
+        raise ConfigError("no Java.")
+    assert [(n.step, n.outcome, n.error) for n in history.tables.steps] == notes
+    assert all(n.started_at <= n.finished_at for n in history.tables.steps)
+
+
+def test_both_steps_of_a_process_that_ends_well_are_noted(
+    history: MemoryHistory, measured: Any
+) -> None:
+    """The second begins where the first ended; metrics of a try before are noted by this one, too."""
+    measured.made(load(connections=CLUSTERS))
+    with runtime.computing(measured.id, "*"):
+        pass
+    first, second = history.tables.steps
+    assert [first.step, second.step] == ["compute_metrics", "propose_candidates"]
+    assert [first.outcome, second.outcome] == ["ok", "ok"]
+    assert first.started_at == first.finished_at == second.started_at <= second.finished_at
 
 
 def test_a_history_that_is_down_hides_nothing(history: MemoryHistory) -> None:

@@ -41,7 +41,7 @@ class Running(SparkStep):
 
 def running(*program: str, **more: Any) -> Running:
     """A step with this program."""
-    step = Running(task_id="compute_metrics", snapshot_id=SNAPSHOT, **more)
+    step = Running(task_id="measure_and_propose", snapshot_id=SNAPSHOT, **more)
     step.program = program
     return step
 
@@ -56,24 +56,11 @@ def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_runs_the_module_of_its_name() -> None:
     """The task's name is the module's, the snapshot an argument, a pattern only if there is one."""
-    step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT)
-    module = "evenkeel.spark_tasks.compute_metrics"
+    step = SparkStep(task_id="measure_and_propose", snapshot_id=SNAPSHOT)
+    module = "evenkeel.spark_tasks.measure_and_propose"
     assert step.command()[1:] == ["-m", module, "--snapshot-id", SNAPSHOT]
-    step = SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, groups="a*")
+    step = SparkStep(task_id="measure_and_propose", snapshot_id=SNAPSHOT, groups="a*")
     assert step.command()[-2:] == ["--groups", "a*"]
-
-
-def test_with_a_connect_server_each_step_is_a_process_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """No process waits for the next step, and the task ends when its own has."""
-    monkeypatch.setenv("EVENKEEL_SPARK_REMOTE", "sc://host")
-    monkeypatch.setattr(
-        SparkStep, "_run", lambda self, _: commands.append(self.command()) or (0, "")
-    )
-    commands: list[list[str]] = []
-    SparkStep(task_id="compute_metrics", snapshot_id=SNAPSHOT, wait_seconds=60).execute(CONTEXT)
-    assert commands[0][1:3] == ["-m", "evenkeel.spark_tasks.compute_metrics"]
 
 
 def test_the_last_line_of_a_failure_is_the_error() -> None:
@@ -122,19 +109,15 @@ def test_killing_the_task_ends_the_whole_group(tmp_path: Path) -> None:
 def test_the_metrics_of_overtaken_snapshots_are_made_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The first Spark step is told of them, the second is not."""
+    """The task is told of them, the newest first."""
     monkeypatch.setattr(runtime, "to_measure", lambda snapshot_id, *, run_id: ["eu-2", "eu-1"])
-    asked: dict[str, list[str]] = {}
-    monkeypatch.setattr(
-        SparkStep, "_run", lambda self, _: asked.update({self.task_id: self.command()}) or (0, "")
-    )
-    for name in ("compute_metrics", "propose_candidates"):
-        SparkStep(task_id=name, snapshot_id=SNAPSHOT).execute(CONTEXT)
-    assert asked["compute_metrics"][-4:] == ["--also", "eu-2", "--also", "eu-1"]
-    assert asked["propose_candidates"][-2:] == ["--snapshot-id", SNAPSHOT]
+    asked: list[list[str]] = []
+    monkeypatch.setattr(SparkStep, "_run", lambda self, command, _: asked.append(command))
+    SparkStep(task_id="measure_and_propose", snapshot_id=SNAPSHOT).execute(CONTEXT)
+    assert asked[0][-4:] == ["--also", "eu-2", "--also", "eu-1"]
 
 
 def test_without_a_snapshot_there_is_nothing_to_do() -> None:
     """Validation rejected it: the step is skipped, and so is what follows."""
     with pytest.raises(AirflowSkipException):
-        SparkStep(task_id="compute_metrics", snapshot_id="").execute(CONTEXT)
+        SparkStep(task_id="measure_and_propose", snapshot_id="").execute(CONTEXT)

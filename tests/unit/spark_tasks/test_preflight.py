@@ -1,10 +1,12 @@
-"""What is said of a cluster's workers by what they answered: one cause, in one line, with the fix."""
+"""What must hold before a session is made, and what is said of what workers answered: one line, with the fix."""
 
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -12,7 +14,9 @@ import pytest
 from evenkeel.engine.environment import Environment, this_environment
 from evenkeel.engine.errors import ConfigError, LakeError
 from evenkeel.spark_tasks import probe
-from evenkeel.spark_tasks.readiness import Answer, verdict
+from evenkeel.spark_tasks.place import ARCHIVE, MASTER, REMOTE, Place
+from evenkeel.spark_tasks.preflight import before, check_archive, check_master, verdict
+from evenkeel.spark_tasks.workers import Answer
 
 HERE = Environment("3.11", "1.2.3", "aaaa")
 GOOD = Answer(
@@ -101,3 +105,74 @@ def test_the_probe_says_what_is_wrong_with_the_lake(tmp_path):
 def test_under_another_python_the_probe_only_tells_which(tmp_path):
     """Nothing of ours is imported where it could not even be read."""
     assert {"host", "folder", "python"} == asked(str(tmp_path), python="2.7").keys()
+
+
+@pytest.fixture
+def listening():
+    """A port of this machine where somebody answers."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def silent():
+    """A port of this machine where nobody does."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        return server.getsockname()[1]
+
+
+@pytest.mark.parametrize("form", ["spark://{}", "k8s://https://{}", "k8s://{}/path"])
+def test_a_master_that_listens_is_there(listening, form):
+    """Spark's and Kubernetes's forms of an address are understood."""
+    check_master(form.format(f"127.0.0.1:{listening}"))
+
+
+def test_one_of_several_masters_suffices(listening, silent):
+    """Masters that wait for the first to fail are listed with commas."""
+    check_master(f"spark://127.0.0.1:{silent},127.0.0.1:{listening}")
+
+
+def test_a_silent_master_is_named_with_the_reason(silent):
+    """The error holds the address, what the system said, and the variable."""
+    with pytest.raises(ConfigError, match=rf"{silent}: Connection refused.*EVENKEEL_SPARK_MASTER"):
+        check_master(f"spark://127.0.0.1:{silent}")
+
+
+@pytest.mark.parametrize("master", ["host:7077", "mesos://host:5050", ""])
+def test_what_is_no_master_is_refused_with_the_forms(master):
+    """A value that Spark would only fail on later is refused at once."""
+    with pytest.raises(ConfigError, match=r"no Spark master.*spark://host:7077, yarn"):
+        check_master(master)
+
+
+def test_yarn_needs_its_configuration(monkeypatch):
+    """Where YARN is, only its configuration tells."""
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match="HADOOP_CONF_DIR"):
+        check_master("yarn")
+    monkeypatch.setenv("YARN_CONF_DIR", "/etc/hadoop")
+    check_master("yarn")
+
+
+def test_an_archive_that_is_not_there_is_refused():
+    """The error says how to make one."""
+    with pytest.raises(ConfigError, match="evenkeel pack"):
+        check_archive(Place.named({ARCHIVE: "/no/such.tar.gz"}))
+
+
+def test_a_server_is_sent_a_file():
+    """Where a cluster would fetch a URI by itself."""
+    uri = {ARCHIVE: "hdfs://n/e.tar.gz"}
+    check_archive(Place.named(uri | {MASTER: "yarn"}))
+    with pytest.raises(ConfigError, match="Name a file"):
+        check_archive(Place.named(uri | {REMOTE: "sc://host"}))
+
+
+def test_a_silent_server_is_named_at_once(silent):
+    """The line has its address, what the system said and the variable, and no token."""
+    server = Place.named({REMOTE: f"sc://127.0.0.1:{silent}/;token=hush"})
+    said = rf"at sc://127.0.0.1:{silent} \(Connection ref.*{REMOTE}"
+    with pytest.raises(ConfigError, match=said) as refused:
+        before(server)
+    assert "hush" not in str(refused.value)

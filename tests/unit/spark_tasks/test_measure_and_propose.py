@@ -1,0 +1,116 @@
+"""What Spark is asked to do in a run: what the lake lacks, and no more."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from evenkeel.engine import steps, wiring
+from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.config import Settings
+from evenkeel.engine.errors import LakeError, SnapshotNotFound
+from evenkeel.spark_tasks import measure_and_propose as job
+from tests.helpers.snapshots import group, make_snapshot, snapshot_id, store, topic
+
+SETTINGS = Settings()
+
+
+@pytest.fixture
+def did(monkeypatch, tmp_path):
+    """What was done, in order: the session, and of each step the snapshot and the pattern."""
+    lake, told = FileLake(tmp_path / "lake"), []
+    groups = [group("g", members=1, topics=["t"])]
+    store(lake, *(make_snapshot(topics=[topic("t")], groups=groups, number=n) for n in range(3)))
+    monkeypatch.setattr(wiring, "lake", lambda settings: lake)
+
+    @contextmanager
+    def opened(*_):
+        told.append("session")
+        yield
+
+    def step(rows, compute):
+        def run(spark, lake, settings, one, pattern):
+            told.append((rows, one, pattern))
+            lake.write(rows, one, compute(lake, settings, one), steps.made_by(settings, pattern))
+
+        return run
+
+    monkeypatch.setattr(job, "opened", opened)
+    computed = {"metrics": steps.compute_metrics, "candidates": steps.propose_candidates}
+    monkeypatch.setattr(job, "STEPS", {rows: step(rows, computed[rows]) for rows in job.STEPS})
+    return SimpleNamespace(told=told, lake=lake)
+
+
+def of(number, *rows, pattern="*"):
+    """Steps of a snapshot."""
+    return [(each, snapshot_id(number), pattern) for each in rows]
+
+
+def test_metrics_then_candidates_then_those_that_were_overtaken(did):
+    """In one session; an overtaken snapshot gets its metrics alone."""
+    job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(1), snapshot_id(0)])
+    assert did.told == [
+        "session",
+        *of(2, "metrics", "candidates"),
+        *of(1, "metrics"),
+        *of(0, "metrics"),
+    ]
+
+
+def test_a_retry_goes_on_behind_what_was_done(did, monkeypatch):
+    """Candidates that failed are made of the metrics that are there; then there is nothing left to do."""
+    whole = dict(job.STEPS)
+
+    def fails(*_):
+        raise LakeError("the lake is full.")
+
+    monkeypatch.setitem(job.STEPS, "candidates", fails)
+    with pytest.raises(LakeError):
+        job.measure_and_propose(SETTINGS, snapshot_id(2))
+    monkeypatch.setattr(job, "STEPS", whole)
+    did.told.clear()
+    for _ in range(2):
+        job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(2)])
+    assert did.told == ["session", *of(2, "candidates")]
+
+
+def test_other_rules_other_code_and_other_groups_are_no_reason_to_skip(did, monkeypatch):
+    """What was made by the configuration of before, by older code or of some groups is made again, candidates too."""
+    both = of(2, "metrics", "candidates")
+    job.measure_and_propose(SETTINGS, snapshot_id(2))
+    job.measure_and_propose(Settings(lookback=3), snapshot_id(2))
+    job.measure_and_propose(Settings(lookback=3), snapshot_id(2), "g*")
+    job.measure_and_propose(Settings(lookback=3), snapshot_id(2))
+    made_by = steps.made_by(SETTINGS) | {"source": "of before"}
+    tables = steps.compute_metrics(did.lake, SETTINGS, snapshot_id(2))
+    did.lake.write("metrics", snapshot_id(2), tables, made_by)
+    job.measure_and_propose(SETTINGS, snapshot_id(2))
+    some = of(2, "metrics", "candidates", pattern="g*")
+    assert did.told == [
+        word for rows in (both, both, some, both, both) for word in ("session", *rows)
+    ]
+
+
+def test_metrics_that_are_made_anew_have_candidates_made_of_them(did):
+    """Whoever measures some groups alone leaves candidates of before; the next run makes both."""
+    job.measure_and_propose(SETTINGS, snapshot_id(2))
+    job.STEPS["metrics"](None, did.lake, SETTINGS, snapshot_id(2), "g*")
+    did.told.clear()
+    job.measure_and_propose(SETTINGS, snapshot_id(2))
+    assert did.told == ["session", *of(2, "metrics", "candidates")]
+
+
+def test_an_unknown_snapshot_is_said_before_spark_starts(did):
+    """No seconds are spent on a session."""
+    with pytest.raises(SnapshotNotFound):
+        job.measure_and_propose(SETTINGS, snapshot_id(77))
+    assert did.told == []
+
+
+def test_an_overtaken_snapshot_that_fails_holds_nobody_up(did, capsys):
+    """It is told in a line, and the next is measured."""
+    job.measure_and_propose(SETTINGS, snapshot_id(2), also=[snapshot_id(9), snapshot_id(0)])
+    assert did.told[-1:] == of(0, "metrics")
+    assert f"overtaken snapshot {snapshot_id(9)}: " in capsys.readouterr().out
