@@ -171,6 +171,7 @@ class Recording:
             tables: The datasets of that step with the rows of all these snapshots.
         """
         self._steps: dict[tuple[str, str], _Step] = {}
+        self._ids: list[str] | None = None
         self._parts: dict[str, dict[str, pa.Table]] = {}
         for manifest in manifests:
             own = {name: _rows_of(t, manifest.snapshot_id) for name, t in (tables or {}).items()}
@@ -179,8 +180,10 @@ class Recording:
     @property
     def snapshot_ids(self) -> list[str]:
         """All snapshots, of whatever cluster, oldest first."""
-        ids = [snapshot_id for step, snapshot_id in self._steps if step == "snapshot"]
-        return sorted(ids, key=lambda i: (split_snapshot_id(i)[1], i))
+        if self._ids is None:
+            ids = [snapshot_id for step, snapshot_id in self._steps if step == "snapshot"]
+            self._ids = sorted(ids, key=lambda i: (split_snapshot_id(i)[1], i))
+        return [*self._ids]
 
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
@@ -237,6 +240,7 @@ class Recording:
         own = f"{snapshot_id}.{run}-"
         self._parts = {n: part for n, part in self._parts.items() if not n.startswith(own)}
         self._steps[step, snapshot_id] = _Step(manifest, whole)
+        self._ids = None if step == "snapshot" else self._ids
         return manifest
 
     def read(
@@ -284,6 +288,7 @@ class Recording:
         """Forget what was taken before that moment; the number of snapshots forgotten."""
         old = [i for i in self.snapshot_ids if split_snapshot_id(i)[1] < before]
         self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
+        self._ids = None
         return len(old)
 
     def finished_days(self, before: datetime) -> list[LakeDay]:
