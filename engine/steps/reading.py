@@ -220,15 +220,22 @@ def read_with_past(
     )
 
 
+_INTERVAL = ("group_id", "commit_interval_seconds")
+
+
 def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
-    columns = ["group_id", "commit_interval_seconds"]
     for snapshot_id in before:
         with suppress(SnapshotNotFound):
-            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=columns)
-            pairs = zip(*(rows[column].to_pylist() for column in columns), strict=True)
-            return {name: seconds for name, seconds in pairs if seconds is not None}
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=_INTERVAL)
+            return intervals_of(rows)
     return {}
+
+
+def intervals_of(groups: pa.Table) -> dict[str, float]:
+    """Seconds between the commits of groups, by their ids, as far as their rows of `group_metrics` know it."""
+    pairs = zip(*(groups[column].to_pylist() for column in _INTERVAL), strict=True)
+    return {name: seconds for name, seconds in pairs if seconds is not None}
 
 
 def batches_at(

@@ -7,11 +7,14 @@ is the pipeline over such a history, and what is told goes no further than its o
 
 from evenkeel.engine.adapters.memory.notifier import MemoryNotifier
 from evenkeel.engine.adapters.memory.operation import MemoryLocks, MemoryPipelines
+from evenkeel.engine.adapters.memory.reports import MemoryReports
 from evenkeel.engine.adapters.memory.results import MemoryAdvice, MemorySnapshots
 from evenkeel.engine.adapters.memory.silences import MemorySilences
 
 __all__ = ["MemoryHistory", "MemoryNotifier"]
 
 
-class MemoryHistory(MemorySnapshots, MemoryAdvice, MemoryPipelines, MemorySilences, MemoryLocks):
-    """What the steps leave in a history and read back (all of the port `History` but questions and backfills)."""
+class MemoryHistory(
+    MemorySnapshots, MemoryAdvice, MemoryPipelines, MemorySilences, MemoryLocks, MemoryReports
+):
+    """What the steps leave in a history and read back (`History` but questions and backfills; `ReportHistory`)."""

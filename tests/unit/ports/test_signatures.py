@@ -16,7 +16,7 @@ from evenkeel.engine.adapters.slack import SlackNotifier, SlackWebhook
 from evenkeel.engine.adapters.webhook import WebhookNotifier
 from evenkeel.engine.cli.racked import RackedLake
 from evenkeel.engine.ports import Cluster, History, Lake, Notifier
-from evenkeel.engine.steps.learning import LearningLake
+from evenkeel.engine.steps.walked_lake import WalkedLake
 from tests.helpers.memory import MemoryCluster, MemoryHistory, MemoryNotifier
 
 
@@ -38,7 +38,7 @@ def methods(port: type) -> dict[str, list[tuple[str, Any, Any]]]:
         (Lake, FileLake),
         (Lake, Recording),
         (Lake, RackedLake),
-        (Lake, LearningLake),
+        (Lake, WalkedLake),
         (Notifier, SlackNotifier),
         (Notifier, SlackWebhook),
         (Notifier, WebhookNotifier),

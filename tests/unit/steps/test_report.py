@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording, open_recording
 from evenkeel.engine.cli.judging import judge
 from evenkeel.engine.cli.sources import from_lake
@@ -27,7 +28,7 @@ def fleet():
     """Some groups over five hours."""
     lake = Recording()
     write_taken(lake, snapshots(simulate([SITUATIONS[name].group for name in NAMES], 62)))
-    return report(lake, Settings(), CLUSTER, NOW, "fluid")
+    return report(lake, MemoryHistory(), Settings(), CLUSTER, NOW, "fluid")
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_the_reason_to_stay_takes_all_strategies():
     lake = open_recording(RECORDING)
     source = from_lake(Settings(), lake, None, str(RECORDING))
     advised = {one.advice.group: one.advice for one in judge(source)}
-    looked_at = report(lake, source.settings, source.cluster, NOW, "recording")
+    looked_at = report(lake, MemoryHistory(), source.settings, source.cluster, NOW, "recording")
 
     assert advised.keys() == {group.group_id for group in looked_at.groups}
     for group in looked_at.groups:
@@ -121,6 +122,6 @@ def test_the_newest_snapshots_alone():
     """As far back as one likes."""
     lake = Recording()
     write_taken(lake, snapshots(simulate([SITUATIONS["healthy-locked"].group], 5)))
-    looked_at = report(lake, Settings(), CLUSTER, NOW, "fluid", limit=2)
+    looked_at = report(lake, MemoryHistory(), Settings(), CLUSTER, NOW, "fluid", limit=2)
 
     assert len(looked_at.taken_at) == len(looked_at.snapshots) == 2
