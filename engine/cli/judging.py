@@ -162,7 +162,15 @@ def _courses(source: Source, names: Collection[str]) -> Mapping[str, Course]:
     lake = WalkedLake(source.lake, names.__contains__)
     for snapshot_id in source.ids(source.settings.lookback + 1)[:-1]:
         lake.until = snapshot_id
-        run_pipeline(lake, history, source.settings, snapshot_id, sparing=True)
+        run_pipeline(
+            lake,
+            history,
+            source.settings,
+            snapshot_id,
+            watching=False,
+            sparing=True,
+            ask_next_change=False,
+        )
     previous = history.previous_advice(source.newest)
     return {one.group_id: one.course for one in previous if one.course is not None}
 

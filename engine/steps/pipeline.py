@@ -76,6 +76,7 @@ def run_pipeline(
     settings: Settings,
     snapshot_id: str,
     *,
+    watching: bool = True,
     advising: bool = True,
     sparing: bool = False,
     ask_next_change: bool = True,
@@ -88,6 +89,7 @@ def run_pipeline(
         history: What is known from before, and where all goes that is found.
         settings: The configuration.
         snapshot_id: The snapshot.
+        watching: Whether incidents of groups are looked for.
         advising: Whether advice is given; else it ends with the metrics.
         sparing: Whether of groups that cannot be told to switch only the assignment is looked at that they have.
         ask_next_change: Whether it is worked out what strategies would move next, a third of the work.
@@ -100,7 +102,7 @@ def run_pipeline(
     at, seen = taken_at(lake, snapshot_id), list[Observation]()
     if rejected_as_a_whole(lake, snapshot_id, "snapshot"):
         return Ran(snapshot_id=snapshot_id, at=at)
-    watched = queue_groups(lake, history, settings, snapshot_id)
+    watched = queue_groups(lake, history, settings, snapshot_id) if watching else None
     metrics = compute_metrics(lake, settings, snapshot_id, see=seen.append)
     record_metrics(lake, snapshot_id, metrics)
     history.store_metrics(snapshot_id, metrics)

@@ -16,7 +16,9 @@ from evenkeel.engine.errors import SnapshotNotFound
 from evenkeel.engine.message import MessageKind
 from evenkeel.engine.steps import measure
 from evenkeel.engine.steps.backtest import Message, backtest
+from evenkeel.engine.steps.measure import compute_metrics
 from evenkeel.engine.steps.pipeline import run_pipeline, walk
+from evenkeel.engine.steps.reading import intervals_of
 from tests.helpers.fleet.lake import Taken, write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
 
@@ -124,13 +126,14 @@ def test_a_snapshot_knows_nothing_of_those_after_it() -> None:
 
 
 def test_how_often_a_group_commits_is_known_longer_than_metrics_look_back() -> None:
-    """A group that shows nothing any more keeps the interval that metrics had before."""
-    lake, history = Recording(), MemoryHistory()
-    ids = write_taken(lake, taken(["skewed-withdrawn", "stopped"], 24))
-    through(lake, history, Settings(lookback=3))
+    """A group that does not show it any more keeps the interval that the metrics before had."""
+    lake, history, settings = Recording(), MemoryHistory(), Settings(lookback=3)
+    ids = write_taken(lake, taken(["skewed-withdrawn"], 24))
+    through(lake, history, settings)
 
-    rows = history.tables.metrics[ids[-1]]["group_metrics"].to_pylist()
-    assert all(row["commit_interval_seconds"] is not None for row in rows)
+    [seconds] = intervals_of(history.tables.metrics[ids[-1]]["group_metrics"]).values()
+    assert [seconds] == [*intervals_of(history.tables.metrics[ids[-6]]["group_metrics"]).values()]
+    assert intervals_of(compute_metrics(lake, settings, ids[-1])["group_metrics"]) == {}
 
 
 def test_a_group_that_cannot_be_worked_on_costs_the_others_nothing(
