@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -277,8 +278,9 @@ class Recording:
 
     def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
         """Snapshot ids of a cluster, newest first, not newer than *until*; at most *limit*."""
-        own = [i for i in reversed(self.snapshot_ids) if split_snapshot_id(i)[0] == cluster]
-        return [i for i in own if until is None or i[-23:] <= until[-23:]][: max(limit, 0)]
+        own = (i for i in reversed(self.snapshot_ids) if i[:-24] == cluster)
+        found = (i for i in own if until is None or i[-23:] <= until[-23:])
+        return [*islice(found, max(limit, 0))]
 
     def clusters(self) -> list[str]:
         """Names of the clusters that have snapshots."""

@@ -161,7 +161,7 @@ def _courses(source: Source, names: Collection[str]) -> Mapping[str, Course]:
     history = wiring.scratch_history()
     lake = WalkedLake(source.lake, names.__contains__)
     for snapshot_id in source.ids(source.settings.lookback + 1)[:-1]:
-        lake.until = snapshot_id
+        lake.stand(snapshot_id, source.settings.lookback)
         run_pipeline(
             lake,
             history,

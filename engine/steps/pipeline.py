@@ -178,7 +178,7 @@ def walk(
     wanted = None if pattern == "*" else lambda name: fnmatch.fnmatchcase(name, pattern)
     walked = WalkedLake(lake, wanted)
     for snapshot_id in ids:
-        walked.until = snapshot_id
+        walked.stand(snapshot_id, settings.lookback)
         sparing = not (whole_newest and snapshot_id == ids[-1])
         yield run_pipeline(
             walked,

@@ -28,6 +28,7 @@ from evenkeel.engine.model import GroupSnapshot, places_tasks
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.validation import distrusted, rejected_as_a_whole, withheld_groups
+from evenkeel.engine.steps.walked_lake import WalkedLake
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -207,11 +208,16 @@ def read_with_past(
 ) -> BatchWithPast:
     """Some groups of a snapshot, with their earlier ones."""
     newest, *before = lookback.ids
+    # a walk asks for the same past snapshot after snapshot
+    known = lake.batches if isinstance(lake, WalkedLake) else {}
     earlier: list[GroupBatch] = []
     for one in before:
         trusted = [name for name in names if (one, name) not in lookback.distrusted]
-        like = earlier[-1] if earlier else None
-        earlier.append(read_batch(lake, settings, one, trusted, whole=False, like=like))
+        key = (one, *trusted)
+        if key not in known:
+            like = earlier[-1] if earlier else None
+            known[key] = read_batch(lake, settings, one, trusted, whole=False, like=like)
+        earlier.append(known[key])
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.datasets import (
     SCHEMA_VERSION,
     SNAPSHOT,
@@ -29,6 +30,10 @@ _OF_GROUPS = frozenset(name for name, schema in SNAPSHOT.items() if "group_id" i
 _STEP_OF = {dataset: step for step, datasets in STEPS.items() for dataset in datasets}
 
 
+def _key(names: Collection[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
 class WalkedLake(OverLake):
     """
     A lake whose snapshots are gone through; metrics and candidates are kept in memory, of the newest snapshots only.
@@ -41,11 +46,23 @@ class WalkedLake(OverLake):
     def __init__(self, lake: Lake, wanted: Callable[[str], bool] | None = None) -> None:
         super().__init__(lake)
         self.until: str | None = None
+        self.batches: dict[tuple[str, ...], GroupBatch] = {}
+        """Past snapshots of groups, by the snapshot and the groups."""
+        self._stands: list[str] = []
+        self._tables: dict[tuple[object, ...], pa.Table] = {}
         self._wanted = wanted
         self._names: dict[str, list[str]] = {}
         self._made: dict[str, dict[str, tuple[Manifest, Mapping[str, pa.Table]]]] = {
             step: {} for step in MADE
         }
+
+    def stand(self, snapshot_id: str, lookback: int) -> None:
+        """Go on to a snapshot, and forget what nobody looks back on any more."""
+        self.until = snapshot_id
+        self._stands = [*self._stands, snapshot_id][-lookback - 2 :]
+        kept = set(self._stands)
+        self.batches = {key: batch for key, batch in self.batches.items() if key[0] in kept}
+        self._tables = {key: table for key, table in self._tables.items() if key[0] in kept}
 
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
@@ -84,9 +101,17 @@ class WalkedLake(OverLake):
             return picked(whole, groups, topics, columns, coded=coded)
         if groups is None and self._wanted is not None and dataset in _OF_GROUPS:
             groups = [name for one in snapshot_ids for name in self._wanted_of(one)]
-        return super().read(
-            dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
-        )
+        if len(snapshot_ids) != 1 or step != "snapshot":
+            return super().read(
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+            )
+        asked = (_key(groups), _key(topics), _key(columns), coded)
+        key = (snapshot_ids[0], dataset, *asked)
+        if key not in self._tables:
+            self._tables[key] = super().read(
+                dataset, snapshot_ids, groups=groups, topics=topics, columns=columns, coded=coded
+            )
+        return self._tables[key]
 
     def _wanted_of(self, snapshot_id: str) -> list[str]:
         if snapshot_id not in self._names:

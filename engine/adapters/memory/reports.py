@@ -36,18 +36,10 @@ _ADVICE = (
     *("group_id", "verdict", "strategy", "reason", "how", "state", "state_since"),
     *("yardstick", "yardstick_reason"),
 )
-_FORECAST = {
-    "soon_low": "forecast_soon_lag_low",
-    "soon_expected": "forecast_soon_lag_expected",
-    "soon_high": "forecast_soon_lag_high",
-    "low": "forecast_lag_low",
-    "expected": "forecast_lag_expected",
-    "high": "forecast_lag_high",
-}
 
 
 class MemoryReports(Memory):
-    """The port `ReportHistory`; what was forecast is there as far as the candidates of snapshots are."""
+    """The port `ReportHistory`, but for forecasts: who takes snapshots through the pipeline knows them."""
 
     def report_clusters(self) -> list[str]:
         """Those with a snapshot."""
@@ -94,7 +86,6 @@ class _Report:
             }
         return StoredReport(
             snapshots=[self._health(one) for one in self.own],
-            forecasts=self._forecasts(measured),
             events=self._events(),
             incidents=self._incidents(),
             failures=self._failures(),
@@ -198,36 +189,6 @@ class _Report:
                 for name, column in columns.items():
                     own[name].append(row[column])
         return [{"group_id": name, **own} for name, own in series.items()]
-
-    def _forecasts(self, measured: Sequence[StoredSnapshot]) -> Rows:
-        rows: Rows = []
-        before: dict[str, str] = {}
-        for one in measured:
-            name = one.manifest.snapshot_id
-            groups = self.tables.metrics[name]["group_metrics"]
-            forecasts = self._live(name)
-            for row in self._picked(groups, ("group_id", "assignment")):
-                group, now = row["group_id"], row["assignment"]
-                changed = now is not None and before.get(group, now) != now
-                before |= {group: now} if now is not None else {}
-                if changed or group in forecasts:
-                    own = forecasts.get(group, dict.fromkeys(_FORECAST))
-                    rows.append(
-                        {"group_id": group, "taken_at": one.started_at, "changed": changed, **own}
-                    )
-        return sorted(rows, key=lambda row: (row["group_id"], row["taken_at"]))
-
-    def _live(self, snapshot_id: str) -> dict[str, dict[str, Any]]:
-        """What was forecast of the assignments that groups had."""
-        table = self.tables.candidates.get(snapshot_id)
-        if table is None:
-            return {}
-        rows = self._picked(table, ("group_id", "strategy", *_FORECAST.values()))
-        return {
-            row["group_id"]: {name: row[column] for name, column in _FORECAST.items()}
-            for row in rows
-            if row["strategy"] == "live" and row["forecast_lag_expected"] is not None
-        }
 
     def _strategies(self) -> Rows:
         ids = [one.manifest.snapshot_id for one in self._of_cluster()]
