@@ -31,8 +31,8 @@ Read it in this order, bottom to top; a module may import what stands above it i
    `alerting`    what is worth saying, and how to say it
    `conformance` the promises every strategy keeps
    `report`      what a report shows, as values, and the HTML file that shows it
-9. `steps`       the pipeline, one function per step
-   `adapters`    the only folder that imports a client library
+9. `steps`       the pipeline, one function per step, and the walk that takes many snapshots through it
+   `adapters`    the only folder that imports a client library; `memory` is a history of a run that nobody keeps
 10. `wiring`     settings -> real adapters
 11. `cli`        the command `evenkeel`
 """

@@ -16,6 +16,7 @@ from evenkeel.engine.ports import History, Lake, Notifier, ReportHistory
 
 if TYPE_CHECKING:
     from evenkeel.engine.adapters.kafka import KafkaClusterReader
+    from evenkeel.engine.adapters.memory import MemoryHistory
     from evenkeel.engine.adapters.webhook import Heartbeat
 
 
@@ -103,6 +104,13 @@ def history(settings: Settings) -> History:
     from evenkeel.engine.adapters.postgres import PostgresHistory
 
     return PostgresHistory(_database_url(settings))
+
+
+def scratch_history() -> MemoryHistory:
+    """A history in memory, gone with the process."""
+    from evenkeel.engine.adapters.memory import MemoryHistory
+
+    return MemoryHistory()
 
 
 def report_history(settings: Settings) -> ReportHistory:

@@ -1,1 +1,1 @@
-"""One module per outside system; the only folder that imports a client library."""
+"""One module per outside system, and the history in memory; the only folder that imports a client library."""

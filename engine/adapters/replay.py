@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,7 @@ class Recording:
             tables: The datasets of that step with the rows of all these snapshots.
         """
         self._steps: dict[tuple[str, str], _Step] = {}
+        self._ids: list[str] | None = None
         self._parts: dict[str, dict[str, pa.Table]] = {}
         for manifest in manifests:
             own = {name: _rows_of(t, manifest.snapshot_id) for name, t in (tables or {}).items()}
@@ -179,8 +181,10 @@ class Recording:
     @property
     def snapshot_ids(self) -> list[str]:
         """All snapshots, of whatever cluster, oldest first."""
-        ids = [snapshot_id for step, snapshot_id in self._steps if step == "snapshot"]
-        return sorted(ids, key=lambda i: (split_snapshot_id(i)[1], i))
+        if self._ids is None:
+            ids = [snapshot_id for step, snapshot_id in self._steps if step == "snapshot"]
+            self._ids = sorted(ids, key=lambda i: (split_snapshot_id(i)[1], i))
+        return [*self._ids]
 
     def write(
         self, step: str, snapshot_id: str, tables: Mapping[str, pa.Table], facts: Mapping[str, Any]
@@ -237,6 +241,7 @@ class Recording:
         own = f"{snapshot_id}.{run}-"
         self._parts = {n: part for n, part in self._parts.items() if not n.startswith(own)}
         self._steps[step, snapshot_id] = _Step(manifest, whole)
+        self._ids = None if step == "snapshot" else self._ids
         return manifest
 
     def read(
@@ -273,8 +278,9 @@ class Recording:
 
     def snapshots(self, cluster: str, *, until: str | None = None, limit: int = 1) -> list[str]:
         """Snapshot ids of a cluster, newest first, not newer than *until*; at most *limit*."""
-        own = [i for i in reversed(self.snapshot_ids) if split_snapshot_id(i)[0] == cluster]
-        return [i for i in own if until is None or i[-23:] <= until[-23:]][: max(limit, 0)]
+        own = (i for i in reversed(self.snapshot_ids) if i[:-24] == cluster)
+        found = (i for i in own if until is None or i[-23:] <= until[-23:])
+        return [*islice(found, max(limit, 0))]
 
     def clusters(self) -> list[str]:
         """Names of the clusters that have snapshots."""
@@ -284,6 +290,7 @@ class Recording:
         """Forget what was taken before that moment; the number of snapshots forgotten."""
         old = [i for i in self.snapshot_ids if split_snapshot_id(i)[1] < before]
         self._steps = {key: step for key, step in self._steps.items() if key[1] not in old}
+        self._ids = None
         return len(old)
 
     def finished_days(self, before: datetime) -> list[LakeDay]:

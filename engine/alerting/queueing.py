@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -50,6 +50,15 @@ class PipelineToTell(PipelineHistory, Incidents, GroupIncidents, Silences, Proto
     """How the pipelines fare, the incidents made of it, those of groups, and what is silenced."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceNews:
+    """What is new in the advice of a snapshot, and all that it advises."""
+
+    snapshot: AdvisedSnapshot
+    given: Sequence[ScoredAdvice]
+    news: Sequence[News]
+
+
 def queue_advice(
     history: AdviceToTell, settings: Settings, snapshot_id: str, link: str | None = None
 ) -> int:
@@ -73,19 +82,33 @@ def queue_advice(
         HistoryError: The history does not know the snapshot.
         HistoryUnreachable: The history does not answer.
     """
+    found = advice_news(history, settings, snapshot_id)
+    return 0 if found is None else queue_news(history, settings, found, link)
+
+
+def advice_news(history: AdviceToTell, settings: Settings, snapshot_id: str) -> AdviceNews | None:
+    """What `queue_advice` would queue; None where nothing is said of the snapshot."""
     snapshot = _snapshot(history, snapshot_id)
     silence = _why_silent(snapshot, settings)
     if silence is not None:
         log.info("%s %s: nothing is told.", snapshot_id, silence)
-        return 0
+        return None
     given = history.advice_with_scores(snapshot_id)
     known = {each.group_id: each for each in history.announced_advice(snapshot.cluster)}
     news = news_of(settings, snapshot.cluster, given, known, snapshot.finished_at)
+    return AdviceNews(snapshot=snapshot, given=given, news=news)
+
+
+def queue_news(
+    history: AdviceToTell, settings: Settings, found: AdviceNews, link: str | None = None
+) -> int:
+    """Queue what is new: how many alerts that were."""
+    snapshot, news = found.snapshot, found.news
     queued = sum(
-        _queue_digest(history, settings, snapshot, channel, its, given, link)
+        _queue_digest(history, settings, snapshot, channel, its, found.given, link)
         for channel, its in _by_channel(settings, snapshot.cluster, news).items()
     )
-    log.info("%s: %d groups with news, %d alerts queued.", snapshot_id, len(news), queued)
+    log.info("%s: %d groups with news, %d alerts queued.", snapshot.snapshot_id, len(news), queued)
     return queued
 
 

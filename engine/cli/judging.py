@@ -8,31 +8,26 @@ have been told to switch before, and that this is not withdrawn yet, only the pi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import fnmatch
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
+from evenkeel.engine import wiring
 from evenkeel.engine.advice.past_changes import PastChanges
-from evenkeel.engine.advice.sight import Followed
-from evenkeel.engine.batch import GroupBatch, batch_of
 from evenkeel.engine.cli.sources import Source
-from evenkeel.engine.metrics.observe import Observation, observe
 from evenkeel.engine.model import Advice, AdviceState, Feasibility, GroupSnapshot, Member
+from evenkeel.engine.ports import Lake
 from evenkeel.engine.records import Course
-from evenkeel.engine.steps.advise import advise_groups, to_be_done
-from evenkeel.engine.steps.candidate_rows import candidate_table
-from evenkeel.engine.steps.measure import known_of
-from evenkeel.engine.steps.measured import measured_at_once
+from evenkeel.engine.steps.advise import advised, to_be_done
+from evenkeel.engine.steps.measure import compute_metrics, record_metrics
 from evenkeel.engine.steps.past import past_changes
-from evenkeel.engine.steps.propose import propose_group
-from evenkeel.engine.steps.reading import BatchWithPast, groups_at, taken_at
-from evenkeel.engine.steps.sights import of_tables
-from evenkeel.engine.steps.validation import BEFORE_ADVICE, withheld_groups
+from evenkeel.engine.steps.pipeline import run_pipeline
+from evenkeel.engine.steps.propose import propose_candidates, record_candidates
+from evenkeel.engine.steps.reading import batches_with_past, groups_at
+from evenkeel.engine.steps.sights import of_lake
+from evenkeel.engine.steps.walked_lake import WalkedLake
 from evenkeel.engine.steps.whatif import Seen, seen_of
 from evenkeel.engine.wording import because, how
 
@@ -41,23 +36,24 @@ PLAIN_FORM = "plain form: no Spark, no validation"
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """
-    A group: its members, its row of `group_metrics`, its rows of `candidates`, what it is told, and its snapshots,
-    oldest first.
-    """
+    """A group: its row of `group_metrics`, its rows of `candidates`, what it is told, and where its snapshots are."""
 
-    members: Sequence[Member]
+    groups: _Groups
     metrics: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
     advice: Advice
-    snapshots: Sequence[GroupSnapshot] = ()
+
+    @property
+    def members(self) -> Sequence[Member]:
+        """Its members now."""
+        return self.groups.now(self.advice.group).members
 
     @cached_property
     def past(self) -> Mapping[str, PastChanges]:
         """What changes of its members would have moved, by strategies that it could run; nothing without a change."""
         runnable = (Feasibility.CAN_RUN, Feasibility.COULD_RUN)
         could = [row["strategy"] for row in self.candidates if row["feasibility"] in runnable]
-        return past_changes(self.snapshots, could)
+        return past_changes(self.groups.history(self.advice.group), could)
 
     def to_json(self) -> dict[str, Any]:
         """One object: the metrics, the advice with its moves, and every strategy's row."""
@@ -91,17 +87,26 @@ def judge(source: Source, pattern: str = "*") -> list[Judged]:
         source: Where the groups come from.
         pattern: Shell pattern of group ids.
     """
-    walk = _Walk(source, pattern)
-    walk.learn()
-    now = walk.step(0, walk.groups(0))
-    followed = [each.advice for each in now.advise({}) if each.course is not None]
-    paying = {advice.group: advice.strategy for advice in followed}
-    courses: Mapping[str, Course] = {}
-    for position in reversed(range(1, walk.length if paying else 1)):
-        passed = walk.step(position, paying).advise(courses)
-        known = {**courses, **{each.advice.group: each.course for each in passed}}
-        courses = {group: course for group, course in known.items() if course is not None}
-    return now.judged(walk.histories(), courses)
+    settings, newest = source.settings, source.newest
+    lake = _measured(source, pattern)
+    record_candidates(lake, newest, propose_candidates(lake, settings, newest))
+    paying = {one.advice.group for one in advised(lake, settings, newest, {}) if one.course}
+    followed = advised(lake, settings, newest, _courses(source, paying))
+    read = of_lake(lake, newest)
+    groups = _Groups(source, pattern)
+    metrics = {row["group_id"]: row for row in lake.read("group_metrics", [newest]).to_pylist()}
+    candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
+    for row in lake.read("candidates", [newest]).sort_by("position").to_pylist():
+        candidates[row["group_id"]].append(row)
+    return [
+        Judged(
+            groups=groups,
+            metrics=metrics[one.group],
+            candidates=candidates[one.group],
+            advice=one,
+        )
+        for one in (each.advice for each in to_be_done(followed, read, AdviceState.PROPOSED))
+    ]
 
 
 def look(source: Source, pattern: str = "*") -> list[Seen]:
@@ -112,134 +117,87 @@ def look(source: Source, pattern: str = "*") -> list[Seen]:
         source: Where the groups come from.
         pattern: Shell pattern of group ids.
     """
-    walk = _Walk(source, pattern)
-    walk.learn()
-    found = seen_of(source.settings, walk.with_past(0, walk.groups(0)))
+    lake = _measured(source, pattern)
+    found = [
+        seen
+        for groups in batches_with_past(lake, source.settings, source.newest)
+        for seen in seen_of(source.settings, groups)
+    ]
     return sorted(found, key=lambda seen: seen.group.group)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _JudgedSnapshot:
-    """One snapshot's metrics and candidates of some groups."""
-
-    source: Source
-    at: datetime
-    tables: Mapping[str, pa.Table]
-    withheld: Mapping[str, str]
-
-    def advise(self, courses: Mapping[str, Course]) -> list[Followed]:
-        settings, cluster = self.source.settings, self.source.cluster
-        read = of_tables(self.tables)
-        followed = advise_groups(read, settings, cluster, self.at, courses, self.withheld)
-        return to_be_done(followed, read, AdviceState.PROPOSED)
-
-    def judged(
-        self,
-        histories: Mapping[str, Sequence[GroupSnapshot]],
-        courses: Mapping[str, Course],
-    ) -> list[Judged]:
-        metrics = {row["group_id"]: row for row in self.tables["group_metrics"].to_pylist()}
-        candidates: dict[str, list[Mapping[str, Any]]] = {name: [] for name in metrics}
-        for row in self.tables["candidates"].sort_by("position").to_pylist():
-            candidates[row["group_id"]].append(row)
-        return [
-            Judged(
-                members=histories[one.group][-1].members,
-                metrics=metrics[one.group],
-                candidates=candidates[one.group],
-                advice=one,
-                snapshots=histories[one.group],
-            )
-            for one in (each.advice for each in self.advise(courses))
-        ]
+def _measured(source: Source, pattern: str) -> WalkedLake:
+    """The matching groups with the metrics of the newest snapshot; what shows only in older ones is in them, too."""
+    lake = WalkedLake(source.lake, lambda name: fnmatch.fnmatchcase(name, pattern))
+    _measure(lake, source, source.newest)
+    older = source.ids(source.settings.lookback + 1)[:-1]
+    if older and (unknown := _without_interval(lake, source.newest)):
+        learning = WalkedLake(source.lake, unknown.__contains__)
+        for snapshot_id in older:
+            _measure(learning, source, snapshot_id)
+        if _without_interval(learning, older[-1]) != unknown:
+            lake.write("metrics", older[-1], learning.made("metrics", older[-1]), {})
+            _measure(lake, source, source.newest)
+    return lake
 
 
-class _Walk:
-    """The snapshots of a source, newest first, each group assembled once."""
+def _measure(lake: Lake, source: Source, snapshot_id: str) -> None:
+    newest = snapshot_id == source.newest
+    tables = compute_metrics(lake, source.settings, snapshot_id, every=newest)
+    record_metrics(lake, snapshot_id, tables)
+
+
+def _without_interval(lake: Lake, snapshot_id: str) -> set[str]:
+    """The groups whose metrics do not know how often they commit."""
+    columns = ["group_id", "commit_interval_seconds"]
+    rows = lake.read("group_metrics", [snapshot_id], columns=columns).to_pylist()
+    return {row["group_id"] for row in rows if row["commit_interval_seconds"] is None}
+
+
+def _courses(source: Source, names: Collection[str]) -> Mapping[str, Course]:
+    """How far the advice of some groups had come before the newest snapshot, by the pipeline."""
+    if not names:
+        return {}
+    history = wiring.scratch_history()
+    lake = WalkedLake(source.lake, names.__contains__)
+    for snapshot_id in source.ids(source.settings.lookback + 1)[:-1]:
+        lake.stand(snapshot_id, source.settings.lookback)
+        run_pipeline(
+            lake,
+            history,
+            source.settings,
+            snapshot_id,
+            watching=False,
+            sparing=True,
+            ask_next_change=False,
+        )
+    previous = history.previous_advice(source.newest)
+    return {one.group_id: one.course for one in previous if one.course is not None}
+
+
+class _Groups:
+    """The matching groups of the snapshots that are judged, read when they are asked for."""
 
     def __init__(self, source: Source, pattern: str) -> None:
-        self.source, self.pattern = source, pattern
+        self._source, self._pattern = source, pattern
         self._read: dict[str, dict[str, GroupSnapshot]] = {}
-        self._lookback = source.settings.lookback
-        self._ids = source.ids(2 * self._lookback + 1)[::-1]
-        self._learned: dict[str, float] = {}
-        self._newest: Observation | None = None
 
-    @property
-    def length(self) -> int:
-        """How many snapshots may be judged: the newest, and as many as metrics look back on."""
-        return min(len(self._ids), self._lookback + 1)
-
-    def groups(self, position: int) -> Mapping[str, GroupSnapshot]:
-        """The matching groups of a snapshot; position 0 is the newest."""
-        snapshot_id = self._ids[position]
+    def at(self, snapshot_id: str) -> Mapping[str, GroupSnapshot]:
+        """Those of a snapshot, by their ids."""
         if snapshot_id not in self._read:
-            found = groups_at(self.source.lake, self.source.settings, snapshot_id, self.pattern)
+            source = self._source
+            found = groups_at(source.lake, source.settings, snapshot_id, self._pattern)
             self._read[snapshot_id] = {group.group: group for group in found}
         return self._read[snapshot_id]
 
-    def histories(self) -> Mapping[str, Sequence[GroupSnapshot]]:
-        """The groups of the newest snapshot in all that may be judged, oldest first."""
-        every = [self.groups(position) for position in reversed(range(self.length))]
-        return {name: [own[name] for own in every if name in own] for name in self.groups(0)}
+    def history(self, name: str) -> Sequence[GroupSnapshot]:
+        """One in all of them, oldest first."""
+        ids = self._source.ids(self._source.settings.lookback + 1)
+        return [own[name] for own in map(self.at, ids) if name in own]
 
-    def learn(self) -> None:
-        """Find how often groups commit that do not show it now, as the pipeline remembers it between snapshots."""
-        names = list(self.groups(0))
-        for position in range(self.length):
-            own = self.groups(position)
-            batch = batch_of([own[name] for name in names if name in own])
-            if not len(batch):
-                return
-            known = known_of(self.source.settings, batch)
-            seen = observe(batch, self._past(position, names), known)
-            intervals = {
-                batch.headers[place].group: float(seen.commit_interval[place])
-                for place in np.flatnonzero(~np.isnan(seen.commit_interval)).tolist()
-            }
-            if position:
-                self._learned |= intervals
-            else:
-                self._newest = seen
-            names = [name for name in names if name not in intervals]
-
-    def step(self, position: int, names: Mapping[str, Any]) -> _JudgedSnapshot:
-        """Measure and replay some groups of a snapshot, each with its past."""
-        source = self.source
-        tables, measured = measured_at_once(
-            source.settings,
-            self.with_past(position, names),
-            # without anything learned it is what it was
-            seen=None if position or self._learned else self._newest,
-        )
-        proposals = [
-            row
-            for each in measured
-            for row in propose_group(source.settings, each, ask_next_change=not position)
-        ]
-        return _JudgedSnapshot(
-            source=source,
-            at=taken_at(source.lake, self._ids[position]),
-            tables={**tables, "candidates": candidate_table(proposals)},
-            withheld=withheld_groups(source.lake, self._ids[position], *BEFORE_ADVICE),
-        )
-
-    def with_past(self, position: int, names: Iterable[str]) -> BatchWithPast:
-        """Some groups of a snapshot, each with its past."""
-        own, names = self.groups(position), list(names)
-        return BatchWithPast(
-            batch=batch_of([own[name] for name in names if name in own]),
-            earlier=self._past(position, names),
-            withheld=withheld_groups(self.source.lake, self._ids[position]),
-            learned=self._learned,
-        )
-
-    def _past(self, position: int, names: Iterable[str]) -> tuple[GroupBatch, ...]:
-        earlier = range(position + 1, min(position + 1 + self._lookback, len(self._ids)))
-        return tuple(
-            batch_of([own[name] for name in names if name in own])
-            for own in (self.groups(older) for older in earlier)
-        )
+    def now(self, name: str) -> GroupSnapshot:
+        """One in the newest."""
+        return self.at(self._source.newest)[name]
 
 
 def _own(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def from_lake(
     planned = min(there, limit or usual)
     fleet = judging.report(
         source.lake,
+        wiring.scratch_history(),
         source.settings,
         source.cluster,
         datetime.now(UTC),

@@ -9,8 +9,8 @@ What lies outside, one small Protocol for each thing that is asked of it.
   `Locks`, `Queries` (the user's questions). `History` is all of them: one database, one address; beside it
   `ReportHistory` reads what a report shows.
 
-A function asks for the ports it uses. `adapters/` holds the real ones, `tests/helpers/memory/` those of unit tests; the
-same tests hold both to what is promised here.
+A function asks for the ports it uses. `adapters/` holds the real ones and, in `adapters/memory`, those of a run that
+nobody keeps, a walk over a recording or a unit test; the same tests hold both to what is promised here.
 """
 
 from evenkeel.engine.ports.alerts import (

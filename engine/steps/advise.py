@@ -51,8 +51,7 @@ def advise(
     previous = {each.group_id: each.course for each in history.previous_advice(snapshot_id)}
     courses = {group: course for group, course in previous.items() if course is not None}
     read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
-    withheld = _withheld(lake, snapshot_id, read)
-    followed = advise_groups(read, settings, cluster, at, courses, withheld)
+    followed = advised(lake, settings, snapshot_id, courses)
     groups = set(read("groups", None, ["group_id"])["group_id"].to_pylist())
     is_whole = groups <= {each.advice.group for each in followed}
     if is_whole and not lake.manifest("snapshot", snapshot_id).facts.get("problems"):
@@ -63,6 +62,16 @@ def advise(
         history.store_advice(snapshot_id, rows)
         history.thin(cluster, settings.keep_detail_hours)
     return rows
+
+
+def advised(
+    lake: Lake, settings: Settings, snapshot_id: str, courses: Mapping[str, Course]
+) -> list[Followed]:
+    """What `advise` decides for the groups of a snapshot, by what the one before left; nothing is kept."""
+    cluster, _ = split_snapshot_id(snapshot_id)
+    read, at = of_lake(lake, snapshot_id), taken_at(lake, snapshot_id)
+    withheld = _withheld(lake, snapshot_id, read)
+    return advise_groups(read, settings, cluster, at, courses, withheld)
 
 
 def _withheld(lake: Lake, snapshot_id: str, read: Read) -> Mapping[str, str]:

@@ -32,13 +32,12 @@ from evenkeel.engine.records import (
 )
 from evenkeel.engine.steps.advise import advise_groups
 from evenkeel.engine.steps.candidate_rows import candidate_table
-from evenkeel.engine.steps.learning import learned_of
+from evenkeel.engine.steps.kept_past import may_switch
 from evenkeel.engine.steps.measure import observed_of, tables_of
 from evenkeel.engine.steps.measured import measured_of
 from evenkeel.engine.steps.propose import propose_anyway
-from evenkeel.engine.steps.reading import BatchWithPast, learned_before, read_batch
+from evenkeel.engine.steps.reading import BatchWithPast, intervals_of, learned_before, read_batch
 from evenkeel.engine.steps.sights import of_tables
-from evenkeel.engine.steps.telling import may_switch
 from evenkeel.engine.steps.validation import distrusted, withheld_groups
 
 GROUPS = arrow_schema(BackfilledGroup)
@@ -161,7 +160,7 @@ class _Walk:
         seen = observed_of(self.settings, groups)
         tables = tables_of(self.settings, groups, seen)
         winners = self._propose(snapshot_id, groups, tables)
-        self.learned = learned_of(seen, withheld)
+        self.learned = intervals_of(tables["group_metrics"])
         self._remember(self._trusted(snapshot_id, batch, groups.withheld))
         return self._rows(snapshot_id, batch, tables, winners)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from evenkeel.engine.advice.afterwards import within
+from evenkeel.engine.alerting.advice_news import News
+from evenkeel.engine.alerting.digest import MOVES, section
 from evenkeel.engine.alerting.events import GroupEvent
+from evenkeel.engine.alerting.queueing import owners_of
 from evenkeel.engine.batch import GroupBatch
 from evenkeel.engine.config import Settings
 from evenkeel.engine.facts import Fact
@@ -20,15 +22,11 @@ from evenkeel.engine.forecast import (
     outlooks,
     step_after,
 )
+from evenkeel.engine.message import NewsKind, Section
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
-from evenkeel.engine.ports import ALL, Lake
-from evenkeel.engine.steps.learning import learned_of
-from evenkeel.engine.steps.measure import observed_of
-from evenkeel.engine.steps.reading import BatchWithPast, read_batch
-from evenkeel.engine.steps.telling import Advised, Looked, Message, Telling
-from evenkeel.engine.steps.validation import rejected_as_a_whole, withheld_groups
-from evenkeel.engine.steps.watching import Watching
+from evenkeel.engine.ports import Lake
+from evenkeel.engine.steps.pipeline import Ran, WholeHistory, walk
 
 AHEAD = (SOON_SECONDS, HORIZON_SECONDS)
 """Seconds ahead for which a forecast is held against what came."""
@@ -63,18 +61,51 @@ class ForecastCheck:
     realised: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Message:
+    """What the readers of a group would have been told after the snapshot that was taken at some moment."""
+
+    at: datetime
+    cluster: str
+    news: News
+    section: Section
+
+    @property
+    def group(self) -> str:
+        """The group."""
+        return self.news.group_id
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group, as one of many."""
+        return (self.group,)
+
+    @property
+    def kind(self) -> NewsKind:
+        """What was told of it."""
+        return self.news.kind
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        return self.section.heading
+
+
 Said = Message | GroupEvent
 """What would have been told: of the advice of a group, or of what is wrong with groups."""
 
 Event = DiagnosisChange | ForecastCheck | Said
 
 
-def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -> Iterator[Event]:
+def backtest(
+    lake: Lake, history: WholeHistory, settings: Settings, cluster: str, pattern: str = "*"
+) -> Iterator[Event]:
     """
     Go through all snapshots of a cluster, oldest first, each with what was known by then.
 
     Args:
         lake: Where they are.
+        history: An empty one in memory, which is left with all that the pipeline made of them.
         settings: The configuration.
         cluster: Its configured name.
         pattern: Shell pattern of group ids.
@@ -83,45 +114,10 @@ def backtest(lake: Lake, settings: Settings, cluster: str, pattern: str = "*") -
         Changes of diagnoses and messages as they come; a forecast once it is known what came of it, the last ones at
         the end.
     """
-    for passed in walk(lake, settings, cluster, pattern):
-        yield from passed.events
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Passed:
-    """
-    A snapshot that was gone through, or the end of all of them.
-
-    Attributes:
-        snapshot_id: The snapshot; None at the end.
-        looked: What the pipeline had of it; None where validation rejected it, and at the end.
-        advised: What it made of that.
-        events: What there is to say.
-    """
-
-    snapshot_id: str | None
-    looked: Looked | None = None
-    advised: Advised | None = None
-    events: tuple[Event, ...] = ()
-
-
-def walk(
-    lake: Lake, settings: Settings, cluster: str, pattern: str = "*", limit: int = ALL
-) -> Iterator[Passed]:
-    """
-    The same, snapshot by snapshot, with all that was made of each.
-
-    Args:
-        lake, settings, cluster, pattern: As for `backtest`.
-        limit: At most so many snapshots, the newest.
-    """
-    going = _Walk(lake, settings, cluster)
-    for snapshot_id in lake.snapshots(cluster, limit=limit)[::-1]:
-        events = tuple(going.step(snapshot_id, pattern))
-        looked = going.looked
-        advised = going.telling.newest if looked else None
-        yield Passed(snapshot_id=snapshot_id, looked=looked, advised=advised, events=events)
-    yield Passed(snapshot_id=None, events=tuple(going.rest()))
+    events = Events(history, settings, cluster)
+    for ran in walk(lake, history, settings, cluster, pattern):
+        yield from events.of(ran)
+    yield from events.rest()
 
 
 @dataclass(kw_only=True)
@@ -134,66 +130,39 @@ class _Story:
     pending: list[ForecastCheck] = field(default_factory=list)
 
 
-class _Walk:
-    """From snapshot to snapshot: what is known of the groups, and what waits to be known."""
+class Events:
+    """
+    From snapshot to snapshot: what there is to say of each, and what waits to be known.
 
-    def __init__(self, lake: Lake, settings: Settings, cluster: str) -> None:
-        self.lake, self.settings = lake, settings
-        self.earlier: list[GroupBatch | None] = []
-        self.learned: dict[str, float] = {}
+    Args:
+        history: What the pipeline left of it.
+        settings: The configuration.
+        cluster: The configured name of the cluster.
+    """
+
+    def __init__(self, history: WholeHistory, settings: Settings, cluster: str) -> None:
+        self.history, self.settings, self.cluster = history, settings, cluster
         self.stories: dict[str, _Story] = {}
-        self.watching = Watching(lake, settings, cluster)
-        self.telling = Telling(settings, cluster)
-        self.looked: Looked | None = None
 
-    def step(self, snapshot_id: str, pattern: str) -> Iterator[Event]:
-        """The next snapshot; one that validation rejected is passed over, by those after it as well."""
-        self.looked = None
-        if rejected_as_a_whole(self.lake, snapshot_id, "snapshot"):
-            self._remember(None)
-            return
-        listed = self._listed(snapshot_id)
-        names = [name for name in listed if fnmatch.fnmatchcase(name, pattern)]
-        withheld = withheld_groups(self.lake, snapshot_id)
-        batch = read_batch(self.lake, self.settings, snapshot_id, names)
-        groups = BatchWithPast(
-            batch=batch,
-            earlier=tuple(one for one in self.earlier if one is not None),
-            withheld={name: withheld[name] for name in names if name in withheld},
-            learned=self.learned,
-        )
-        seen = observed_of(self.settings, groups)
-        for number, header in enumerate(batch.headers):
-            story = self.stories.setdefault(header.group, _Story())
-            yield from _diagnosed(seen, number, story)
-            yield from _came(seen, number, story)
-            story.pending += _forecasts(seen, number)
-        facts = self.lake.manifest("snapshot", snapshot_id).facts
-        looked = Looked(
-            snapshot_id=snapshot_id,
-            at=datetime.fromisoformat(facts["started_at"]),
-            ended_at=datetime.fromisoformat(facts["finished_at"]),
-            groups=groups,
-            seen=seen,
-            listed=None if facts.get("problems") else listed,
-        )
-        self.looked = looked
-        yield from self.watching.step(looked)
-        yield from self.telling.step(looked)
-        self.learned = learned_of(seen, withheld)
-        trusted = [name for name in names if name not in withheld]
-        whole = batch if len(trusted) == len(names) else None
-        self._remember(whole or read_batch(self.lake, self.settings, snapshot_id, trusted))
+    def of(self, ran: Ran) -> Iterator[Event]:
+        """What there is to say of the next snapshot."""
+        for seen in ran.seen:
+            for number, header in enumerate(seen.batch.headers):
+                story = self.stories.setdefault(header.group, _Story())
+                yield from _diagnosed(seen, number, story)
+                yield from _came(seen, number, story)
+                story.pending += _forecasts(seen, number)
+        for event in ran.watched.events if ran.watched else ():
+            yield replace(event, at=ran.at)
+        news = ran.advised.news if ran.advised else ()
+        owners = owners_of(self.settings, self.cluster, news)
+        for one in news:
+            moves = self.history.first_moves([one.advice.advice_id or 0], MOVES)
+            own = next(iter(moves.values()), [])
+            told = section(one, own, owners)
+            yield Message(at=ran.at, cluster=self.cluster, news=one, section=told)
 
-    def _listed(self, snapshot_id: str) -> list[str]:
-        table = self.lake.read("groups", [snapshot_id], columns=["group_id"])
-        listed: list[str] = table["group_id"].to_pylist()
-        return listed
-
-    def _remember(self, batch: GroupBatch | None) -> None:
-        self.earlier = [batch, *self.earlier][: self.settings.lookback]
-
-    def rest(self) -> Iterator[Event]:
+    def rest(self) -> Iterator[ForecastCheck]:
         """Forecasts of which nobody knows what came."""
         for story in self.stories.values():
             yield from story.pending

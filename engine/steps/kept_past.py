@@ -17,12 +17,23 @@ from evenkeel.engine.datasets.arrays import flags_to, floats_of, floats_to, list
 from evenkeel.engine.forecast import UNCERTAIN, Load
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis, Flags, Floats, Indices
-from evenkeel.engine.records import GroupMetrics
+from evenkeel.engine.records import Course, GroupMetrics
 
 
 def needs_forecast(row: GroupMetrics, policy: Policy) -> bool:
     """Whether a group may be told to switch: it does not keep up, or what crosses racks could be a saving that pays."""
     return row.diagnosis is not Diagnosis.KEEPS_UP or _crosses_much(row, policy)
+
+
+def may_switch(row: GroupMetrics, course: Course | None, policy: Policy) -> bool:
+    """
+    Whether a group may be told to switch, or held to what it was told.
+
+    It may not where nobody asks for its forecast and all its partitions have an owner.
+    """
+    if course is not None and (course.proposal or any(u.outcome is None for u in course.uptakes)):
+        return True
+    return bool(row.unowned_partitions) or needs_forecast(row, policy)
 
 
 def _crosses_much(row: GroupMetrics, policy: Policy) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -36,16 +36,40 @@ NOTHING_LEARNED: Mapping[str, float] = {}
 _log = logging.getLogger(__name__)
 
 
-def compute_metrics(lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*") -> Tables:
+See = Callable[[Observation], object]
+"""Who is shown what the numbers say of some groups."""
+
+
+def _unseen(_: Observation) -> None:
+    """Nobody looks."""
+
+
+def compute_metrics(
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    *,
+    every: bool = False,
+    see: See = _unseen,
+) -> Tables:
     """
     The metrics of a snapshot, without Spark: the tables of `datasets.METRICS`.
+
+    Args:
+        lake: Where the snapshots are.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        pattern: Shell pattern of group ids.
+        every: Whether also groups that need no forecast keep what one takes.
+        see: Is shown what the rows are made from, chunk by chunk.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot.
     """
     lookback = lookback_of(lake, settings, snapshot_id)
     measured = [
-        measure_chunk(lake, settings, lookback, chunk.groups)
+        measure_chunk(lake, settings, lookback, chunk.groups, every=every, see=see)
         for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
     return {
@@ -107,7 +131,13 @@ def _configured(numbers: Sequence[float | None]) -> Floats:
 
 
 def measure_chunk(
-    lake: Lake, settings: Settings, lookback: Lookback, names: Sequence[str]
+    lake: Lake,
+    settings: Settings,
+    lookback: Lookback,
+    names: Sequence[str],
+    *,
+    every: bool = False,
+    see: See = _unseen,
 ) -> Tables:
     """
     The metric rows of some groups, from the lake: the tables of `datasets.METRICS`, groups in the order of *names*.
@@ -115,7 +145,9 @@ def measure_chunk(
     A group that cannot be worked on costs the others nothing: it has one group row that says why.
     """
     try:
-        return measure_batch(settings, read_with_past(lake, settings, lookback, names))
+        groups = read_with_past(lake, settings, lookback, names)
+        observed = observed_of(settings, groups)
+        tables = tables_of(settings, groups, observed, every=every)
     except EvenkeelError:
         raise  # the lake or the configuration: nothing that a single group could be blamed for
     except Exception as problem:  # noqa: BLE001
@@ -124,8 +156,14 @@ def measure_chunk(
             why = reason("measuring_failed", quote=f"{type(problem).__name__}: {problem}")
             header = lake.read("groups", [lookback.ids[0]], groups=names)
             return _only_header(settings, header, why)
+    else:
+        see(observed)
+        return tables
     half = len(names) // 2
-    parts = [measure_chunk(lake, settings, lookback, some) for some in (names[:half], names[half:])]
+    parts = [
+        measure_chunk(lake, settings, lookback, some, every=every, see=see)
+        for some in (names[:half], names[half:])
+    ]
     return {name: pa.concat_tables([part[name] for part in parts]) for name in METRICS}
 
 
@@ -137,20 +175,6 @@ def _only_header(settings: Settings, groups: pa.Table, why: Fact) -> Tables:
     return empty | {"group_metrics": table_of(GroupMetrics, [silent])}
 
 
-def measure_batch(settings: Settings, groups: BatchWithPast, *, every: bool = False) -> Tables:
-    """
-    The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
-
-    A group that is withheld or that could not be read has one group row that says why, with every number unknown.
-
-    Args:
-        settings: The configuration.
-        groups: The groups and their past.
-        every: Whether also groups that need no forecast keep what one takes.
-    """
-    return tables_of(settings, groups, observed_of(settings, groups), every=every)
-
-
 def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:
     """What the numbers say of some groups, by their past and what is known of them."""
     known = known_of(settings, groups.batch, groups.learned)
@@ -160,7 +184,17 @@ def observed_of(settings: Settings, groups: BatchWithPast) -> Observation:
 def tables_of(
     settings: Settings, groups: BatchWithPast, observed: Observation, *, every: bool = False
 ) -> Tables:
-    """The same of groups that have been observed."""
+    """
+    The metric rows of some groups: the tables of `datasets.METRICS`, groups in the order of the batch.
+
+    A group that is withheld or that could not be read has one group row that says why, with every number unknown.
+
+    Args:
+        settings: The configuration.
+        groups: The groups and their past.
+        observed: What the numbers say of them.
+        every: Whether also groups that need no forecast keep what one takes.
+    """
     rows = MetricRows(settings, observed, groups.earlier, groups.withheld, every=every)
     return {
         "group_metrics": rows.of_groups(),

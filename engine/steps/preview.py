@@ -9,11 +9,10 @@ from fnmatch import fnmatchcase
 
 from evenkeel.engine.alerting.rounds import Round
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.judged import Judgement
 from evenkeel.engine.message import AlertMessage
-from evenkeel.engine.ports import ALL, GroupWatch, Lake, PendingAlert, Posting
+from evenkeel.engine.ports import GroupWatch, Lake, PendingAlert, Posting
 from evenkeel.engine.records import SilenceRow
-from evenkeel.engine.steps.learning import LearningLake
+from evenkeel.engine.steps.pipeline import WholeHistory, walk
 from evenkeel.engine.steps.watch_groups import look_at
 
 
@@ -43,24 +42,23 @@ class Preview:
         return pattern == "*" or any(fnmatchcase(group, pattern) for group in self.groups)
 
 
-def walked(lake: Lake, settings: Settings, cluster: str) -> Iterator[Preview]:
+def walked(
+    lake: Lake, history: WholeHistory, settings: Settings, cluster: str
+) -> Iterator[Preview]:
     """
-    What would have been told after each snapshot of a cluster, oldest first, had nothing been known before the first.
+    What would have been told of incidents after each snapshot of a cluster, oldest first.
 
-    Maintenance windows of the configuration count as they would have; how often groups commit is learned where the
-    lake has no metrics.
+    Maintenance windows of the configuration count as they would have.
 
     Args:
         lake: Where the snapshots are.
+        history: An empty one in memory: nothing was known before the first.
         settings: The configuration.
         cluster: Its configured name.
     """
-    watch, learning = GroupWatch(cluster=cluster), LearningLake(lake, settings)
-    for snapshot_id in lake.snapshots(cluster, limit=ALL)[::-1]:
-        judgement, done = look_at(learning, settings, snapshot_id, watch, lambda _: ())
-        yield from _of_round(settings, judgement, done)
-        watch = done.after(watch, judgement)
-        learning.learn(snapshot_id)
+    for ran in walk(lake, history, settings, cluster, advising=False):
+        if ran.watched is not None:
+            yield from _of_round(settings, cluster, ran.watched)
 
 
 def newest(
@@ -81,8 +79,8 @@ def newest(
     ids = lake.snapshots(watch.cluster, limit=1)
     if not ids or ids[0] == watch.snapshot_id:
         return []
-    judgement, done = look_at(lake, settings, ids[0], watch, silences)
-    return list(_of_round(settings, judgement, done))
+    _, done = look_at(lake, settings, ids[0], watch, silences)
+    return list(_of_round(settings, watch.cluster, done))
 
 
 def pending(settings: Settings, alerts: Sequence[PendingAlert]) -> Iterator[Preview]:
@@ -106,11 +104,11 @@ def pending(settings: Settings, alerts: Sequence[PendingAlert]) -> Iterator[Prev
         yield replace(_preview(settings, alert.cluster, posting, groups), waits=True)
 
 
-def _of_round(settings: Settings, judgement: Judgement, done: Round) -> Iterator[Preview]:
+def _of_round(settings: Settings, cluster: str, done: Round) -> Iterator[Preview]:
     of_digest = {event.message: event.groups for event in done.events}
     for posting in done.postings:
         groups = _subjects(posting.message) or of_digest.get(posting.message, ())
-        yield _preview(settings, judgement.cluster, posting, groups)
+        yield _preview(settings, cluster, posting, groups)
 
 
 def _subjects(message: AlertMessage) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,17 +41,39 @@ _log = logging.getLogger(__name__)
 
 
 def propose_candidates(
-    lake: Lake, settings: Settings, snapshot_id: str, pattern: str = "*"
+    lake: Lake,
+    settings: Settings,
+    snapshot_id: str,
+    pattern: str = "*",
+    *,
+    live_only: Collection[str] = (),
+    ask_next_change: bool = True,
 ) -> dict[str, pa.Table]:
     """
     The candidates of a snapshot, without Spark: the table of `datasets.CANDIDATES`.
+
+    Args:
+        lake: Where the snapshot and its metrics are.
+        settings: The configuration.
+        snapshot_id: The snapshot.
+        pattern: Shell pattern of group ids.
+        live_only: Groups of which only what they have now is looked at.
+        ask_next_change: As for `propose_group`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
     """
     withheld = withheld_groups(lake, snapshot_id)
     tables = [
-        propose_chunk(lake, settings, snapshot_id, chunk.groups, withheld)
+        propose_chunk(
+            lake,
+            settings,
+            snapshot_id,
+            chunk.groups,
+            withheld,
+            live_only=live_only,
+            ask_next_change=ask_next_change,
+        )
         for chunk in chunks_of(lake, snapshot_id, pattern)
     ]
     empty = CANDIDATES["candidates"].empty_table()
@@ -64,6 +86,9 @@ def propose_chunk(
     snapshot_id: str,
     names: Sequence[str],
     withheld: Mapping[str, str],
+    *,
+    live_only: Collection[str] = (),
+    ask_next_change: bool = True,
 ) -> dict[str, pa.Table]:
     """
     The candidates of some groups, from the lake, in the order of *names*.
@@ -72,13 +97,23 @@ def propose_chunk(
 
     Args:
         withheld: Why the data of a group cannot be trusted, by group id.
+        live_only, ask_next_change: As for `propose_candidates`.
 
     Raises:
         SnapshotNotFound: The lake does not hold the snapshot, or not its metrics.
         LakeError: The metrics are not those of the snapshot.
     """
     groups = measured_chunk(lake, settings, snapshot_id, names, withheld)
-    proposals = [one for group in groups for one in propose_anyway(settings, group)]
+    proposals = [
+        one
+        for group in groups
+        for one in propose_anyway(
+            settings,
+            group,
+            live_only=group.group.group in live_only,
+            ask_next_change=ask_next_change,
+        )
+    ]
     return {"candidates": candidate_table(proposals)}
 
 

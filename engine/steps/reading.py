@@ -28,6 +28,7 @@ from evenkeel.engine.model import GroupSnapshot, places_tasks
 from evenkeel.engine.ports import Lake
 from evenkeel.engine.steps.chunks import chunks_of
 from evenkeel.engine.steps.validation import distrusted, rejected_as_a_whole, withheld_groups
+from evenkeel.engine.steps.walked_lake import WalkedLake
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -207,11 +208,16 @@ def read_with_past(
 ) -> BatchWithPast:
     """Some groups of a snapshot, with their earlier ones."""
     newest, *before = lookback.ids
+    # a walk asks for the same past snapshot after snapshot
+    known = lake.batches if isinstance(lake, WalkedLake) else {}
     earlier: list[GroupBatch] = []
     for one in before:
         trusted = [name for name in names if (one, name) not in lookback.distrusted]
-        like = earlier[-1] if earlier else None
-        earlier.append(read_batch(lake, settings, one, trusted, whole=False, like=like))
+        key = (one, *trusted)
+        if key not in known:
+            like = earlier[-1] if earlier else None
+            known[key] = read_batch(lake, settings, one, trusted, whole=False, like=like)
+        earlier.append(known[key])
     return BatchWithPast(
         batch=read_batch(lake, settings, newest, names),
         earlier=tuple(earlier),
@@ -220,15 +226,22 @@ def read_with_past(
     )
 
 
+_INTERVAL = ("group_id", "commit_interval_seconds")
+
+
 def learned_before(lake: Lake, before: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     """The commit intervals of groups in the metrics of the newest earlier snapshot that has some."""
-    columns = ["group_id", "commit_interval_seconds"]
     for snapshot_id in before:
         with suppress(SnapshotNotFound):
-            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=columns)
-            pairs = zip(*(rows[column].to_pylist() for column in columns), strict=True)
-            return {name: seconds for name, seconds in pairs if seconds is not None}
+            rows = lake.read("group_metrics", [snapshot_id], groups=names, columns=_INTERVAL)
+            return intervals_of(rows)
     return {}
+
+
+def intervals_of(groups: pa.Table) -> dict[str, float]:
+    """Seconds between the commits of groups, by their ids, as far as their rows of `group_metrics` know it."""
+    pairs = zip(*(groups[column].to_pylist() for column in _INTERVAL), strict=True)
+    return {name: seconds for name, seconds in pairs if seconds is not None}
 
 
 def batches_at(

@@ -24,7 +24,11 @@ _COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Bands:
-    """The forecasts of each group, by seconds ahead and group, oldest first; *newest* is the newest snapshot."""
+    """
+    The forecasts of each group, by seconds ahead and group, oldest first.
+
+    *newest* is the newest snapshot; None where a group's last forecast is shown, whenever it was made.
+    """
 
     by_ahead: Mapping[float, Mapping[str, Sequence[ForecastBand]]]
     newest: datetime | None
@@ -33,7 +37,7 @@ class Bands:
         """Those of the nearer horizon, and that of the newest snapshot that looks further."""
         near = self.by_ahead[SOON_SECONDS].get(name, ())
         far = self.by_ahead[HORIZON_SECONDS].get(name, ())
-        return (*near, *(band for band in far[-1:] if band.made_at == self.newest))
+        return (*near, *(band for band in far[-1:] if self.newest in (None, band.made_at)))
 
     def held(self, ahead: float) -> tuple[int, int]:
         """How many that look so far ahead held what came, of how many of which that is known."""

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenkeel.engine.model import NONE, CapacityBasis, Diagnosis, Feasibility, GroupSnapshot, Move
-from evenkeel.engine.records import AdviceRow
 from evenkeel.engine.report import (
-    AdviceGiven,
     GroupReport,
     MemberLoad,
     RackCounts,
@@ -190,23 +188,6 @@ def scores(candidates: Rows) -> tuple[StrategyScore, ...]:
             restarts=row["price_restarts"],
         )
         for row in ordered
-    )
-
-
-def advice_given(names: Mapping[str, str], advice: AdviceRow | None) -> AdviceGiven | None:
-    """An advice with members by their short names, which stand in *names* by id."""
-    if advice is None:
-        return None
-    return AdviceGiven(
-        verdict=advice.verdict,
-        strategy=advice.strategy,
-        reason=advice.reason,
-        how=advice.how,
-        state=advice.state and advice.state.value,
-        state_since=advice.state_since,
-        yardstick=advice.yardstick,
-        yardstick_reason=advice.yardstick_reason,
-        moves=named_moves(names, advice.moves),
     )
 
 

@@ -1,13 +1,15 @@
 """
-What a report shows, from the history in Postgres: nothing is judged again, it shows what the steps left there.
+What a report shows, from the rows of a history: nothing is judged again, it shows what the steps left there.
 
-What the history does not have is None, and said on the page (`NOT_KNOWN`).
+What the history in Postgres does not have is None, and said on the page (`NOT_KNOWN`); a walk that has just left the
+rows knows some of it (`Besides`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,7 +21,9 @@ from evenkeel.engine.report import (
     FailedStep,
     FleetReport,
     GroupReport,
+    Happening,
     PromiseKept,
+    RackCounts,
     Standing,
     Withheld,
 )
@@ -49,6 +53,22 @@ NOT_KNOWN = (
 """What a lake has and the history has not."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Besides:
+    """
+    What is known beside the rows of a history, by who has the snapshots at hand.
+
+    Attributes:
+        bands: What was forecast of all groups, and what came.
+        racks: By group, which racks read which, leaders' among them.
+        told: By group, what was told of it, in the words of the messages.
+    """
+
+    bands: Bands
+    racks: Mapping[str, RackCounts | None]
+    told: Mapping[str, Sequence[Happening]]
+
+
 def stored_report(
     history: ReportHistory,
     cluster: str,
@@ -70,7 +90,7 @@ def stored_report(
         snapshots: The newest so many at most.
     """
     wanted = ReportedGroups(cluster=cluster, pattern=groups, since=since, snapshots=snapshots)
-    return _fleet(history.report(wanted), cluster, now)
+    return fleet_of(history.report(wanted), cluster, now)
 
 
 def stored_group(
@@ -88,14 +108,25 @@ def stored_group(
     Without any in that time there is no group in the report.
     """
     wanted = ReportedGroups(cluster=cluster, group=group, since=since, snapshots=snapshots)
-    return _fleet(history.report(wanted), cluster, now)
+    return fleet_of(history.report(wanted), cluster, now)
 
 
-def _fleet(stored: StoredReport, cluster: str, now: datetime | None) -> FleetReport:
+def fleet_of(
+    stored: StoredReport, cluster: str, now: datetime | None, besides: Besides | None = None
+) -> FleetReport:
+    """
+    The report that some rows make.
+
+    Args:
+        stored: The rows.
+        cluster: The configured name of the cluster.
+        now: What the time is; None: what the clock says.
+        besides: What is known beside them.
+    """
     taken_at = tuple(row["started_at"] for row in stored.snapshots if row["measured"])
     series = {row["group_id"]: standings_of(row, len(taken_at)) for row in stored.lag}
-    bands = bands_of(stored.forecasts, taken_at, series)
-    about = _About(stored, taken_at, series, bands)
+    bands = besides.bands if besides else bands_of(stored.forecasts, taken_at, series)
+    about = _About(stored, taken_at, series, bands, besides)
     groups = [about.present(row) for row in stored.groups]
     present = {group.group_id for group in groups}
     groups += [about.gone(name) for name in series if name not in present]
@@ -132,8 +163,9 @@ class _About:
         taken_at: Sequence[datetime],
         series: Mapping[str, tuple[Standing | None, ...]],
         bands: Bands,
+        besides: Besides | None,
     ) -> None:
-        self.taken_at, self.series, self.bands = taken_at, series, bands
+        self.taken_at, self.series, self.bands, self.besides = taken_at, series, bands, besides
         self.members = _by_group(stored.members)
         self.strategies = _by_group(stored.strategies)
         self.moves = _by_group(stored.moves)
@@ -171,7 +203,9 @@ class _About:
             findings=tuple(row["findings"] or ()),
             open_incident=row["incident"],
             loads=member_loads(names, members, moves_of(usable), lags),
-            racks=racks_of(members, row["racks_left_out"]),
+            racks=self.besides.racks.get(name)
+            if self.besides
+            else racks_of(members, row["racks_left_out"]),
             strategies=scores(self.strategies.get(name, ())),
             advice=self._advice(name, names),
             **self._over_time(name),
@@ -185,10 +219,13 @@ class _About:
         return gone_group(name, self.taken_at[last], incident, self._over_time(name))
 
     def _over_time(self, name: str) -> dict[str, Any]:
-        happened = [
-            *incidents_of(self.incidents.get(name, ())),
-            *map(event_of, self.events.get(name, ())),
-        ]
+        happened = [*map(event_of, self.events.get(name, ()))]
+        if self.besides is None:
+            happened += incidents_of(self.incidents.get(name, ()))
+        else:
+            told = self.besides.told.get(name, ())
+            said = {one.at for one in told}
+            happened = [*told, *(one for one in happened if one.at not in said)]
         return {
             "standings": self.series.get(name, ()),
             "forecasts": self.bands.of_group(name),

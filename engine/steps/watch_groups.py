@@ -74,17 +74,37 @@ def watch_groups(
             That something of another could not is logged: this one is well watched.
         SnapshotNotFound: The lake does not hold the snapshot.
     """
-    cluster = split_snapshot_id(snapshot_id)[0]
+    queue_groups(lake, history, settings, snapshot_id, link=link, now=now)
+    return deliver(history, notifier, settings, cluster=split_snapshot_id(snapshot_id)[0])
+
+
+def queue_groups(
+    lake: Lake,
+    history: GroupsToTell,
+    settings: Settings,
+    snapshot_id: str,
+    *,
+    link: str | None = None,
+    now: datetime | None = None,
+) -> Round | None:
+    """
+    The same as far as the outbox.
+
+    Returns:
+        What comes of the snapshot; None where it was watched before, is not the newest, or gave way to another.
+    """
     for _ in range(_TRIES):
-        watched = history.group_watch(cluster)
+        watched = history.group_watch(split_snapshot_id(snapshot_id)[0])
         if watched.snapshot_id == snapshot_id:
             log.info("%s was watched before.", snapshot_id)
-        elif not _is_newest(lake, snapshot_id, now or utc_now()):
+            return None
+        if not _is_newest(lake, snapshot_id, now or utc_now()):
             log.info("%s is not the newest snapshot: nothing is told of it.", snapshot_id)
-        elif not _watch(lake, history, settings, snapshot_id, watched, link):
-            continue
-        break
-    return deliver(history, notifier, settings, cluster=cluster)
+            return None
+        done = _watch(lake, history, settings, snapshot_id, watched, link)
+        if done is not None:
+            return done
+    return None
 
 
 def _is_newest(lake: Lake, snapshot_id: str, now: datetime) -> bool:
@@ -101,8 +121,8 @@ def _watch(
     snapshot_id: str,
     watched: GroupWatch,
     link: str | None,
-) -> bool:
-    """False when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
+) -> Round | None:
+    """None when another snapshot was watched meanwhile, or a younger one: nothing is kept, and nothing told."""
     cluster = watched.cluster
     judgement, done = look_at(lake, settings, snapshot_id, watched, history.silences, link=link)
     incidents = (_row(settings, cluster, course, judgement.at) for course in done.courses)
@@ -121,7 +141,7 @@ def _watch(
             snapshot_id,
             watched.snapshot_id or "another",
         )
-        return False
+        return None
     log.info(
         "%s: %d groups, %d not plainly well, %d remembered, %d messages queued.",
         snapshot_id,
@@ -130,7 +150,7 @@ def _watch(
         len(done.courses),
         len(done.postings),
     )
-    return True
+    return done
 
 
 def look_at(

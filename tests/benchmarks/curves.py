@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import AHEAD, ForecastCheck, backtest
@@ -61,7 +62,7 @@ def checked(groups: Sequence[Replay]) -> Iterator[Checked]:
         lake = Recording()
         history = simulate([replay.group for replay in of_group.values()])
         write_taken(lake, snapshots(history))
-        for event in backtest(lake, Settings(), CLUSTER):
+        for event in backtest(lake, MemoryHistory(), Settings(), CLUSTER):
             if isinstance(event, ForecastCheck) and event.realised is not None:
                 yield of_group[event.group], event
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import Said, backtest
@@ -39,7 +40,7 @@ def messages(groups: Sequence[Group], count: int, seed: int) -> Iterator[Said]:
     """What would have been told of some groups over so many snapshots."""
     lake = Recording()
     write_taken(lake, snapshots(simulate(groups, count, seed)))
-    for event in backtest(lake, Settings(), CLUSTER):
+    for event in backtest(lake, MemoryHistory(), Settings(), CLUSTER):
         if isinstance(event, Said):
             yield event
 

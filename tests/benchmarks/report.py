@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evenkeel.engine.adapters.lake import FileLake
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.config import Settings
 from evenkeel.engine.report import FleetReport, render
 from evenkeel.engine.steps.report import report
@@ -34,7 +35,9 @@ def gathered(groups: int, snapshots: int) -> FleetReport:
         lake = FileLake(Path(folder) / "lake")
         write_fleet(lake, make_fleet(Shape(groups=groups)))
         now = datetime.now(UTC)
-        return report(lake, Settings(), Shape().cluster, now, "a made fleet", limit=snapshots)
+        return report(
+            lake, MemoryHistory(), Settings(), Shape().cluster, now, "a made fleet", limit=snapshots
+        )
 
 
 def _from_lake(groups: int, snapshots: int | None) -> tuple[str, float]:

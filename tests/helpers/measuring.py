@@ -9,7 +9,7 @@ from evenkeel.engine.config import Rule, Settings
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import GroupSnapshot
 from evenkeel.engine.steps.candidate_rows import candidate_table
-from evenkeel.engine.steps.measure import measure_batch, observe_group
+from evenkeel.engine.steps.measure import observe_group, observed_of, tables_of
 from evenkeel.engine.steps.measured import measured_at_once
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast
@@ -36,7 +36,8 @@ def metric_rows(
     withheld: str | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """The metric rows of a group, by dataset."""
-    tables = measure_batch(settings, BatchWithPast.of(group, earlier, withheld))
+    past = BatchWithPast.of(group, earlier, withheld)
+    tables = tables_of(settings, past, observed_of(settings, past))
     return {name: table.to_pylist() for name, table in tables.items()}
 
 

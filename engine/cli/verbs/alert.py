@@ -80,7 +80,8 @@ def _walked(stored: str, cluster: str | None, group: str) -> Iterable[Preview]:
     settings = wiring.settings()
     source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
     sources.select_ever(source, group)
-    return preview.walked(source.lake, source.settings, source.cluster)
+    history = wiring.scratch_history()
+    return preview.walked(source.lake, history, source.settings, source.cluster)
 
 
 def _waiting(cluster: str | None) -> Iterator[Preview]:

@@ -67,7 +67,8 @@ def backtest(
     settings = wiring.settings()
     source = sources.from_lake(settings, wiring.recorded(stored, settings), cluster, stored)
     pattern = sources.select_ever(source, group)
-    events = list(walk.backtest(source.lake, source.settings, source.cluster, pattern))
+    history = wiring.scratch_history()
+    events = list(walk.backtest(source.lake, history, source.settings, source.cluster, pattern))
     if not events:
         raise NothingFound(f"no group of {stored} could be judged.")
     changes = [event for event in events if isinstance(event, walk.DiagnosisChange)]
@@ -86,8 +87,7 @@ def to_json(event: Event) -> dict[str, Any]:
     """An event as one object."""
     from evenkeel.engine.alerting.events import GroupEvent
     from evenkeel.engine.alerting.text import plain_text, section_text
-    from evenkeel.engine.steps.backtest import DiagnosisChange
-    from evenkeel.engine.steps.telling import Message
+    from evenkeel.engine.steps.backtest import DiagnosisChange, Message
     from evenkeel.engine.wording import because
 
     keys = {"at": event.at, "cluster": event.cluster, "group": event.group}

@@ -17,7 +17,7 @@ from evenkeel.engine.figures import Forecast
 from evenkeel.engine.model import Advice, Diagnosis
 from evenkeel.engine.records import record_of
 from evenkeel.engine.steps.candidate_rows import candidate_table
-from evenkeel.engine.steps.measure import measure_batch
+from evenkeel.engine.steps.measure import observed_of, tables_of
 from evenkeel.engine.steps.measured import measured_of
 from evenkeel.engine.steps.propose import propose_group
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch
@@ -55,7 +55,7 @@ def decisions(
     for number, snapshot_id in enumerate(ids):
         batch = read_batch(lake, settings, snapshot_id, [group.name])
         groups = BatchWithPast(batch=batch, earlier=(*earlier,), withheld={}, learned=learned)
-        tables = measure_batch(settings, groups)
+        tables = tables_of(settings, groups, observed_of(settings, groups))
         (row,) = tables["group_metrics"].to_pylist()
         if row["commit_interval_seconds"] is not None:
             learned = {group.name: row["commit_interval_seconds"]}

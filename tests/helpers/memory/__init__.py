@@ -1,22 +1,14 @@
-"""What lies outside, in memory, for unit tests: one fake for each port, held to the same promises as the real one."""
+"""What lies outside, in memory, as unit tests need it: the adapter, and what only a test asks of it."""
 
+from evenkeel.engine.adapters import memory
+from evenkeel.engine.adapters.memory import MemoryNotifier
 from tests.helpers.memory.backfills import MemoryBackfills
 from tests.helpers.memory.cluster import MemoryCluster
-from tests.helpers.memory.notifier import MemoryNotifier, SlowNotifier
-from tests.helpers.memory.operation import MemoryLocks, MemoryPipelines, MemoryQueries
-from tests.helpers.memory.results import MemoryAdvice, MemorySnapshots
-from tests.helpers.memory.silences import MemorySilences
+from tests.helpers.memory.queries import MemoryQueries
+from tests.helpers.memory.slow_notifier import SlowNotifier
 
 __all__ = ["MemoryCluster", "MemoryHistory", "MemoryNotifier", "SlowNotifier"]
 
 
-class MemoryHistory(
-    MemorySnapshots,
-    MemoryAdvice,
-    MemoryPipelines,
-    MemorySilences,
-    MemoryBackfills,
-    MemoryLocks,
-    MemoryQueries,
-):
+class MemoryHistory(memory.MemoryHistory, MemoryBackfills, MemoryQueries):
     """The port `History`: all of them over the same rows."""

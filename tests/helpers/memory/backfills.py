@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import pyarrow as pa
 
-from evenkeel.engine.model import Verdict
+from evenkeel.engine.adapters.memory.tables import Memory
+from evenkeel.engine.model import Verdict, utc_now
 from evenkeel.engine.ports import AdviceAsOf, BackfillOutcome
 from evenkeel.engine.records import BackfilledGroup, BackfillRow, records_of
-from tests.helpers.memory.tables import Memory
 
 Key = tuple[str, str, str]
 
@@ -24,15 +24,20 @@ def _rules(row: BackfillRow) -> Key:
 class MemoryBackfills(Memory):
     """The port `Backfills`; of candidates nothing is asked later, so they are not kept."""
 
+    def __init__(self, clock: Callable[[], datetime] = utc_now) -> None:
+        super().__init__(clock)
+        self.backfills: dict[Key, BackfillRow] = {}
+        self.backfilled: list[BackfilledGroup] = []
+
     def backfill_by_rules(
         self, cluster: str, config_version: str, evenkeel_version: str
     ) -> BackfillRow | None:
         """The row of these rules."""
-        return self.tables.backfills.get((cluster, config_version, evenkeel_version))
+        return self.backfills.get((cluster, config_version, evenkeel_version))
 
     def keep_backfill(self, row: BackfillRow) -> BackfillRow:
         """Keep it under its rules, with a number."""
-        known = self.tables.backfills
+        known = self.backfills
         number = known[_rules(row)].backfill_id if _rules(row) in known else len(known) + 1
         known[_rules(row)] = replace(row, backfill_id=number)
         return known[_rules(row)]
@@ -48,21 +53,21 @@ class MemoryBackfills(Memory):
         number = self.keep_backfill(row).backfill_id
         assert number is not None
         first, last = min(moments), max(moments)
-        self.tables.backfilled = [
+        self.backfilled = [
             each
-            for each in self.tables.backfilled
+            for each in self.backfilled
             if each.backfill_id != number
             or not first <= each.taken_at <= last
             or not fnmatch.fnmatchcase(each.group_id, row.groups)
         ]
         made = records_of(BackfilledGroup, groups)
-        self.tables.backfilled += [replace(each, backfill_id=number) for each in made]
+        self.backfilled += [replace(each, backfill_id=number) for each in made]
 
     def backfilled_intervals(self, backfill_id: int, taken_at: datetime) -> dict[str, float]:
         """Those of the rows of that moment."""
         return {
             each.group_id: each.numbers.commit_interval_seconds
-            for each in self.tables.backfilled
+            for each in self.backfilled
             if (each.backfill_id, each.taken_at) == (backfill_id, taken_at)
             and each.numbers.commit_interval_seconds is not None
         }
@@ -83,7 +88,8 @@ class MemoryBackfills(Memory):
             rows = sorted(
                 (
                     row
-                    for row in self.tables.advice
+                    for of_groups in self.tables.advice.values()
+                    for row in of_groups.values()
                     if (row.cluster, row.group_id) == (cluster, group)
                     and row.snapshot_id <= snapshot_id
                 ),
@@ -107,7 +113,7 @@ class MemoryBackfills(Memory):
         """Count the groups."""
         rows = [
             each
-            for each in self.tables.backfilled
+            for each in self.backfilled
             if each.backfill_id == row.backfill_id
             and row.since <= each.taken_at < row.until
             and fnmatch.fnmatchcase(each.group_id, row.groups)

@@ -134,5 +134,5 @@ def test_what_there_is_to_do_is_said_before(history: MemoryHistory) -> None:
     with pytest.raises(AirflowException, match="no cluster 'other' is configured") as failure:
         backfills.find_snapshots(PARAMS | {"cluster": "other"})
     assert "\n" not in str(failure.value)
-    assert history.tables.backfills == {}
+    assert history.backfills == {}
     assert history.tables.steps == []

@@ -10,13 +10,13 @@ import pytest
 from evenkeel.engine.adapters.channels import ChannelNotifier
 from evenkeel.engine.adapters.lake import FileLake
 from evenkeel.engine.adapters.log import LogNotifier
-from evenkeel.engine.adapters.postgres import PostgresHistory
+from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.adapters.slack import SlackNotifier, SlackWebhook
 from evenkeel.engine.adapters.webhook import WebhookNotifier
 from evenkeel.engine.cli.racked import RackedLake
-from evenkeel.engine.ports import Cluster, History, Lake, Notifier
-from evenkeel.engine.steps.learning import LearningLake
+from evenkeel.engine.ports import Cluster, History, Lake, Notifier, ReportHistory
+from evenkeel.engine.steps.walked_lake import WalkedLake
 from tests.helpers.memory import MemoryCluster, MemoryHistory, MemoryNotifier
 
 
@@ -34,11 +34,13 @@ def methods(port: type) -> dict[str, list[tuple[str, Any, Any]]]:
     [
         (History, PostgresHistory),
         (History, MemoryHistory),
+        (ReportHistory, MemoryHistory),
+        (ReportHistory, PostgresReports),
         (Cluster, MemoryCluster),
         (Lake, FileLake),
         (Lake, Recording),
         (Lake, RackedLake),
-        (Lake, LearningLake),
+        (Lake, WalkedLake),
         (Notifier, SlackNotifier),
         (Notifier, SlackWebhook),
         (Notifier, WebhookNotifier),

@@ -46,7 +46,7 @@ def test_it_goes_on_though_the_lake_has_lost_what_was_done(monkeypatch: pytest.M
     assert (len(plan.left), plan.missing_days) == (4, ())
     row = steps.backfill(younger, history, SETTINGS, THREE_DAYS)
     assert (row.done_snapshots, row.snapshots, row.finished_at is None) == (7, 7, False)
-    assert len({each.taken_at for each in history.tables.backfilled}) == 7
+    assert len({each.taken_at for each in history.backfilled}) == 7
     with pytest.raises(InputError, match="from 2026-03-02 to 2026-03-03 only"):
         planned(younger, history, SETTINGS, THREE_DAYS)
 

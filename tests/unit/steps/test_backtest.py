@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording, open_recording
 from evenkeel.engine.config import Settings
 from evenkeel.engine.steps.backtest import AHEAD, DiagnosisChange, ForecastCheck, backtest, coverage
@@ -27,7 +28,7 @@ def events(tmp_path_factory):
     """All that is said of some simulated groups."""
     path = tmp_path_factory.mktemp("backtest") / "fluid.evenkeel"
     record(path, simulate([SITUATIONS[name].group for name in NAMES]))
-    return list(backtest(open_recording(path), Settings(), CLUSTER))
+    return list(backtest(open_recording(path), MemoryHistory(), Settings(), CLUSTER))
 
 
 def _checks(events, group):
@@ -50,7 +51,7 @@ def test_a_pattern_leaves_the_others_out(tmp_path):
     path = tmp_path / "fluid.evenkeel"
     record(path, simulate([SITUATIONS[name].group for name in NAMES], snapshots=4))
 
-    events = backtest(open_recording(path), Settings(), CLUSTER, "skewed-*")
+    events = backtest(open_recording(path), MemoryHistory(), Settings(), CLUSTER, "skewed-*")
 
     assert {event.group for event in events} == {"skewed-load", "skewed-taken-up"}
 
@@ -82,7 +83,7 @@ def test_what_came_is_read_when_it_was_due():
     lake = Recording()
     write_taken(lake, snapshots(history))
 
-    checks = _checks(backtest(lake, Settings(), CLUSTER), group.name)
+    checks = _checks(backtest(lake, MemoryHistory(), Settings(), CLUSTER), group.name)
 
     came = [check for check in checks if check.realised is not None]
     lag, a_second = history.lag(group.name), 2000  # ends are read a second after the snapshot began

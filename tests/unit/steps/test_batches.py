@@ -20,7 +20,7 @@ from evenkeel.engine.steps import (
     measure_chunk,
     propose_chunk,
 )
-from evenkeel.engine.steps.measure import measure_batch, observe_group, record_metrics
+from evenkeel.engine.steps.measure import observe_group, observed_of, record_metrics, tables_of
 from evenkeel.engine.steps.reading import BatchWithPast, read_batch, read_with_past
 from tests.helpers.fleet import Shape, make_fleet, write_fleet
 
@@ -119,16 +119,18 @@ def test_what_is_the_same_in_two_snapshots_is_taken_from_the_other(lake, names):
     assert 0 < taken < len(ids) ** 2
 
 
+def measured(groups):
+    """Their metric rows."""
+    return tables_of(SETTINGS, groups, observed_of(SETTINGS, groups))
+
+
 def test_groups_made_one_by_one_are_those_of_the_batch(lake, newest, names):
     """A batch of group values says what a batch read from tables says."""
     lookback = lookback_of(lake, SETTINGS, newest)
     some = names[:20]
-    read = measure_batch(SETTINGS, read_with_past(lake, SETTINGS, lookback, some))
+    read = measured(read_with_past(lake, SETTINGS, lookback, some))
     singles = {each.group.group: each for each in groups_with_past(lake, SETTINGS, newest)}
-    made = [
-        measure_batch(SETTINGS, BatchWithPast.of(singles[name].group, singles[name].earlier))
-        for name in some
-    ]
+    made = [measured(BatchWithPast.of(singles[name].group, singles[name].earlier)) for name in some]
     for dataset in METRICS:
         assert (
             read[dataset].to_pylist()

@@ -483,7 +483,7 @@ def test_advice_waits_for_all_groups_of_a_snapshot(lake):
     steps.record_candidates(lake, wanted, some, "cross*")
 
     assert [row.group_id for row in steps.advise(lake, history, SETTINGS, wanted)] == ["crossing"]
-    assert history.tables.advice == []
+    assert history.tables.advice == {}
 
 
 def test_an_idle_member_consumes_nothing_which_is_known(tmp_path):

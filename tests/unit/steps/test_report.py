@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording, open_recording
 from evenkeel.engine.cli.judging import judge
 from evenkeel.engine.cli.sources import from_lake
 from evenkeel.engine.config import Settings
 from evenkeel.engine.model import Diagnosis, Verdict
 from evenkeel.engine.steps.report import report
+from evenkeel.engine.steps.report_stored import stored_group
 from evenkeel.engine.wording import because
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import CLUSTER, SITUATIONS, simulate, snapshots
@@ -25,11 +27,17 @@ NAMES = ("skewed-load", "healthy-locked", "vanished", "racks-much", "slow-member
 
 
 @pytest.fixture(scope="module")
-def fleet():
+def history():
+    """What the walk leaves."""
+    return MemoryHistory()
+
+
+@pytest.fixture(scope="module")
+def fleet(history):
     """Some groups over five hours."""
     lake = Recording()
     write_taken(lake, snapshots(simulate([SITUATIONS[name].group for name in NAMES], 62)))
-    return report(lake, Settings(), CLUSTER, NOW, "fluid")
+    return report(lake, history, Settings(), CLUSTER, NOW, "fluid")
 
 
 @pytest.fixture
@@ -81,7 +89,7 @@ def test_the_reason_to_stay_takes_all_strategies():
     lake = open_recording(RECORDING)
     source = from_lake(Settings(), lake, None, str(RECORDING))
     advised = {one.advice.group: one.advice for one in judge(source)}
-    looked_at = report(lake, source.settings, source.cluster, NOW, "recording")
+    looked_at = report(lake, MemoryHistory(), source.settings, source.cluster, NOW, "recording")
 
     assert advised.keys() == {group.group_id for group in looked_at.groups}
     for group in looked_at.groups:
@@ -119,10 +127,31 @@ def test_what_was_told_is_by_group(groups):
     assert groups["healthy-locked"].happenings == ()
 
 
+def test_what_a_history_in_memory_knows_is_shown(fleet, groups):
+    """Also what became of advice that nobody was told."""
+    kinds = [one.kind for one in groups["skewed-load"].happenings]
+    assert kinds.index("proposed") < kinds.index("switch")
+    assert fleet.failures is None
+    assert [one.groups for one in fleet.snapshots[:1]] == [len(NAMES)]
+
+
+def test_one_group_alone_is_as_in_the_whole(history, fleet, groups):
+    """The rows of one group are asked for by its name."""
+    alone = stored_group(history, CLUSTER, "skewed-load", now=NOW)
+    (group,) = alone.groups
+    assert alone.taken_at == fleet.taken_at
+    assert (group.standings, group.loads, group.advice, group.strategies) == (
+        groups["skewed-load"].standings,
+        groups["skewed-load"].loads,
+        groups["skewed-load"].advice,
+        groups["skewed-load"].strategies,
+    )
+
+
 def test_the_newest_snapshots_alone():
     """As far back as one likes."""
     lake = Recording()
     write_taken(lake, snapshots(simulate([SITUATIONS["healthy-locked"].group], 5)))
-    looked_at = report(lake, Settings(), CLUSTER, NOW, "fluid", limit=2)
+    looked_at = report(lake, MemoryHistory(), Settings(), CLUSTER, NOW, "fluid", limit=2)
 
     assert len(looked_at.taken_at) == len(looked_at.snapshots) == 2

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.cli.verbs.backtest import to_json
 from evenkeel.engine.cli.views import tables
 from evenkeel.engine.config import Settings
-from evenkeel.engine.steps.backtest import Event, backtest
-from evenkeel.engine.steps.telling import Message
+from evenkeel.engine.steps.backtest import Event, Message, backtest
 from tests.helpers.fleet.lake import write_taken
 from tests.helpers.fluid import (
     CLUSTER,
@@ -54,7 +54,7 @@ def lake() -> Recording:
 @cache
 def events(name: str) -> list[Event]:
     """What `evenkeel backtest` finds of a situation."""
-    return list(backtest(lake(), Settings(), CLUSTER, name))
+    return list(backtest(lake(), MemoryHistory(), Settings(), CLUSTER, name))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from unittest.mock import ANY
 
 import pytest
 
+from evenkeel.engine.adapters.memory import MemoryHistory
 from evenkeel.engine.adapters.postgres import PostgresHistory, PostgresReports
 from evenkeel.engine.adapters.replay import Recording
 from evenkeel.engine.model import Diagnosis, Verdict
@@ -47,7 +48,7 @@ def stored(reports):
 @pytest.fixture(scope="module")
 def judged(reports, lake):
     """The report from the lake."""
-    return report(lake, SETTINGS, CLUSTER, NOW, "the lake")
+    return report(lake, MemoryHistory(), SETTINGS, CLUSTER, NOW, "the lake")
 
 
 SAME = (

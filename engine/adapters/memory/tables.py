@@ -1,4 +1,4 @@
-"""What the history holds, in memory; a test may look at it and put things into it."""
+"""What the history holds, in memory; who made it may look at it and put things into it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import pyarrow as pa
 
@@ -16,8 +15,6 @@ from evenkeel.engine.ports import GroupWatch, Manifest
 from evenkeel.engine.records import (
     AdviceRow,
     AlertRow,
-    BackfilledGroup,
-    BackfillRow,
     IncidentRow,
     SilenceRow,
     StepRun,
@@ -64,8 +61,8 @@ class Tables:
     """
     The rows, by their keys.
 
-    *clusters* holds Kafka's ids, *advice* and *alerts* are in the order of their numbers, *held* has the numbers of the
-    alerts that are being delivered, *answers* are the rows of the user's queries.
+    *clusters* holds Kafka's ids, *advice* is by snapshot and group, *alerts* are in the order of their numbers, *held*
+    has the numbers of the alerts that are being delivered.
     """
 
     clusters: dict[str, str | None] = field(default_factory=dict)
@@ -73,17 +70,14 @@ class Tables:
     validation: dict[tuple[str, str], list[ValidationRow]] = field(default_factory=dict)
     metrics: dict[str, Mapping[str, pa.Table]] = field(default_factory=dict)
     candidates: dict[str, pa.Table] = field(default_factory=dict)
-    advice: list[AdviceRow] = field(default_factory=list)
+    advice: dict[str, dict[str, AdviceRow]] = field(default_factory=dict)
     alerts: list[AlertRow] = field(default_factory=list)
     held: set[int | None] = field(default_factory=set)
     incidents: list[IncidentRow] = field(default_factory=list)
     watches: dict[str, GroupWatch] = field(default_factory=dict)
     silences: list[SilenceRow] = field(default_factory=list)
-    backfills: dict[tuple[str, str, str], BackfillRow] = field(default_factory=dict)
-    backfilled: list[BackfilledGroup] = field(default_factory=list)
     steps: list[StepRun] = field(default_factory=list)
     locks: set[str] = field(default_factory=set)
-    answers: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
 
     def of_cluster(self, cluster: str) -> list[StoredSnapshot]:
         """The snapshots of a cluster, oldest first."""

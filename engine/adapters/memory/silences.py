@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
+from evenkeel.engine.adapters.memory.tables import Memory
 from evenkeel.engine.records import SilenceKind, SilenceRow
-from tests.helpers.memory.tables import Memory
 
 
 class MemorySilences(Memory):
@@ -62,7 +63,7 @@ class MemorySilences(Memory):
                 groups[cluster] = sorted(table["group_id"].to_pylist())
         return {cluster: names for cluster, names in groups.items() if names}
 
-    def _renew(self, silence_id: int, **news: object) -> SilenceRow:
+    def _renew(self, silence_id: int, **news: Any) -> SilenceRow:
         rows = self.tables.silences
         (place,) = (n for n, each in enumerate(rows) if each.silence_id == silence_id)
         rows[place] = replace(rows[place], **news)

@@ -1,4 +1,4 @@
-"""Runs of steps, how the pipelines fare, locks and queries in memory."""
+"""Runs of steps, how the pipelines fare, and locks in memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from evenkeel import sql
-from evenkeel.engine.adapters.postgres.running import arguments, find
+from evenkeel.engine.adapters.memory.alerts import MemoryGroupIncidents, MemoryIncidents
+from evenkeel.engine.adapters.memory.results import MemoryResults
+from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot
 from evenkeel.engine.errors import ClusterBusy
 from evenkeel.engine.ports import ClusterFacts, FailingStep, ToldOutage
-from evenkeel.engine.records import MemberMetrics, StepRun, records_of
-from tests.helpers.memory.alerts import MemoryGroupIncidents, MemoryIncidents
-from tests.helpers.memory.results import MemoryResults
-from tests.helpers.memory.tables import Memory, StoredSnapshot
+from evenkeel.engine.records import StepRun
 
 
 class MemoryStepRuns(Memory):
@@ -147,7 +145,9 @@ class MemoryPipelines(MemoryStepRuns, MemoryIncidents, MemoryGroupIncidents, Mem
         ]
         return {
             "unsent": len(waiting),
-            "oldest_unsent_at": min((alert.created_at for alert in waiting), default=None),
+            "oldest_unsent_at": min(
+                (alert.created_at for alert in waiting if alert.created_at), default=None
+            ),
             "unsent_channels": tuple(sorted({alert.channel for alert in waiting})),
             "unsent_error": next((a.last_error for a in waiting if a.last_error), None),
         }
@@ -192,40 +192,3 @@ class MemoryLocks(Memory):
             yield
         finally:
             self._tables.locks.discard(key)
-
-
-class MemoryQueries(Memory):
-    """The port `Queries`: every question of `sql/queries` is known; the test says the rows."""
-
-    def query(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        """The rows; a question that could not be asked of Postgres cannot be asked here."""
-        arguments(find("query", sql.queries(), name), parameters)
-        return [dict(row) for row in self.tables.answers.get(name, ())]
-
-    def members_of_groups_with(self, member_ids: Sequence[str]) -> list[MemberMetrics]:
-        """The members of the newest snapshots, group by group."""
-        found = [
-            member
-            for snapshot_id in self._newest()
-            for member in records_of(
-                MemberMetrics, self.tables.metrics[snapshot_id]["member_metrics"]
-            )
-        ]
-        groups = {(m.snapshot_id, m.group_id) for m in found if m.member_id in member_ids}
-        return sorted(
-            (m for m in found if (m.snapshot_id, m.group_id) in groups),
-            key=lambda m: (m.cluster, m.snapshot_id, m.group_id, m.member_id),
-        )
-
-    def _newest(self) -> set[str]:
-        """Of each cluster the newest measured snapshot, and the newest that is advised as well."""
-        newest = set()
-        for cluster in self.tables.clusters:
-            own = [
-                s
-                for s in self.tables.of_cluster(cluster)
-                if s.manifest.snapshot_id in self.tables.metrics
-            ]
-            for found in (own, [one for one in own if one.advised]):
-                newest |= {one.manifest.snapshot_id for one in found[-1:]}
-        return newest

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
 
+from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot
 from evenkeel.engine.columns import columns_of
-from evenkeel.engine.datasets import split_snapshot_id
+from evenkeel.engine.datasets import METRICS, split_snapshot_id
 from evenkeel.engine.errors import ClusterChanged
 from evenkeel.engine.model import Member, Move
 from evenkeel.engine.ports import (
@@ -31,7 +33,6 @@ from evenkeel.engine.records import (
     records_of,
 )
 from evenkeel.engine.records.course import Uptake
-from tests.helpers.memory.tables import Memory, StoredSnapshot
 
 
 class MemorySnapshots(Memory):
@@ -133,10 +134,10 @@ class MemorySnapshots(Memory):
         over = {i.incident_id for i in tables.incidents if i.closed_at and i.closed_at < before}
         standing = {i.alert_key for i in tables.incidents if i.alert_key and not i.closed_at}
         for name in old:
-            for by_snapshot in (tables.snapshots, tables.metrics, tables.candidates):
+            tables.snapshots.pop(name)
+            for by_snapshot in (tables.metrics, tables.candidates, tables.advice):
                 by_snapshot.pop(name, None)
         tables.validation = {k: v for k, v in tables.validation.items() if k[0] not in old}
-        tables.advice = [a for a in tables.advice if a.snapshot_id not in old]
         tables.steps = [s for s in tables.steps if s.started_at >= before]
         tables.silences = [s for s in tables.silences if not s.over_at or s.over_at >= before]
         tables.incidents = [i for i in tables.incidents if i.incident_id not in over]
@@ -147,7 +148,7 @@ class MemorySnapshots(Memory):
             and a.incident_id not in over
             and (
                 a.state == "pending"
-                or a.created_at >= before
+                or (a.created_at is not None and a.created_at >= before)
                 or not standing.isdisjoint((a.key, a.replaces))
             )
         ]
@@ -198,6 +199,9 @@ class MemoryResults(Memory):
         self.tables.candidates[snapshot_id] = candidates
 
 
+_ONLY_GROUPS = {name: schema.empty_table() for name, schema in METRICS.items()}
+
+
 class MemoryAdvice(Memory):
     """The port `AdviceHistory`."""
 
@@ -207,17 +211,31 @@ class MemoryAdvice(Memory):
         if stored.advised:
             return False
         stored.advised = True
-        for row in rows:
-            number = len(self.tables.advice) + 1
-            self.tables.advice.append(replace(row, snapshot_id=snapshot_id, advice_id=number))
+        first = 1 + sum(map(len, self.tables.advice.values()))
+        self.tables.advice[snapshot_id] = {
+            row.group_id: replace(row, snapshot_id=snapshot_id, advice_id=number)
+            for number, row in enumerate(rows, start=first)
+        }
         return True
 
     def thin(self, cluster: str, detail_hours: float) -> None:
-        """Nothing is forgotten: what is here is little."""
+        """Forget candidates, members and partitions of older snapshots; groups say what they say over time."""
+        own = self.tables.of_cluster(cluster)
+        if not own:
+            return
+        kept_since = own[-1].started_at - timedelta(hours=detail_hours)
+        for one in own[:-1]:
+            if one.started_at >= kept_since:
+                break
+            name = one.manifest.snapshot_id
+            self.tables.candidates.pop(name, None)
+            if name in self.tables.metrics:
+                groups = self.tables.metrics[name]["group_metrics"]
+                self.tables.metrics[name] = _ONLY_GROUPS | {"group_metrics": groups}
 
     def _advice_of(self, snapshot_id: str) -> list[AdviceRow]:
-        own = (row for row in self.tables.advice if row.snapshot_id == snapshot_id)
-        return sorted(own, key=lambda row: row.group_id)
+        own = self.tables.advice.get(snapshot_id, {})
+        return [own[group] for group in sorted(own)]
 
     def previous_advice(self, snapshot_id: str) -> list[PreviousAdvice]:
         """The newest advice of each group that was advised lately."""
@@ -229,16 +247,17 @@ class MemoryAdvice(Memory):
         ]
         before = [one.snapshot_id for one in advised]
         whole = [one.snapshot_id for one in advised if not one.facts.get("problems")]
-        named = {row.group_id for one in (before[-1:] + whole[-1:]) for row in self._advice_of(one)}
+        named = {group for one in (before[-1:] + whole[-1:]) for group in self.tables.advice[one]}
         measured = self.tables.metrics.get(snapshot_id)
         if measured:
             named |= set(measured["group_metrics"]["group_id"].to_pylist())
-        newest = {
-            row.group_id: row
-            for one in before
-            for row in self._advice_of(one)
-            if row.group_id in named
-        }
+        newest: dict[str, AdviceRow] = {}
+        for one in reversed(before):
+            rows = self.tables.advice[one]
+            newest |= {group: rows[group] for group in named & rows.keys()}
+            named -= rows.keys()
+            if not named:
+                break
         return [
             PreviousAdvice(group_id=name, course=row.course) for name, row in sorted(newest.items())
         ]
@@ -265,69 +284,99 @@ class MemoryAdvice(Memory):
 
     def advice_with_scores(self, snapshot_id: str) -> list[ScoredAdvice]:
         """Advice joined with candidates and metrics."""
-        proposed = self.tables.candidates.get(snapshot_id)
-        candidates = records_of(CandidateColumns, proposed) if proposed else []
+        rows = self._advice_of(snapshot_id)
+        live, advised, running = self._candidates_of(snapshot_id)
         measured = self.tables.metrics.get(snapshot_id)
         groups = records_of(GroupMetrics, measured["group_metrics"]) if measured else []
         metrics = {row.group_id: row for row in groups}
         found = []
-        for row in self._advice_of(snapshot_id):
-            own = {c.strategy: c for c in candidates if c.group_id == row.group_id}
-            scores = {strategy: c.score for strategy, c in own.items()}
-            forecasts = {strategy: c.forecast for strategy, c in own.items()}
-            both = [own[name] for name in ("live", row.strategy) if name in own]
+        for row in rows:
+            name = row.group_id
+            both = [each[name] for each in (live, advised) if name in each]
+            now, then = live.get(name), advised.get(name)
             scored = ScoredAdvice(
                 **{spec.name: getattr(row, spec.name) for spec in columns_of(AdviceColumns)},
                 seen_since=self._seen_since(row),
-                live=scores.get("live"),
-                proposed=scores.get(row.strategy or ""),
-                metrics=metrics.get(row.group_id),
+                live=now.score if now else None,
+                proposed=then.score if then else None,
+                metrics=metrics.get(name),
                 members=_members_of(measured, row),
-                running={strategy: c.is_running for strategy, c in own.items()},
+                running=running.get(name, {}),
                 notes=tuple(dict.fromkeys(note for c in both for note in c.notes or ())),
-                live_forecast=forecasts.get("live"),
-                forecast=forecasts.get(row.strategy or ""),
+                live_forecast=now.forecast if now else None,
+                forecast=then.forecast if then else None,
             )
             found.append(replace(scored, checks=self._checks(row, scored.uptake)))
         return found
 
+    def _candidates_of(
+        self, snapshot_id: str
+    ) -> tuple[
+        dict[str, CandidateColumns], dict[str, CandidateColumns], dict[str, dict[str, bool | None]]
+    ]:
+        """Per group what it has, what it is advised, and by strategy whether it runs that."""
+        table = self.tables.candidates.get(snapshot_id)
+        if table is None:
+            return {}, {}, {}
+        advised = {row.group_id: row.strategy for row in self._advice_of(snapshot_id)}
+        running: dict[str, dict[str, bool | None]] = defaultdict(dict)
+        wanted = []
+        columns = ("group_id", "strategy", "is_running")
+        for number, (group, strategy, runs) in enumerate(
+            zip(*(table[name].to_pylist() for name in columns), strict=True)
+        ):
+            running[group][strategy] = runs
+            if strategy in ("live", advised.get(group)):
+                wanted.append(number)
+        rows = records_of(CandidateColumns, table.take(pa.array(wanted, pa.int64())))
+        return (
+            {row.group_id: row for row in rows if row.strategy == "live"},
+            {row.group_id: row for row in rows if row.strategy == advised.get(row.group_id)},
+            running,
+        )
+
     def _checks(self, row: AdviceRow, uptake: Uptake | None) -> tuple[AdviceCheck, ...]:
+        if uptake is None:
+            return ()
+        own = (rows[row.group_id] for rows in self.tables.advice.values() if row.group_id in rows)
         found = [
             check
-            for one in self.tables.advice
-            if one.group_id == row.group_id and (one.advice_id or 0) <= (row.advice_id or 0)
+            for one in own
+            if (one.advice_id or 0) <= (row.advice_id or 0)
             for check in one.checks
-            if uptake is not None and check.taken_up_at == uptake.at
+            if check.taken_up_at == uptake.at
         ]
         by_measure = sorted(found, key=lambda check: check.measure, reverse=True)
         return tuple(sorted(by_measure, key=lambda check: check.after_seconds))
 
     def _seen_since(self, row: AdviceRow) -> datetime | None:
+        if row.seen <= 0:
+            return None
         this = self.tables.snapshots[row.snapshot_id]
-        advised = [a.snapshot_id for a in self.tables.advice if a.group_id == row.group_id]
         began = [
             one.started_at
             for one in self.tables.of_cluster(this.cluster)
-            if one.manifest.snapshot_id in advised and one.started_at <= this.started_at
+            if one.started_at <= this.started_at
+            and row.group_id in self.tables.advice.get(one.manifest.snapshot_id, ())
         ]
-        return began[-row.seen] if 0 < row.seen <= len(began) else None
+        return began[-row.seen] if row.seen <= len(began) else None
 
     def first_moves(self, advice_ids: Sequence[int], most: int) -> dict[int, list[Move]]:
         """The first moves of each advice."""
-        moves = {
-            row.advice_id: sorted(
-                row.moves,
-                key=lambda move: (move.topic, move.partition),
-            )[:most]
-            for row in self.tables.advice
-            if row.advice_id in advice_ids
+        wanted = set(advice_ids)
+        return {
+            row.advice_id: sorted(row.moves, key=lambda move: (move.topic, move.partition))[:most]
+            for rows in self.tables.advice.values()
+            for row in rows.values()
+            if row.advice_id in wanted and row.advice_id is not None and row.moves and most
         }
-        return {number: some for number, some in moves.items() if some}
 
 
 def _members_of(measured: Mapping[str, pa.Table] | None, advice: AdviceRow) -> tuple[Member, ...]:
     """The members of a group that is told to switch."""
-    rows = measured["member_metrics"].to_pylist() if measured else []
+    if measured is None or advice.verdict != "switch":
+        return ()
+    rows = measured["member_metrics"].to_pylist()
     return tuple(
         Member(
             id=row["member_id"],
@@ -336,5 +385,5 @@ def _members_of(measured: Mapping[str, pa.Table] | None, advice: AdviceRow) -> t
             instance_id=row["instance_id"],
         )
         for row in sorted(rows, key=lambda row: str(row["member_id"]))
-        if row["group_id"] == advice.group_id and advice.verdict == "switch"
+        if row["group_id"] == advice.group_id
     )

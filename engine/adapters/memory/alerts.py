@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
+from evenkeel.engine.adapters.memory.tables import Memory
 from evenkeel.engine.alerting.channels import pager_of
 from evenkeel.engine.alerting.giving_way import entering
 from evenkeel.engine.alerting.postings import ends_of
@@ -22,7 +23,6 @@ from evenkeel.engine.records import (
     record_of,
     row_of,
 )
-from tests.helpers.memory.tables import Memory
 
 STORING = Lock()
 """Of those who store a watch one does so at a time, as in a transaction."""
@@ -312,9 +312,14 @@ class MemoryGroupIncidents(MemoryOutbox):
         merged = []
         for one in self.tables.incidents:
             if one.key is not None and one.key in incidents:
-                kept = (one.incident_id, one.opened_at, one.told_at)
-                names = ("incident_id", "opened_at", "told_at")
-                merged.append(replace(incidents[one.key], **dict(zip(names, kept, strict=True))))
+                merged.append(
+                    replace(
+                        incidents[one.key],
+                        incident_id=one.incident_id,
+                        opened_at=one.opened_at,
+                        told_at=one.told_at,
+                    )
+                )
             elif one.cluster == cluster and one.group_id is not None and one.closed_at is None:
                 merged.append(replace(one, closed_at=at))
             else:

@@ -1,0 +1,342 @@
+"""What a report shows, in memory: port `ReportHistory`, with the rows of the statements `report_<name>`."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean, median
+from typing import Any
+
+import pyarrow as pa
+
+from evenkeel.engine.adapters.memory.tables import Memory, StoredSnapshot, Tables
+from evenkeel.engine.ports import ReportedGroups, StoredReport
+from evenkeel.engine.records import AdviceCheck, AdviceRow, IncidentRow, Outcome, ValidationRow
+
+Rows = list[dict[str, Any]]
+
+_GROUP = (
+    *("group_id", "group_type", "assignor", "diagnosis", "diagnosis_reason", "members"),
+    *("partitions", "total_lag", "delay_seconds", "time_lag_seconds", "error", "findings"),
+    *("racks_left_out", "state"),
+)
+_MEMBER = (
+    *("group_id", "member_id", "client_id", "client_host", "instance_id", "rack", "partitions"),
+    *("lag", "utilisation", "capacity_basis", "silent", "cross_rack_partitions"),
+)
+_STRATEGY = (
+    *("group_id", "position", "strategy", "deployment", "feasibility", "is_running", "reason"),
+    *("forecast_lag_low", "forecast_lag_expected", "forecast_lag_high", "largest_member_lag"),
+    *("partition_spread", "cross_rack_share", "moves", "price_restarts"),
+)
+_ADVICE = (
+    *("group_id", "verdict", "strategy", "reason", "how", "state", "state_since"),
+    *("yardstick", "yardstick_reason"),
+)
+
+
+class MemoryReports(Memory):
+    """The port `ReportHistory`, but for forecasts: who takes snapshots through the pipeline knows them."""
+
+    def report_clusters(self) -> list[str]:
+        """Those with a snapshot."""
+        return sorted(self.tables.clusters)
+
+    def report(self, wanted: ReportedGroups) -> StoredReport:
+        """The rows, from what the other ports were given."""
+        own = [
+            one
+            for one in self.tables.of_cluster(wanted.cluster)
+            if wanted.since is None or one.started_at >= wanted.since
+        ][-wanted.snapshots :]
+        return _Report(tables=self.tables, wanted=wanted, own=own).rows()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Report:
+    """The rows about the groups that are wanted; *own* are the snapshots, oldest first."""
+
+    tables: Tables
+    wanted: ReportedGroups
+    own: Sequence[StoredSnapshot]
+
+    def rows(self) -> StoredReport:
+        """All of them."""
+        if not self.own:
+            return StoredReport(snapshots=[])
+        measured = [one for one in self.own if one.manifest.snapshot_id in self.tables.metrics]
+        of_now: dict[str, Rows] = {}
+        if measured:
+            newest = self.tables.metrics[measured[-1].manifest.snapshot_id]
+            advised = self._advised()
+            of_now = {
+                "groups": self._groups(newest["group_metrics"], measured, advised),
+                "members": sorted(
+                    self._picked(newest["member_metrics"], _MEMBER),
+                    key=lambda row: (row["group_id"], row["member_id"]),
+                ),
+                "strategies": self._strategies(),
+                "advice": [{name: getattr(row, name) for name in _ADVICE} for row in advised],
+                "moves": self._moves(newest["partition_metrics"], advised),
+                "scorecard": self._scorecard(advised),
+                "lag": self._lag(measured),
+            }
+        return StoredReport(
+            snapshots=[self._health(one) for one in self.own],
+            events=self._events(),
+            incidents=self._incidents(),
+            failures=self._failures(),
+            withheld=self._withheld(),
+            **of_now,
+        )
+
+    @property
+    def since(self) -> datetime:
+        """When the first snapshot was begun."""
+        return self.own[0].started_at
+
+    def wants(self, group: str) -> bool:
+        """Whether a group is asked about."""
+        if self.wanted.group is not None:
+            return group == self.wanted.group
+        return fnmatch.fnmatchcase(group, self.wanted.pattern)
+
+    def _picked(self, table: pa.Table, columns: Iterable[str]) -> Rows:
+        known = [name for name in columns if name in table.column_names]
+        rows: Rows = table.select(known).to_pylist()
+        return [row for row in rows if self.wants(row["group_id"])]
+
+    def _of_cluster(self) -> list[StoredSnapshot]:
+        return self.tables.of_cluster(self.wanted.cluster)
+
+    def _advised(self) -> list[AdviceRow]:
+        """The advice of the newest snapshot that has some."""
+        ids = [one.manifest.snapshot_id for one in self._of_cluster() if one.advised]
+        rows = self.tables.advice[ids[-1]] if ids else {}
+        return [rows[group] for group in sorted(rows) if self.wants(group)]
+
+    def _health(self, one: StoredSnapshot) -> dict[str, Any]:
+        name, facts = one.manifest.snapshot_id, one.manifest.facts
+        failures = [row for row in self._verdicts(one) if row.withholds]
+        whole = [row.reason for row in failures if row.group_id is None]
+        failed = sum(
+            run.snapshot_id == name and run.outcome == Outcome.FAILED for run in self.tables.steps
+        )
+        return {
+            "started_at": one.started_at,
+            "duration_seconds": (one.finished_at - one.started_at).total_seconds(),
+            "group_count": one.manifest.rows.get("groups"),
+            "problems": len(facts.get("problems", ())),
+            "withheld_groups": len({row.group_id for row in failures} - {None}),
+            "rejected": one.rejected,
+            "failed_steps": failed,
+            # when it was advised nobody notes here
+            "seconds_to_advice": None,
+            "state": "advised" if one.advised else "rejected" if one.rejected else "waiting",
+            "measured": name in self.tables.metrics,
+            "rejection": whole[0] if whole else None,
+        }
+
+    def _verdicts(self, one: StoredSnapshot) -> list[ValidationRow]:
+        name = one.manifest.snapshot_id
+        known = self.tables.validation.items()
+        return [row for (snapshot_id, _), rows in known if snapshot_id == name for row in rows]
+
+    def _groups(
+        self, table: pa.Table, measured: Sequence[StoredSnapshot], advised: Sequence[AdviceRow]
+    ) -> Rows:
+        spans = self._spans(measured)
+        owners = {row.group_id: row.owner for row in advised}
+        still = {one.group_id: one for one in self._of_groups() if one.closed_at is None}
+        rows = self._picked(table, _GROUP)
+        for row in rows:
+            name = row["group_id"]
+            since, already = spans[name]
+            incident = still.get(name)
+            row |= {
+                "owner": owners.get(name) or (incident.owner if incident else None),
+                "group_state": row.pop("state"),
+                "diagnosis_since": since,
+                "diagnosis_already_so": already,
+                "incident": incident.kind if incident else None,
+            }
+        return rows
+
+    def _spans(self, measured: Sequence[StoredSnapshot]) -> dict[str, tuple[datetime, bool]]:
+        """Since when the newest diagnosis of each group holds, and whether it did at the first look."""
+        spans: dict[str, tuple[datetime, bool]] = {}
+        newest: dict[str, str | None] = {}
+        for one in measured:
+            table = self.tables.metrics[one.manifest.snapshot_id]["group_metrics"]
+            for row in self._picked(table, ("group_id", "diagnosis")):
+                name, diagnosis = row["group_id"], row["diagnosis"]
+                if name not in newest or newest[name] != diagnosis:
+                    spans[name] = (one.started_at, name not in newest)
+                    newest[name] = diagnosis
+        return spans
+
+    def _lag(self, measured: Sequence[StoredSnapshot]) -> Rows:
+        columns = {"lags": "total_lag", "delays": "delay_seconds", "time_lags": "time_lag_seconds"}
+        series: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        for number, one in enumerate(measured):
+            table = self.tables.metrics[one.manifest.snapshot_id]["group_metrics"]
+            for row in self._picked(table, ("group_id", *columns.values())):
+                own = series[row["group_id"]]
+                own["numbers"].append(number)
+                for name, column in columns.items():
+                    own[name].append(row[column])
+        return [{"group_id": name, **own} for name, own in series.items()]
+
+    def _strategies(self) -> Rows:
+        ids = [one.manifest.snapshot_id for one in self._of_cluster()]
+        proposed = [one for one in ids if one in self.tables.candidates]
+        return self._picked(self.tables.candidates[proposed[-1]], _STRATEGY) if proposed else []
+
+    def _moves(self, partitions: pa.Table, advised: Sequence[AdviceRow]) -> Rows:
+        columns = ("group_id", "topic", "partition", "member_id", "lag")
+        moving = {row.group_id for row in advised if row.moves}
+        owned = {
+            (row["group_id"], row["topic"], row["partition"]): row
+            for row in (self._picked(partitions, columns) if moving else ())
+        }
+        return [
+            {
+                "group_id": row.group_id,
+                "topic": move.topic,
+                "partition": move.partition,
+                "from_member": move.from_member,
+                "to_member": move.to_member,
+                "lag": own["lag"] if own else None,
+                "still_so": own is not None and own["member_id"] == move.from_member,
+            }
+            for row in advised
+            for move in sorted(row.moves, key=lambda move: (move.topic, move.partition))
+            for own in (owned.get((row.group_id, move.topic, move.partition)),)
+        ]
+
+    def _advice(self) -> Iterable[AdviceRow]:
+        """All that groups were advised, oldest first."""
+        for one in self._of_cluster():
+            rows = self.tables.advice.get(one.manifest.snapshot_id, {})
+            yield from (rows[group] for group in sorted(rows) if self.wants(group))
+
+    def _events(self) -> Rows:
+        rows: Rows = [
+            {
+                "group_id": row.group_id,
+                "taken_at": event.at,
+                "event": event.state.value,
+                "event_strategy": event.strategy,
+                "event_cause": event.cause,
+            }
+            for row in self._advice()
+            for event in row.events
+            if event.at >= self.since
+        ]
+        return sorted(
+            rows, key=lambda row: (row["taken_at"], row["group_id"], row["event"] != "taken up")
+        )
+
+    def _of_groups(self) -> Iterable[IncidentRow]:
+        return (
+            one
+            for one in self.tables.incidents
+            if one.cluster == self.wanted.cluster
+            and one.group_id is not None
+            and self.wants(one.group_id)
+        )
+
+    def _incidents(self) -> Rows:
+        of_pipeline = (
+            one
+            for one in self.tables.incidents
+            if one.cluster == self.wanted.cluster and one.group_id is None
+        )
+        columns = ("group_id", "kind", "severity", "opened_at", "closed_at", "summary")
+        rows = [
+            {name: getattr(one, name) for name in columns}
+            for one in (*of_pipeline, *self._of_groups())
+            if one.closed_at is None or one.closed_at >= self.since
+        ]
+        return sorted(rows, key=lambda row: (row["opened_at"], row["group_id"] or ""))
+
+    def _scorecard(self, advised: Sequence[AdviceRow]) -> Rows:
+        """As the view `advice_scorecard` counts."""
+        mutes = {
+            (row.group_id, mute.strategy): mute.until
+            for row in advised
+            for mute in (row.course.mutes if row.course else ())
+        }
+        same: dict[tuple[str, str, int, str, str], list[AdviceCheck]] = defaultdict(list)
+        for row in self._advice():
+            for check in row.checks:
+                key = (row.group_id, check.strategy, check.after_seconds, check.measure, check.unit)
+                same[key].append(check)
+        cards = [_card(key, own, mutes) for key, own in sorted(same.items())]
+        return sorted(cards, key=lambda card: card["taken_up_at"], reverse=True)
+
+    def _failures(self) -> Rows:
+        failed: dict[str, list[Any]] = defaultdict(list)
+        for run in self.tables.steps:
+            own = run.cluster in (self.wanted.cluster, None) and run.started_at >= self.since
+            if own and run.outcome == Outcome.FAILED:
+                failed[run.step].append(run)
+        rows = [
+            {
+                "step": step,
+                "failures": len(runs),
+                "last_failed_at": max(run.started_at for run in runs),
+                "error": max(runs, key=lambda run: run.started_at).error,
+            }
+            for step, runs in sorted(failed.items())
+        ]
+        return sorted(rows, key=lambda row: row["last_failed_at"], reverse=True)
+
+    def _withheld(self) -> Rows:
+        same: dict[tuple[str, str, str | None], list[StoredSnapshot]] = defaultdict(list)
+        for one in self.own:
+            for row in self._verdicts(one):
+                if row.withholds and row.group_id is not None and self.wants(row.group_id):
+                    own = same[row.group_id, row.stage, row.reason]
+                    own += [] if own[-1:] == [one] else [one]
+        rows = [
+            {
+                "group_id": group,
+                "stage": stage,
+                "reason": reason,
+                "snapshots": len(own),
+                "last_at": own[-1].started_at,
+            }
+            for (group, stage, reason), own in sorted(same.items(), key=lambda one: one[0][:2])
+        ]
+        return sorted(rows, key=lambda row: row["last_at"], reverse=True)
+
+
+def _card(
+    key: tuple[str, str, int, str, str],
+    checks: Sequence[AdviceCheck],
+    mutes: Mapping[tuple[str, str], datetime],
+) -> dict[str, Any]:
+    group, strategy, after, measure, unit = key
+    known = [(check, check.realised) for check in checks if check.realised is not None]
+
+    def share(held: Callable[[AdviceCheck, float], bool]) -> float | None:
+        return fmean(float(held(check, came)) for check, came in known) if known else None
+
+    return {
+        "group_id": group,
+        "strategy": strategy,
+        "measure": measure,
+        "after_seconds": after,
+        "unit": unit,
+        "checks": len(checks),
+        "known": len(known),
+        "error": median(came - check.expected for check, came in known) if known else None,
+        "inside_share": share(lambda check, came: check.low <= came <= check.high),
+        "no_worse_share": share(lambda check, came: came <= check.high),
+        "taken_up_at": max(check.taken_up_at for check in checks),
+        "muted_until": mutes.get((group, strategy)),
+    }
