@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Cause, Diagnosis, check_aware
+from evenkeel.engine.model import Diagnosis, check_aware
 
 
 class Severity(enum.StrEnum):
@@ -26,11 +26,11 @@ class Severity(enum.StrEnum):
     RESOLVED = "resolved"
 
 
-def severity_of(cause: Cause) -> Severity:
+def severity_of(cause: Diagnosis) -> Severity:
     """
     How bad a cause is.
 
-    >>> severity_of(Cause.STOPPED), severity_of(Cause.BEHIND)
+    >>> severity_of(Diagnosis.STOPPED), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
     """
     return Severity.CRITICAL if cause.is_critical else Severity.WARNING

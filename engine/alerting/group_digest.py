@@ -13,7 +13,7 @@ from datetime import datetime
 from evenkeel.engine.alerting.digested import Digested
 from evenkeel.engine.alerting.group_incident import GroupIncident, fitted, headline_of, length_of
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, severity_of
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.text import and_more
 from evenkeel.engine.wording import listed, moment, sentence, several
 
@@ -68,7 +68,9 @@ def digest_message(
     Returns:
         The message, and the ids of the groups that it names; of all others nobody has been told.
     """
-    ordered = sorted(incidents, key=lambda each: (each.course.cause.rank, each.course.group_id))
+    ordered = sorted(
+        incidents, key=lambda each: (each.course.cause.precedence, each.course.group_id)
+    )
     line = _line_of_end if kind is DigestKind.RESOLVED else _line
     named, others = _split(ordered, line)
     first, over = ordered[0], kind is DigestKind.RESOLVED
@@ -111,7 +113,9 @@ def changed_digest(digest: Digested, incidents: Sequence[GroupIncident], now: No
         incidents: Those that still go by it, as they are now.
         now: The look that shows it so.
     """
-    ordered = sorted(incidents, key=lambda each: (each.course.cause.rank, each.course.group_id))
+    ordered = sorted(
+        incidents, key=lambda each: (each.course.cause.precedence, each.course.group_id)
+    )
     lines = list(_fitting(ordered, _line))
     sections = [part for heading, some in _headed(lines, False) for part in _parts(heading, some)]
     if unnamed := len(ordered) - len(lines):
@@ -225,7 +229,7 @@ def _name(incident: GroupIncident) -> str:
 
 def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
     """Names only, those of one cause together: as many in a line as a part of the message holds."""
-    by: dict[Cause, list[str]] = {}
+    by: dict[Diagnosis, list[str]] = {}
     for each, name in others:
         by.setdefault(each.course.cause, []).append(name)
     for cause, names in by.items():

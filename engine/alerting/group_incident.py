@@ -21,7 +21,7 @@ from evenkeel.engine.message import (
     Subject,
     severity_of,
 )
-from evenkeel.engine.model import CAPACITY, SECONDS_BEHIND, Cause
+from evenkeel.engine.model import CAPACITY, SECONDS_BEHIND, Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import printable
 from evenkeel.engine.wording import duration, moment, sentence, shortened, since, words
@@ -36,7 +36,7 @@ HEADLINE = 70
 LINE = 240
 """Characters of a line."""
 
-WHY_BEHIND = CAPACITY | {Cause.REBALANCING}
+WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that say why a group is behind."""
 
 BESIDE = 2
@@ -309,7 +309,7 @@ def _to_do(incident: GroupIncident, worst: CauseSpan | None) -> tuple[Section, .
 
 def _explaining(course: IncidentCourse, worst: CauseSpan | None) -> CauseSpan | None:
     """The cause that something can be done about: why a group is behind, if that is known, else the worst."""
-    if worst is None or worst.cause is not Cause.BEHIND:
+    if worst is None or worst.cause is not Diagnosis.CATCHING_UP:
         return worst
     return next((span for span in course.causes if span.cause in WHY_BEHIND), worst)
 

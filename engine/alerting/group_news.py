@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from evenkeel.engine.config import IncidentRules
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.message import severity_of
-from evenkeel.engine.model import CAPACITY, SECONDS_BEHIND, Cause
+from evenkeel.engine.model import CAPACITY, SECONDS_BEHIND, Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers, SilenceKind
 
 
@@ -37,7 +37,7 @@ def is_news(
     return cause.precedence < readers.goes_by.precedence
 
 
-def cause_now(course: IncidentCourse) -> Cause:
+def cause_now(course: IncidentCourse) -> Diagnosis:
     """
     What an incident is called by: the worst that it was.
 
@@ -49,7 +49,7 @@ def cause_now(course: IncidentCourse) -> Cause:
     return min(left, course.present or left, key=lambda cause: cause.precedence)
 
 
-NOT_EASED = frozenset({Cause.SKIPPED_RECORDS, Cause.BEHIND, Cause.UNREADABLE})
+NOT_EASED = frozenset({Diagnosis.SKIPPED_RECORDS, Diagnosis.CATCHING_UP, Diagnosis.UNKNOWN})
 """Causes that do not end while their group is ill: what was skipped is, and the others stand alone."""
 
 
@@ -88,35 +88,35 @@ def _soon_over(left: Sequence[CauseSpan], rules: IncidentRules) -> bool:
     )
 
 
-def _goes_on(cause: Cause, there: set[Cause]) -> bool:
+def _goes_on(cause: Diagnosis, there: set[Diagnosis]) -> bool:
     """Whether a cause may still be there: under another name, or hidden by a rebalance; the lost are skipped next."""
     same = next((alike for alike in (CAPACITY, LOSSES) if cause in alike), {cause})
-    return bool(there & (same | {Cause.REBALANCING}))
+    return bool(there & (same | {Diagnosis.REBALANCING}))
 
 
-def left_of(course: IncidentCourse) -> Cause:
+def left_of(course: IncidentCourse) -> Diagnosis:
     """What readers go by who were told that the worst has ended: why the group is behind is one with that it is."""
     first = course.causes[0].cause
-    return Cause.BEHIND if first in CAPACITY else first
+    return Diagnosis.CATCHING_UP if first in CAPACITY else first
 
 
-LOSSES = frozenset({Cause.LOSING_RECORDS, Cause.SKIPPED_RECORDS})
+LOSSES = frozenset({Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS})
 """Causes that cost records: they are told whatever else is wrong."""
 
 
 def new_losses(course: IncidentCourse) -> list[CauseSpan]:
     """How a group loses records, where the readers of its incident do not know that it does."""
     readers = course.readers
-    known = {readers.cause, *readers.causes} if readers else set(Cause)
+    known = {readers.cause, *readers.causes} if readers else set(Diagnosis)
     return [] if known & LOSSES else [span for span in course.causes if span.cause in LOSSES]
 
 
 def loses(course: IncidentCourse) -> bool:
     """Whether retention removes what it has not read: known for certain, where a fast group may only seem to skip."""
-    return any(span.cause is Cause.LOSING_RECORDS for span in new_losses(course))
+    return any(span.cause is Diagnosis.LOSING_RECORDS for span in new_losses(course))
 
 
-def _is_alike(cause: Cause, other: Cause) -> bool:
+def _is_alike(cause: Diagnosis, other: Diagnosis) -> bool:
     """Whether they are one trouble: why a group is behind is no worse than that it is."""
     return cause is other or {cause, other} <= SECONDS_BEHIND
 

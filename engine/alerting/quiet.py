@@ -179,7 +179,7 @@ def _still_open(courses: Sequence[IncidentCourse]) -> str:
 
 
 def _incidents(courses: Sequence[IncidentCourse]) -> str:
-    ordered = sorted(courses, key=lambda course: (course.cause.rank, course.group_id))
+    ordered = sorted(courses, key=lambda course: (course.cause.precedence, course.group_id))
     return listed([f"{fitted(c.group_id, NAME)} ({c.cause})" for c in ordered], NAMED)
 
 

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from evenkeel.engine.config import IncidentRules, Settings
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
-from evenkeel.engine.model import Cause, Diagnosis, IncidentState
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.ports import GroupWatch
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 
@@ -57,23 +57,24 @@ class Look:
 AGAIN = 1.5
 """What comes back is over when the group has been well for so many times as long as before it came back."""
 
-AT_ONCE = frozenset({Cause.LOSING_RECORDS, Cause.SKIPPED_RECORDS})
+AT_ONCE = frozenset({Diagnosis.LOSING_RECORDS, Diagnosis.SKIPPED_RECORDS})
 """Causes of which one snapshot is enough: what is lost does not come back."""
 
-LASTING: Mapping[Cause, str] = {
-    Cause.STOPPED: "silent_seconds",
-    Cause.SILENT_MEMBER: "silent_seconds",
-    Cause.STUCK_PARTITION: "silent_seconds",
-    Cause.BEHIND: "behind_seconds",
-    Cause.REBALANCING: "rebalancing_seconds",
-    Cause.TOO_FEW_MEMBERS: "capacity_seconds",
-    Cause.SLOW_MEMBER: "capacity_seconds",
-    Cause.HOT_PARTITION: "capacity_seconds",
+LASTING: Mapping[Diagnosis, str] = {
+    Diagnosis.STOPPED: "silent_seconds",
+    Diagnosis.SILENT_MEMBER: "silent_seconds",
+    Diagnosis.STUCK_PARTITION: "silent_seconds",
+    Diagnosis.CATCHING_UP: "behind_seconds",
+    Diagnosis.SKEWED_LOAD: "behind_seconds",
+    Diagnosis.REBALANCING: "rebalancing_seconds",
+    Diagnosis.TOO_FEW_MEMBERS: "capacity_seconds",
+    Diagnosis.SLOW_MEMBER: "capacity_seconds",
+    Diagnosis.HOT_PARTITION: "capacity_seconds",
 }
 """The rule that says how long a cause must last; all others must be seen often enough only."""
 
 
-def lasting(cause: Cause, rules: IncidentRules) -> tuple[int, timedelta]:
+def lasting(cause: Diagnosis, rules: IncidentRules) -> tuple[int, timedelta]:
     """In how many snapshots in a row a cause must be seen to be told, and for how long."""
     looks = 1 if cause in AT_ONCE else rules.looks
     return looks, timedelta(seconds=getattr(rules, LASTING[cause]) if cause in LASTING else 0)
@@ -200,7 +201,7 @@ def _next(
         judged = Judged(group_id=judged.group_id, diagnosis=judged.diagnosis)
     if _is_given_up(course, judged, look, rules):
         return _over(replace(course, unseen_since=None), look) if course else None
-    if judged.conditions:
+    if judged.troubles:
         return _seen(course, judged, look, rules)
     if course is None:
         return None
@@ -242,7 +243,7 @@ def _goes_on(course: IncidentCourse, judged: Judged) -> bool:
     """Whether what is wrong now belongs to what was before: after a good snapshot only the same does."""
     if course.state is IncidentState.OPEN or course.well_since is None:
         return True
-    return bool({span.cause for span in course.causes} & {each.cause for each in judged.conditions})
+    return bool({span.cause for span in course.causes} & {each.kind for each in judged.troubles})
 
 
 def _suspected(judged: Judged, look: Look) -> IncidentCourse:
@@ -250,7 +251,7 @@ def _suspected(judged: Judged, look: Look) -> IncidentCourse:
         key=f"{look.cluster}/{judged.group_id}/{look.snapshot_id}",
         group_id=judged.group_id,
         state=IncidentState.SUSPECTED,
-        cause=judged.conditions[0].cause,
+        cause=judged.troubles[0].kind,
         causes=(),
         began_at=look.at,
         began_snapshot_id=look.snapshot_id,
@@ -263,26 +264,26 @@ def _spans(
 ) -> tuple[CauseSpan, ...]:
     """What is wrong, in the order of precedence; the last of it is kept, so that it can be told what is over."""
     before = {span.cause: span for span in known}
-    now = [_renewed(before.pop(c.cause, None), c, at) for c in judged.conditions]
+    now = [_renewed(before.pop(t.kind, None), t, at) for t in judged.troubles]
     unseen = [replace(span, missed=span.missed + judged.known) for span in before.values()]
     left = [*now, *(span for span in unseen if span.missed < rules.looks)]
     return tuple(sorted(left or unseen, key=lambda span: span.cause.precedence))
 
 
-TIMED = frozenset({Cause.REBALANCING, Cause.VANISHED})
+TIMED = frozenset({Diagnosis.REBALANCING, Diagnosis.VANISHED})
 """Causes that are as bad as they are long, which is more than the snapshots that are looked back on can tell."""
 
 
-def _renewed(span: CauseSpan | None, condition: Condition, at: datetime) -> CauseSpan:
-    since = min(condition.since or at, span.since if span else at)
+def _renewed(span: CauseSpan | None, trouble: Trouble, at: datetime) -> CauseSpan:
+    since = min(trouble.since or at, span.since if span else at)
     lasted = (at - since).total_seconds()
     return CauseSpan(
-        cause=condition.cause,
+        cause=trouble.kind,
         since=since,
         last_seen_at=at,
         looks=span.looks + 1 if span else 1,
-        amount=lasted if condition.cause in TIMED else condition.amount,
-        facts=condition.facts,
+        amount=lasted if trouble.kind in TIMED else trouble.amount,
+        facts=trouble.facts,
         earlier_looks=span.earlier_looks if span else 0,
     )
 
@@ -299,7 +300,7 @@ def _has_lasted(
     return span.looks - span.earlier_looks >= looks or bool(comes_and_goes and span.looks > looks)
 
 
-def _present(spans: Sequence[CauseSpan], at: datetime, rules: IncidentRules) -> Cause | None:
+def _present(spans: Sequence[CauseSpan], at: datetime, rules: IncidentRules) -> Diagnosis | None:
     """The worst of what is seen now and has lasted by itself, whatever was wrong before it."""
     for span in spans:
         looks, duration = lasting(span.cause, rules)
@@ -362,10 +363,10 @@ def _is_given_up(
     """Whether a group has been gone, or could not be judged, for so long that nobody waits for it any more."""
     limit = look.at - timedelta(seconds=rules.vanished_seconds)
     spans = course.causes if course else ()
-    causes = [condition.cause for condition in judged.conditions]
-    if causes == [Cause.VANISHED]:
-        gone = [span.since for span in spans if span.cause is Cause.VANISHED]
-        since = [*gone, *(condition.since for condition in judged.conditions)]
+    causes = [trouble.kind for trouble in judged.troubles]
+    if causes == [Diagnosis.VANISHED]:
+        gone = [span.since for span in spans if span.cause is Diagnosis.VANISHED]
+        since = [*gone, *(trouble.since for trouble in judged.troubles)]
         return any(each is not None and each <= limit for each in since)
     return not judged.known and not causes and all(s.last_seen_at <= limit for s in spans)
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.records import CauseSpan, IncidentCourse, Readers, record_of
 from evenkeel.engine.records.deriving import readable_of
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
 
-UNKNOWN = Cause.UNREADABLE
+UNKNOWN = Diagnosis.UNKNOWN
 """What is called wrong where this version knows no cause of an incident: the least, so that any other is worse."""
 
 
@@ -89,15 +89,15 @@ def _facts(stored: Any) -> Iterator[Fact]:
             continue
 
 
-def _causes(stored: Any) -> Iterator[Cause]:
+def _causes(stored: Any) -> Iterator[Diagnosis]:
     for each in _listed(stored):
         try:
-            yield Cause(each)
+            yield Diagnosis(each)
         except ValueError:
             continue
 
 
-def _readers(stored: Any, cause: Cause, at: datetime) -> Readers | None:
+def _readers(stored: Any, cause: Diagnosis, at: datetime) -> Readers | None:
     """Who knows of it, and where; None where that is not to be made out."""
     if not isinstance(stored, Mapping):
         return None

@@ -13,14 +13,14 @@ from typing import Any
 
 from evenkeel.engine.columns import Int32, Unit, column
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Cause, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CauseSpan:
     """One thing that is wrong with a group, from the first snapshot that showed it to the newest."""
 
-    cause: Cause = field(metadata=column("What is wrong."))
+    cause: Diagnosis = field(metadata=column("What is wrong."))
     since: datetime = field(metadata=column("When it began, as far as snapshots tell."))
     last_seen_at: datetime = field(metadata=column("When it was last seen."))
     looks: Int32 = field(
@@ -64,12 +64,12 @@ class Readers:
         metadata=column("The message that stands for the incident: its own, or a digest.")
     )
     channel: str = field(metadata=column("Where that is."))
-    cause: Cause = field(metadata=column("The worst cause that they know."))
+    cause: Diagnosis = field(metadata=column("The worst cause that they know."))
     amount: float | None = field(
         metadata=column("How bad that was then.", unit=Unit.BY_CAUSE, none=True)
     )
     at: datetime = field(metadata=column("When that was true."))
-    causes: tuple[Cause, ...] = field(
+    causes: tuple[Diagnosis, ...] = field(
         default=(), metadata=column("All that they know to be wrong, or to have been.")
     )
     updates: Int32 = field(
@@ -85,14 +85,14 @@ class Readers:
     seen_at: datetime | None = field(
         default=None, metadata=column("When the cause that they go by was last seen.")
     )
-    left: Cause | None = field(
+    left: Diagnosis | None = field(
         default=None,
         metadata=column(
             "What they go by since they were told that a worse cause has ended; null: by the worst.",
             none=True,
         ),
     )
-    eased: tuple[Cause, ...] = field(
+    eased: tuple[Diagnosis, ...] = field(
         default=(), metadata=column("The causes of which they were told that they ended.")
     )
     well: tuple[str, ...] = field(
@@ -101,7 +101,7 @@ class Readers:
     )
 
     @property
-    def goes_by(self) -> Cause:
+    def goes_by(self) -> Diagnosis:
         """The cause that they take to be the worst now."""
         return self.left or self.cause
 
@@ -119,7 +119,7 @@ class IncidentCourse:
     )
     group_id: str = field(metadata=column("The consumer group."))
     state: IncidentState = field(metadata=column("How far it has come."))
-    cause: Cause = field(metadata=column("The most severe thing that is, or was, wrong."))
+    cause: Diagnosis = field(metadata=column("The most severe thing that is, or was, wrong."))
     causes: tuple[CauseSpan, ...] = field(
         metadata=column("All that is wrong now, the most severe first.")
     )
@@ -169,7 +169,7 @@ class IncidentCourse:
         default=None,
         metadata=column("Since when it comes and goes; null: it came once.", none=True),
     )
-    present: Cause | None = field(
+    present: Diagnosis | None = field(
         default=None,
         metadata=column(
             "The worst of what is there now and has itself lasted; null: nothing.", none=True

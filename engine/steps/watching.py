@@ -9,9 +9,9 @@ from datetime import datetime
 from evenkeel.engine.alerting.events import GroupEvent
 from evenkeel.engine.alerting.rounds import round_of
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.conditions import judged_of
 from evenkeel.engine.incidents.judged import Judged, Judgement
 from evenkeel.engine.incidents.quiet import quieting
+from evenkeel.engine.incidents.troubles import judged_of
 from evenkeel.engine.incidents.vanished import vanished_of
 from evenkeel.engine.metrics.observe import Observation
 from evenkeel.engine.model import Diagnosis
@@ -60,7 +60,7 @@ class Watching:
         rules = [self.settings.incidents(cluster, header.group) for header in groups.batch.headers]
         judged = judged_of(looked.seen, rules, groups.earlier, groups.withheld)
         return {
-            one.group_id: one for one in judged if one.conditions or one.recovering or not one.known
+            one.group_id: one for one in judged if one.troubles or one.recovering or not one.known
         }
 
     def _gone(self, looked: Looked) -> Mapping[str, Judged]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from evenkeel.engine.facts import Fact
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import several
 from evenkeel.engine.wording.clauses import Clause, count, known, partitions, subjects, whole
@@ -24,7 +24,7 @@ def headline(span: CauseSpan) -> str:
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> headline(CauseSpan(cause=Cause.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
+    >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
     'no members, 20 min behind'
     """
     first = _first(span)
@@ -60,26 +60,31 @@ def _is_what(fact: Fact) -> bool:
 
 
 _SAY_IT_ALL = frozenset(
-    {Cause.LOSING_RECORDS, Cause.SKIPPED_RECORDS, Cause.BEHIND, Cause.REBALANCING}
+    {
+        Diagnosis.LOSING_RECORDS,
+        Diagnosis.SKIPPED_RECORDS,
+        Diagnosis.CATCHING_UP,
+        Diagnosis.REBALANCING,
+    }
 )
 """Causes of which the number says what is wrong."""
 
 
-def amount(cause: Cause, value: float) -> str:
+def amount(cause: Diagnosis, value: float) -> str:
     """
     How bad a cause is, as `CauseSpan.amount` counts it.
 
-    >>> amount(Cause.LOSING_RECORDS, 1_600_000), amount(Cause.STOPPED, 720), amount(Cause.REBALANCING, 4500)
+    >>> amount(Diagnosis.LOSING_RECORDS, 1_600_000), amount(Diagnosis.STOPPED, 720), amount(Diagnosis.REBALANCING, 4500)
     ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
     """
     match cause:
-        case Cause.VANISHED:
+        case Diagnosis.VANISHED:
             return f"gone for {duration(value)}"
-        case Cause.LOSING_RECORDS:
+        case Diagnosis.LOSING_RECORDS:
             return f"{several(round(value), 'record')} lost"
-        case Cause.SKIPPED_RECORDS:
+        case Diagnosis.SKIPPED_RECORDS:
             return f"{several(round(value), 'record')} skipped"
-        case Cause.REBALANCING:
+        case Diagnosis.REBALANCING:
             return f"rebalancing for {duration(value)}"
         case _:
             return f"{duration(value)} behind"
@@ -101,49 +106,50 @@ def _unread(state: str) -> Clause:
     )
 
 
-_BY_FACT: Mapping[Cause, Clause] = {
-    Cause.NO_MEMBERS: _unread("no members"),
-    Cause.VANISHED: _unread("vanished"),
-    Cause.LOSS_AHEAD: lambda f: f"records lost in {duration(known(f.after))}",
-    Cause.SILENT_MEMBER: _still("member", "silent"),
-    Cause.STUCK_PARTITION: _still("partition", "stuck"),
-    Cause.TOO_FEW_MEMBERS: lambda f: (
+_BY_FACT: Mapping[Diagnosis, Clause] = {
+    Diagnosis.NO_MEMBERS: _unread("no members"),
+    Diagnosis.VANISHED: _unread("vanished"),
+    Diagnosis.LOSS_AHEAD: lambda f: f"records lost in {duration(known(f.after))}",
+    Diagnosis.SILENT_MEMBER: _still("member", "silent"),
+    Diagnosis.STUCK_PARTITION: _still("partition", "stuck"),
+    Diagnosis.TOO_FEW_MEMBERS: lambda f: (
         f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed"
     ),
-    Cause.SLOW_MEMBER: lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
-    Cause.HOT_PARTITION: lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
-    Cause.UNREADABLE: lambda f: (
+    Diagnosis.SLOW_MEMBER: lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
+    Diagnosis.HOT_PARTITION: lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
+    Diagnosis.UNKNOWN: lambda f: (
         f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable"
     ),
 }
 """Headlines that the first fact has the number for."""
 
 
-def ended(cause: Cause) -> str:
+def ended(cause: Diagnosis) -> str:
     """
     That a cause is there no more, while the group is not well.
 
-    >>> ended(Cause.NO_MEMBERS)
+    >>> ended(Diagnosis.NO_MEMBERS)
     'members are back'
     """
     return _ENDED[cause]
 
 
-_ENDED: Mapping[Cause, str] = {
-    Cause.NO_MEMBERS: "members are back",
-    Cause.VANISHED: "the group is back",
-    Cause.LOSING_RECORDS: "no more records are lost",
-    Cause.SKIPPED_RECORDS: "no more records are skipped",
-    Cause.LOSS_AHEAD: "records are safe for now",
-    Cause.STOPPED: "it consumes again",
-    Cause.SILENT_MEMBER: "every member commits again",
-    Cause.STUCK_PARTITION: "every partition moves again",
-    Cause.BEHIND: "it is not behind any more",
-    Cause.REBALANCING: "it has stopped rebalancing",
-    Cause.TOO_FEW_MEMBERS: "it has members enough again",
-    Cause.SLOW_MEMBER: "no member is slow",
-    Cause.HOT_PARTITION: "no partition is hot",
-    Cause.UNREADABLE: "it can be read again",
+_ENDED: Mapping[Diagnosis, str] = {
+    Diagnosis.NO_MEMBERS: "members are back",
+    Diagnosis.VANISHED: "the group is back",
+    Diagnosis.LOSING_RECORDS: "no more records are lost",
+    Diagnosis.SKIPPED_RECORDS: "no more records are skipped",
+    Diagnosis.LOSS_AHEAD: "records are safe for now",
+    Diagnosis.STOPPED: "it consumes again",
+    Diagnosis.SILENT_MEMBER: "every member commits again",
+    Diagnosis.STUCK_PARTITION: "every partition moves again",
+    Diagnosis.CATCHING_UP: "it is not behind any more",
+    Diagnosis.REBALANCING: "it has stopped rebalancing",
+    Diagnosis.TOO_FEW_MEMBERS: "it has members enough again",
+    Diagnosis.SLOW_MEMBER: "no member is slow",
+    Diagnosis.HOT_PARTITION: "no partition is hot",
+    Diagnosis.SKEWED_LOAD: "no member is overloaded",
+    Diagnosis.UNKNOWN: "it can be read again",
 }
 
 
@@ -262,12 +268,10 @@ def came_back(returns: int, since: datetime) -> str:
 def what_to_do(span: CauseSpan) -> str:
     """What to do next about a cause, in a sentence or two."""
     first = _first(span)
-    if span.cause is Cause.TOO_FEW_MEMBERS and first is not None:
+    if span.cause is Diagnosis.TOO_FEW_MEMBERS and first is not None:
         return _more_members(first)
     if first is not None and first.measure == "catching_up" and first.after is not None:
         return "It catches up by itself; more members, or faster ones, make that sooner."
-    if first is not None and first.measure == Diagnosis.SKEWED_LOAD.measure:
-        return _UNEVEN
     if first is not None and first.measure == "not_judged":
         return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
     if span.cause in _ABOUT and first is not None and first.subjects:
@@ -286,61 +290,62 @@ def _more_members(fact: Fact) -> str:
     return " ".join(start)
 
 
-_UNEVEN = "Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
-
-_NOUNS: Mapping[Cause, str] = {
-    Cause.SILENT_MEMBER: "member",
-    Cause.SLOW_MEMBER: "member",
-    Cause.HOT_PARTITION: "partition",
+_NOUNS: Mapping[Diagnosis, str] = {
+    Diagnosis.SILENT_MEMBER: "member",
+    Diagnosis.SLOW_MEMBER: "member",
+    Diagnosis.HOT_PARTITION: "partition",
 }
 
-_ABOUT: Mapping[Cause, str] = {
-    Cause.SILENT_MEMBER: (
+_ABOUT: Mapping[Diagnosis, str] = {
+    Diagnosis.SILENT_MEMBER: (
         "Look in the log of {} for what it waits for, then restart it: others take over its partitions."
     ),
-    Cause.SLOW_MEMBER: (
+    Diagnosis.SLOW_MEMBER: (
         "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere."
     ),
-    Cause.HOT_PARTITION: (
+    Diagnosis.HOT_PARTITION: (
         "More members do not help {}: spread its keys, add partitions, or make its consumer faster."
     ),
 }
 """With the name of whom it is about."""
 
-_WHAT_TO_DO: Mapping[Cause, str] = {
-    Cause.NO_MEMBERS: (
+_WHAT_TO_DO: Mapping[Diagnosis, str] = {
+    Diagnosis.NO_MEMBERS: (
         "Start its members again; their last log lines say why they left. They go on where they committed."
     ),
-    Cause.VANISHED: (
+    Diagnosis.VANISHED: (
         "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without commits"
         " they begin where auto.offset.reset says."
     ),
-    Cause.LOSING_RECORDS: (
+    Diagnosis.LOSING_RECORDS: (
         "Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more."
     ),
-    Cause.SKIPPED_RECORDS: (
+    Diagnosis.SKIPPED_RECORDS: (
         "Ask who set its offsets. To read what was skipped, stop its members and set the offsets back."
     ),
-    Cause.LOSS_AHEAD: "Raise retention.ms of these topics now, then let it catch up.",
-    Cause.STOPPED: (
+    Diagnosis.LOSS_AHEAD: "Raise retention.ms of these topics now, then let it catch up.",
+    Diagnosis.STOPPED: (
         "Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
     ),
-    Cause.SILENT_MEMBER: (
+    Diagnosis.SILENT_MEMBER: (
         "Look in its log for what it waits for, then restart it: others take over its partitions."
     ),
-    Cause.STUCK_PARTITION: (
+    Diagnosis.STUCK_PARTITION: (
         "Look in its owner's log for a record that cannot be processed, and correct or skip that record."
     ),
-    Cause.BEHIND: (
+    Diagnosis.CATCHING_UP: (
         "Look whether one member or partition lags, or all: then more members, or faster ones, help."
     ),
-    Cause.REBALANCING: (
+    Diagnosis.REBALANCING: (
         "Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms."
     ),
-    Cause.TOO_FEW_MEMBERS: "Start more members.",
-    Cause.SLOW_MEMBER: "Compare its host with those of its peers, or move it elsewhere.",
-    Cause.HOT_PARTITION: "Spread its keys, add partitions, or make its consumer faster.",
-    Cause.UNREADABLE: (
+    Diagnosis.TOO_FEW_MEMBERS: "Start more members.",
+    Diagnosis.SKEWED_LOAD: (
+        "Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
+    ),
+    Diagnosis.SLOW_MEMBER: "Compare its host with those of its peers, or move it elsewhere.",
+    Diagnosis.HOT_PARTITION: "Spread its keys, add partitions, or make its consumer faster.",
+    Diagnosis.UNKNOWN: (
         "Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client."
     ),
 }

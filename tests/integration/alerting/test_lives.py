@@ -20,7 +20,7 @@ import pytest
 from evenkeel.engine import steps
 from evenkeel.engine.adapters.postgres import PostgresHistory, migrate
 from evenkeel.engine.errors import NotifierError
-from evenkeel.engine.model import Cause
+from evenkeel.engine.model import Diagnosis
 from tests.helpers.dying import Deaths, Dying, Killed
 from tests.helpers.life_calls import CALLS
 from tests.helpers.lives import FROM_THE_BEGINNING, LIVES, SETTINGS, write_crowd, write_lives
@@ -33,7 +33,7 @@ pytest_plugins = ("tests.helpers.postgres_fixtures",)
 
 pytestmark = pytest.mark.postgres
 
-FEW = (Cause.NO_MEMBERS, Cause.LOSING_RECORDS, Cause.SILENT_MEMBER)
+FEW = (Diagnosis.NO_MEMBERS, Diagnosis.LOSING_RECORDS, Diagnosis.SILENT_MEMBER)
 """Lives with an opening, a change that is loud, one that is quiet, and an end."""
 
 SOON_OVER = 42
@@ -129,8 +129,8 @@ def all_lives(
         yield seen
 
 
-@pytest.mark.parametrize("cause", list(Cause), ids=lambda cause: cause.name.lower())
-def test_a_life_is_told_in_exactly_these_calls(all_lives: Watched, cause: Cause) -> None:
+@pytest.mark.parametrize("cause", list(LIVES), ids=lambda cause: cause.name.lower())
+def test_a_life_is_told_in_exactly_these_calls(all_lives: Watched, cause: Diagnosis) -> None:
     """Posted when it opens; changed and answered in its thread as it gets worse and when it is over; nothing else."""
     assert all_lives.calls_about(LIVES[cause].name) == CALLS[cause]
 

@@ -19,24 +19,25 @@ from evenkeel.engine.alerting.rounds import Round, round_of
 from evenkeel.engine.alerting.text import plain_text
 from evenkeel.engine.config import Rule, Settings, Webhook
 from evenkeel.engine.facts import FactKind, fact
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.quiet import Quiet
 from evenkeel.engine.message import MessageKind, Severity
-from evenkeel.engine.model import Cause, Diagnosis, IncidentState
+from evenkeel.engine.model import Diagnosis, IncidentState
 from evenkeel.engine.ports import GroupWatch, Posting
 from evenkeel.engine.records import SilenceKind
+from tests.helpers.group_incidents import FACTS
 
 FIRST = datetime(2026, 3, 1, 8, tzinfo=UTC)
 EVERY = timedelta(minutes=5)
-NOBODY, SILENT, BEHIND = Cause.NO_MEMBERS, Cause.SILENT_MEMBER, Cause.BEHIND
+NOBODY, SILENT, BEHIND = Diagnosis.NO_MEMBERS, Diagnosis.SILENT_MEMBER, Diagnosis.CATCHING_UP
 
 
-Wrong = Cause | Condition | tuple[Condition, ...] | None
+Wrong = Diagnosis | Trouble | tuple[Trouble, ...] | None
 
 
-def condition(cause: Cause, amount: float | None = None) -> Condition:
+def trouble(kind: Diagnosis, amount: float | None = None) -> Trouble:
     """Something wrong, so bad."""
-    return Condition(cause=cause, amount=amount)
+    return Trouble(kind=kind, amount=amount)
 
 
 def quiet(kind: SilenceKind = SilenceKind.SILENCE) -> Quiet:
@@ -103,9 +104,9 @@ def _judged(group: str, wrong: Wrong) -> Judged:
     if wrong is None:
         return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, known=False)
     if isinstance(wrong, tuple):
-        return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=wrong)
-    one = wrong if isinstance(wrong, Condition) else condition(wrong)
-    return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, conditions=(one,))
+        return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, troubles=wrong)
+    one = wrong if isinstance(wrong, Trouble) else trouble(wrong)
+    return Judged(group_id=group, diagnosis=Diagnosis.UNKNOWN, troubles=(one,))
 
 
 def settled(**other: object) -> Watcher:
@@ -178,7 +179,7 @@ def test_worse_is_twice_as_bad_and_not_all_the_time():
     watcher = settled()
     amounts = range(300, 2000, 100)
 
-    postings = watcher.looks(*({"g": condition(SILENT, amount)} for amount in amounts))
+    postings = watcher.looks(*({"g": trouble(SILENT, amount)} for amount in amounts))
 
     assert [key.split()[2:] for key in keys(postings)] == [
         ["opened"],
@@ -203,8 +204,8 @@ def test_day_one_is_a_digest():
     assert (event.kind, event.groups) == (EventKind.DIGEST, ("g001", "g002"))
 
 
-BACKLOG = Condition(
-    cause=BEHIND,
+BACKLOG = Trouble(
+    kind=BEHIND,
     amount=2400,
     facts=(fact(FactKind.DIAGNOSIS, "catching_up", before=2400, after=1500, partitions=5),),
 )
@@ -235,7 +236,7 @@ def test_that_the_worst_has_ended_is_said_once_and_quietly():
 def test_what_is_left_is_what_is_seen_now():
     """Members that seemed slow in the snapshot before, for they had just come back, are not named any more."""
     watcher = settled()
-    slow = condition(Cause.SLOW_MEMBER, amount=2700)
+    slow = trouble(Diagnosis.SLOW_MEMBER, amount=2700)
 
     *_, change, line = watcher.looks(
         *({"g": w} for w in (NOBODY, NOBODY, (slow, BACKLOG), BACKLOG))
@@ -267,7 +268,7 @@ def test_what_comes_back_after_its_end_was_told_is_told_again_and_no_more():
         [NOBODY, BACKLOG] * 10,
         [BACKLOG, NOBODY] * 10,
         [BACKLOG, *[None] * 10],
-        [Cause.REBALANCING] * 10,
+        [Diagnosis.REBALANCING] * 10,
     ],
     ids=["flaps", "flaps the other way", "cannot be judged in between", "is hidden by a rebalance"],
 )
@@ -282,8 +283,8 @@ def test_that_the_worst_has_ended_must_be_sure(looks: list[Wrong]):
 def test_what_was_lost_and_then_skipped_is_one_loss():
     """The commit jumps to where retention has come to: that is no second trouble, and no end of the first."""
     watcher = settled()
-    watcher.looks({"g": Cause.LOSING_RECORDS}, {"g": Cause.LOSING_RECORDS})
-    assert watcher.looks(*({"g": Cause.SKIPPED_RECORDS},) * 6) == []
+    watcher.looks({"g": Diagnosis.LOSING_RECORDS}, {"g": Diagnosis.LOSING_RECORDS})
+    assert watcher.looks(*({"g": Diagnosis.SKIPPED_RECORDS},) * 6) == []
 
 
 def test_snapshots_seconds_apart_do_not_end_a_cause(monkeypatch: pytest.MonkeyPatch):
@@ -313,13 +314,11 @@ def test_what_follows_the_worst_is_told_when_it_gets_worse():
     watcher.looks(*({"g": BACKLOG},) * 3)
 
     later = [watcher.look({"g": replace(BACKLOG, amount=5000)}).postings for _ in range(12)]
-    stopped = watcher.looks(*({"g": Condition(cause=Cause.STOPPED, amount=6000)},) * 4)
+    stopped = watcher.looks(*({"g": Trouble(kind=Diagnosis.STOPPED, amount=6000)},) * 4)
 
     assert sum(map(len, later)) == 2
     assert stopped[1].broadcast
-    assert stopped[1].message.summary.startswith(
-        "It was behind its objective (1 h 23 min behind), now"
-    )
+    assert stopped[1].message.summary.startswith("It was catching up (1 h 23 min behind), now")
 
 
 def test_what_a_digest_told_gets_its_own_message_when_it_is_worse_and_a_line_when_it_is_over():
@@ -431,10 +430,10 @@ def test_the_end_of_what_was_told_is_told_in_a_silence_too():
 def test_an_acknowledged_incident_is_told_again_only_when_it_is_more_severe():
     """Somebody works on it; twice as bad is no news to them, no members are."""
     watcher = settled()
-    watcher.looks({"g": condition(SILENT, 10)}, {"g": condition(SILENT, 10)})
+    watcher.looks({"g": trouble(SILENT, 10)}, {"g": trouble(SILENT, 10)})
     watcher.quiets["g"] = quiet(SilenceKind.ACK)
 
-    assert watcher.looks(*({"g": condition(SILENT, 100)},) * 10) == []
+    assert watcher.looks(*({"g": trouble(SILENT, 100)},) * 10) == []
     worse = watcher.looks({"g": NOBODY}, {"g": NOBODY})
 
     assert [one.broadcast for one in worse] == [False, True]
@@ -502,7 +501,7 @@ def test_a_pager_hears_in_a_second_flood_what_became_worse():
 def test_records_lost_beside_something_worse_are_told():
     """Offsets set to the end while nobody is there are news in the thread, and named at the end."""
     watcher = settled()
-    nobody, skipped = Condition(cause=NOBODY), Condition(cause=Cause.SKIPPED_RECORDS, amount=1.6e6)
+    nobody, skipped = Trouble(kind=NOBODY), Trouble(kind=Diagnosis.SKIPPED_RECORDS, amount=1.6e6)
     watcher.looks({"g001": NOBODY}, {"g001": NOBODY})
 
     (change, line) = watcher.look({"g001": (nobody, skipped)}).postings
@@ -522,7 +521,7 @@ def test_what_cannot_be_worded_is_told_all_the_same(count: int) -> None:
     watcher = settled()
     wrong: dict[str, Wrong] = dict.fromkeys(watcher.groups[:count], NOBODY)
     unsaid = fact(FactKind.DIAGNOSIS, "silent_member", ["a", "b"])
-    wrong["g000"] = Condition(cause=SILENT, facts=(unsaid,))
+    wrong["g000"] = Trouble(kind=SILENT, facts=(unsaid,))
 
     done = [watcher.look(wrong) for _ in range(2)][-1]
 
@@ -556,7 +555,7 @@ def test_a_batch_job_pages_twice_and_not_every_hour() -> None:
     kinds = []
     for number in range(24 * 12):
         minutes = number % 12 * 5
-        odd = {"g001": condition(NOBODY, minutes * 60.0)} if minutes < 45 else {}
+        odd = {"g001": trouble(NOBODY, minutes * 60.0)} if minutes < 45 else {}
         kinds += [event.kind for event in watcher.look(odd).events]
 
     assert Counter(kinds) == {EventKind.OPENED: 2, EventKind.RESOLVED: 1, EventKind.WORSE: 3}
@@ -576,7 +575,7 @@ ODD = st.dictionaries(
     st.sampled_from([f"g{n:03}" for n in range(9)]),
     st.one_of(
         st.none(),
-        st.builds(condition, st.sampled_from([*Cause]), st.floats(1, 1e6)),
+        st.builds(trouble, st.sampled_from([*FACTS]), st.floats(1, 1e6)),
     ),
     max_size=9,
 )

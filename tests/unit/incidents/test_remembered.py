@@ -9,9 +9,9 @@ import pytest
 
 from evenkeel.engine.alerting.rounds import Round, round_of
 from evenkeel.engine.config import Settings
-from evenkeel.engine.incidents.judged import Condition, Judged, Judgement
+from evenkeel.engine.incidents.judged import Judged, Judgement, Trouble
 from evenkeel.engine.incidents.remembered import course_of
-from evenkeel.engine.model import Cause, Diagnosis
+from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.ports import GroupWatch
 from evenkeel.engine.records import IncidentCourse, to_json
 from tests.helpers.incidents import CLUSTER, at, course
@@ -72,12 +72,12 @@ def remembered(change: Callable[[Json], None]) -> IncidentCourse:
     return read
 
 
-def looked(before: GroupWatch, minutes: float, wrong: Cause | None) -> tuple[Round, GroupWatch]:
+def looked(before: GroupWatch, minutes: float, wrong: Diagnosis | None) -> tuple[Round, GroupWatch]:
     """The next snapshot: what is told, and what is remembered then."""
     odd = {}
     if wrong is not None:
-        conditions = (Condition(cause=wrong, amount=None),)
-        judged = Judged(group_id=GROUP, diagnosis=Diagnosis.UNKNOWN, conditions=conditions)
+        conditions = (Trouble(kind=wrong, amount=None),)
+        judged = Judged(group_id=GROUP, diagnosis=Diagnosis.UNKNOWN, troubles=conditions)
         odd = {GROUP: judged}
     judgement = Judgement(
         cluster=CLUSTER,
@@ -130,7 +130,7 @@ def test_an_incident_that_another_version_wrote_is_not_opened_again(
     """While the group is behind, as its readers know: at most the message that is there is changed, once."""
     watch, told = watch_of(remembered(change)), []
     for minutes in (10, 15, 20, 25, 30):
-        done, watch = looked(watch, minutes, Cause.BEHIND)
+        done, watch = looked(watch, minutes, Diagnosis.CATCHING_UP)
         told += [posting for posting in done.postings]
     assert {posting.replaces or posting.answers for posting in told} <= {
         f"incident {course().key} opened"
@@ -152,6 +152,6 @@ def test_readers_that_are_not_to_be_made_out_are_nobody() -> None:
 
     watch, told = watch_of(remembered(other_readers)), []
     for minutes in (10, 15):
-        done, watch = looked(watch, minutes, Cause.BEHIND)
+        done, watch = looked(watch, minutes, Diagnosis.CATCHING_UP)
         told += [posting.key for posting in done.postings]
     assert told == [f"incident {course().key} opened"]
