@@ -42,7 +42,7 @@ class MessageKind(enum.StrEnum):
     ADVICE = "advice"
     INCIDENT_OPENED = "incident opened"
     INCIDENT_WORSE = "incident worse"
-    INCIDENT_EASED = "incident eased"
+    INCIDENT_STILL = "incident still open"
     INCIDENT_CLOSED = "incident closed"
     DIGEST = "digest"
     QUIET = "quiet"

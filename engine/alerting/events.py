@@ -15,7 +15,7 @@ class EventKind(enum.StrEnum):
 
     OPENED = "opened"
     WORSE = "worse"
-    EASED = "eased"
+    STILL = "still"
     RESOLVED = "resolved"
     DIGEST = "digest"
 

@@ -46,14 +46,6 @@ class CauseSpan:
             at_least=0,
         ),
     )
-    earlier_looks: Int32 = field(
-        default=0,
-        metadata=column(
-            "In how many of them it was seen before the group was well in between.",
-            unit=Unit.SNAPSHOTS,
-            at_least=0,
-        ),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,33 +70,6 @@ class Readers:
     in_digest: bool = field(
         default=False, metadata=column("Whether it was one of many in a digest.")
     )
-    among: Int32 = field(
-        default=0,
-        metadata=column("How many groups that digest named; 0: it is none.", at_least=0),
-    )
-    seen_at: datetime | None = field(
-        default=None, metadata=column("When the cause that they go by was last seen.")
-    )
-    left: Diagnosis | None = field(
-        default=None,
-        metadata=column(
-            "What they go by since they were told that a worse cause has ended; null: by the worst.",
-            none=True,
-        ),
-    )
-    eased: tuple[Diagnosis, ...] = field(
-        default=(), metadata=column("The causes of which they were told that they ended.")
-    )
-    well: tuple[str, ...] = field(
-        default=(),
-        metadata=column("Which of them are well again; kept by one of those that are not."),
-    )
-
-    @property
-    def goes_by(self) -> Diagnosis:
-        """The cause that they take to be the worst now."""
-        return self.left or self.cause
-
     pagers: tuple[str, ...] = field(
         default=(), metadata=column("The channels of the webhooks that were told of it.")
     )
@@ -157,22 +122,6 @@ class IncidentCourse:
         metadata=column(
             "When the incident before this one was over; null where that is long ago, or none was.",
             none=True,
-        ),
-    )
-    returns: Int32 = field(
-        default=0,
-        metadata=column(
-            "How often it came back after it was over, or well for a while.", at_least=0
-        ),
-    )
-    comes_since: datetime | None = field(
-        default=None,
-        metadata=column("Since when it comes and goes; null: it came once.", none=True),
-    )
-    present: Diagnosis | None = field(
-        default=None,
-        metadata=column(
-            "The worst of what is there now and has itself lasted; null: nothing.", none=True
         ),
     )
     readers: Readers | None = field(

@@ -15,7 +15,7 @@ from evenkeel.engine.records import CauseSpan, IncidentCourse
 from evenkeel.engine.text import several
 from evenkeel.engine.wording.clauses import Clause, count, known, partitions, subjects, whole
 from evenkeel.engine.wording.facts import words
-from evenkeel.engine.wording.numbers import arriving, duration, moment, offsets, record_rate
+from evenkeel.engine.wording.numbers import arriving, duration, offsets, record_rate
 
 
 def headline(span: CauseSpan) -> str:
@@ -45,8 +45,8 @@ def summary_of(course: IncidentCourse) -> str:
     clauses = [headline(named) if named else course.cause.value]
     if left and (named is None or named.missed):
         clauses = [headline(left), f"{course.cause} before"]
-    if course.returns and course.comes_since:
-        clauses.append(came_back(course.returns, course.comes_since))
+    if course.over_at:
+        clauses.append(came_back(course.over_at, course.began_at))
     return "; ".join(clauses)
 
 
@@ -122,35 +122,6 @@ _BY_FACT: Mapping[Diagnosis, Clause] = {
     ),
 }
 """Headlines that the first fact has the number for."""
-
-
-def ended(cause: Diagnosis) -> str:
-    """
-    That a cause is there no more, while the group is not well.
-
-    >>> ended(Diagnosis.NO_MEMBERS)
-    'members are back'
-    """
-    return _ENDED[cause]
-
-
-_ENDED: Mapping[Diagnosis, str] = {
-    Diagnosis.NO_MEMBERS: "members are back",
-    Diagnosis.VANISHED: "the group is back",
-    Diagnosis.LOSING_RECORDS: "no more records are lost",
-    Diagnosis.SKIPPED_RECORDS: "no more records are skipped",
-    Diagnosis.LOSS_AHEAD: "records are safe for now",
-    Diagnosis.STOPPED: "it consumes again",
-    Diagnosis.SILENT_MEMBER: "every member commits again",
-    Diagnosis.STUCK_PARTITION: "every partition moves again",
-    Diagnosis.CATCHING_UP: "it is not behind any more",
-    Diagnosis.REBALANCING: "it has stopped rebalancing",
-    Diagnosis.TOO_FEW_MEMBERS: "it has members enough again",
-    Diagnosis.SLOW_MEMBER: "no member is slow",
-    Diagnosis.HOT_PARTITION: "no partition is hot",
-    Diagnosis.SKEWED_LOAD: "no member is overloaded",
-    Diagnosis.UNKNOWN: "it can be read again",
-}
 
 
 HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
@@ -254,15 +225,15 @@ def how_bad(facts: Sequence[Fact]) -> str:
     return "; ".join(clauses)
 
 
-def came_back(returns: int, since: datetime) -> str:
+def came_back(over_at: datetime, began_at: datetime) -> str:
     """
-    How often something came back, and since when that goes on.
+    That something came back, and how soon.
 
-    >>> from datetime import UTC, datetime
-    >>> came_back(4, datetime(2026, 3, 1, 1, 10, tzinfo=UTC))
-    'came back 4 times since 2026-03-01 01:10:00 UTC'
+    >>> from datetime import UTC
+    >>> came_back(datetime(2026, 3, 1, 1, 10, tzinfo=UTC), datetime(2026, 3, 1, 1, 30, tzinfo=UTC))
+    'came back 20 min after it was over'
     """
-    return f"came back {'once' if returns == 1 else f'{returns:,} times'} since {moment(since)}"
+    return f"came back {duration((began_at - over_at).total_seconds())} after it was over"
 
 
 def what_to_do(span: CauseSpan) -> str:

@@ -270,28 +270,3 @@ def test_a_delivery_and_a_watch_never_wait_for_each_other_in_a_circle(
         watch.commit()
         delivery.result(30)
     assert history.pending_alerts() == []
-
-
-def test_a_course_that_another_version_wrote_hides_no_other(
-    history: PostgresHistory, database_url: str
-) -> None:
-    """After a rollback: a cause and a kind of fact that are not known, and something that is no course at all."""
-    store(history, 0, course("a"), course("b"), course("c"), course("d"))
-    with psycopg.connect(database_url) as connection:
-        for group, path, value in (
-            ("a", "{causes,0,cause}", '"bewitched"'),
-            ("a", "{cause}", '"bewitched"'),
-            ("b", "{causes,0,facts,0,kind}", '"omen"'),
-            ("c", "{key}", "null"),
-        ):
-            connection.execute(
-                "UPDATE group_course SET course = jsonb_set(course, %s, %s) WHERE group_id = %s",
-                (path, value, group),
-            )
-    first, second, last = history.group_watch(CLUSTER).courses
-    assert (first.group_id, first.key, first.cause) == ("a", course("a").key, Diagnosis.UNKNOWN)
-    assert first.readers == course("a").readers
-    assert (second.cause, second.causes[0].facts) == (Diagnosis.CATCHING_UP, ())
-    assert last == course("d")
-    assert store(history, 5, first, second, last)
-    assert history.group_watch(CLUSTER).courses == (first, second, last)
