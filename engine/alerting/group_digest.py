@@ -12,6 +12,7 @@ from evenkeel.engine.alerting.group_incident import GroupIncident, fitted, headl
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, severity_of
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.wording import sentence, several
+from evenkeel.engine.wording.incidents import called
 
 FITTING = 40
 """Groups that get a line of their own in a digest at most."""
@@ -98,9 +99,7 @@ def _line(incident: GroupIncident) -> str:
 
 
 def _line_of_end(incident: GroupIncident) -> str:
-    return (
-        f"{fitted(incident.course.group_id, 80)}: {incident.course.cause} for {length_of(incident)}"
-    )
+    return f"{fitted(incident.course.group_id, 80)}: {called(incident.course.cause)} for {length_of(incident)}"
 
 
 def _fitting(
@@ -151,10 +150,10 @@ def _by_cause(others: Iterable[Named]) -> Iterator[Section]:
     for each, name in others:
         by.setdefault(each.course.cause, []).append(name)
     for cause, names in by.items():
-        heading = f"{sentence(cause.value)[:-1]}, {len(names):,} more"
+        heading = f"{sentence(called(cause))[:-1]}, {len(names):,} more"
         for part in _cut(names):
             yield Section(heading=heading, lines=(", ".join(part),))
-            heading = f"{sentence(cause.value)[:-1]}, further"
+            heading = f"{sentence(called(cause))[:-1]}, further"
 
 
 def _cut(names: Sequence[str]) -> Iterator[list[str]]:

@@ -146,7 +146,7 @@ def _was(course: IncidentCourse) -> str:
     """What an incident was called by, and what was lost beside that."""
     known = course.readers.causes if course.readers else ()
     beside = [cause for cause in known if cause in LOSSES and cause is not course.cause]
-    return " and ".join([course.cause, *beside])
+    return " and ".join(map(wording.called, [course.cause, *beside]))
 
 
 def _outcome(course: IncidentCourse) -> str:
@@ -159,7 +159,7 @@ def _outcome(course: IncidentCourse) -> str:
 def headline_of(course: IncidentCourse) -> str:
     """What is wrong in a few words, with the number that matters."""
     span = _worst(course)
-    return fitted(wording.headline(span) if span else course.cause.value, HEADLINE)
+    return fitted(wording.headline(span) if span else wording.called(course.cause), HEADLINE)
 
 
 def fitted(text: str, limit: int = LINE) -> str:
@@ -209,7 +209,8 @@ def _worst(course: IncidentCourse) -> CauseSpan | None:
 def _what(incident: GroupIncident) -> str:
     span = _worst(incident.course)
     facts = span.facts if span else ()
-    return _sentence(wording.what(facts) or (span or incident.course).cause.value, facts)
+    name = wording.called((span or incident.course).cause)
+    return _sentence(wording.what(facts) or name, facts)
 
 
 def _sentence(clause: str, facts: Sequence[Fact]) -> str:
@@ -241,13 +242,13 @@ def _beside(course: IncidentCourse, worst: CauseSpan | None) -> list[tuple[str, 
     was = [span.cause for span in course.causes if span not in there and span is not worst]
     if worst is not None and worst.cause is not course.cause:
         was = [course.cause, *was]
-    causes = ", ".join(dict.fromkeys(cause.value for cause in was))
+    causes = ", ".join(dict.fromkeys(map(wording.called, was)))
     earlier = [("Earlier", sentence(causes))] if causes else []
     others = [span for span in there if span is not worst]
     clauses = [fitted(wording.beside(span)) for span in others[:BESIDE]]
     left = others[BESIDE:]
     if left:
-        clauses.append(", ".join(span.cause.value for span in left))
+        clauses.append(", ".join(wording.called(span.cause) for span in left))
     return [*earlier, *(("Also", sentence(clause)) for clause in clauses)]
 
 
@@ -297,8 +298,9 @@ def _told_since(incident: GroupIncident) -> str:
         return sentence(fitted(f"now {'; '.join(wording.beside(each) for each in losses)}"))
     before = readers.amount and wording.amount(readers.cause, readers.amount)
     if span.cause is not readers.cause:
-        was = f"it was {readers.cause}{f' ({before})' if before else ''}"
-        return sentence(f"{was}, now {span.cause} since {_since(span.since, incident.at)}")
+        was = f"it was {wording.called(readers.cause)}{f' ({before})' if before else ''}"
+        since_when = _since(span.since, incident.at)
+        return sentence(f"{was}, now {wording.called(span.cause)} since {since_when}")
     now = span.amount and wording.amount(span.cause, span.amount)
     if not before or not now:
         return sentence(f"it is worse than at {moment(readers.at)}")

@@ -7,6 +7,7 @@ The first fact of a cause says what is wrong; the others, of the measures in `HO
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from evenkeel.engine.facts import Fact
@@ -18,6 +19,16 @@ from evenkeel.engine.wording.facts import words
 from evenkeel.engine.wording.numbers import arriving, duration, offsets, record_rate
 
 
+def called(kind: Diagnosis) -> str:
+    """
+    What a kind of trouble is called in a message.
+
+    >>> called(Diagnosis.UNKNOWN), called(Diagnosis.STOPPED)
+    ('unreadable', 'stopped')
+    """
+    return WORDS[kind].called or kind.value
+
+
 def headline(span: CauseSpan) -> str:
     """
     What is wrong in a few words, with the number that matters where it is known.
@@ -27,13 +38,30 @@ def headline(span: CauseSpan) -> str:
     >>> headline(CauseSpan(cause=Diagnosis.NO_MEMBERS, since=at, last_seen_at=at, looks=2, amount=1200))
     'no members, 20 min behind'
     """
-    first = _first(span)
-    if span.cause in _BY_FACT and first is not None:
-        return _BY_FACT[span.cause](first)
-    many = None if not span.amount else amount(span.cause, span.amount)
-    if many is None or span.cause in _SAY_IT_ALL:
-        return many or span.cause.value
-    return f"{span.cause}, {many}"
+    kind, first = WORDS[span.cause], _first(span)
+    if kind.headline is not None and first is not None:
+        return kind.headline(first)
+    many = amount(span.cause, span.amount) if span.amount else None
+    if many is None or kind.says_it_all:
+        return many or called(span.cause)
+    return f"{called(span.cause)}, {many}"
+
+
+def amount(cause: Diagnosis, value: float) -> str:
+    """
+    How bad a cause is, as `CauseSpan.amount` counts it.
+
+    >>> amount(Diagnosis.LOSING_RECORDS, 1_600_000), amount(Diagnosis.STOPPED, 720), amount(Diagnosis.REBALANCING, 4500)
+    ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
+    """
+    return WORDS[cause].amount(value)
+
+
+def what_to_do(span: CauseSpan) -> str:
+    """What to do next about a cause, in a sentence or two."""
+    kind, first = WORDS[span.cause], _first(span)
+    special = kind.to_do_about(first) if kind.to_do_about and first is not None else None
+    return special or kind.to_do
 
 
 def summary_of(course: IncidentCourse) -> str:
@@ -42,9 +70,9 @@ def summary_of(course: IncidentCourse) -> str:
     """
     named = next((span for span in course.causes if span.cause is course.cause), None)
     left = next((span for span in course.causes if not span.missed), None)
-    clauses = [headline(named) if named else course.cause.value]
+    clauses = [headline(named) if named else called(course.cause)]
     if left and (named is None or named.missed):
-        clauses = [headline(left), f"{course.cause} before"]
+        clauses = [headline(left), f"{called(course.cause)} before"]
     if course.over_at:
         clauses.append(came_back(course.over_at, course.began_at))
     return "; ".join(clauses)
@@ -57,71 +85,6 @@ def _first(span: CauseSpan) -> Fact | None:
 
 def _is_what(fact: Fact) -> bool:
     return fact.measure not in HOW_BAD and fact.measure not in TRACES
-
-
-_SAY_IT_ALL = frozenset(
-    {
-        Diagnosis.LOSING_RECORDS,
-        Diagnosis.SKIPPED_RECORDS,
-        Diagnosis.CATCHING_UP,
-        Diagnosis.REBALANCING,
-    }
-)
-"""Causes of which the number says what is wrong."""
-
-
-def amount(cause: Diagnosis, value: float) -> str:
-    """
-    How bad a cause is, as `CauseSpan.amount` counts it.
-
-    >>> amount(Diagnosis.LOSING_RECORDS, 1_600_000), amount(Diagnosis.STOPPED, 720), amount(Diagnosis.REBALANCING, 4500)
-    ('1,600,000 records lost', '12 min behind', 'rebalancing for 1 h 15 min')
-    """
-    match cause:
-        case Diagnosis.VANISHED:
-            return f"gone for {duration(value)}"
-        case Diagnosis.LOSING_RECORDS:
-            return f"{several(round(value), 'record')} lost"
-        case Diagnosis.SKIPPED_RECORDS:
-            return f"{several(round(value), 'record')} skipped"
-        case Diagnosis.REBALANCING:
-            return f"rebalancing for {duration(value)}"
-        case _:
-            return f"{duration(value)} behind"
-
-
-def _still(noun: str, state: str) -> Clause:
-    """Whom or what nothing has been heard of, and for how long."""
-    return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
-
-
-def _named(fact: Fact, noun: str) -> str:
-    return subjects(fact) if count(fact) == 1 else several(count(fact), noun)
-
-
-def _unread(state: str) -> Clause:
-    """That nobody reads what arrives."""
-    return lambda fact: (
-        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
-    )
-
-
-_BY_FACT: Mapping[Diagnosis, Clause] = {
-    Diagnosis.NO_MEMBERS: _unread("no members"),
-    Diagnosis.VANISHED: _unread("vanished"),
-    Diagnosis.LOSS_AHEAD: lambda f: f"records lost in {duration(known(f.after))}",
-    Diagnosis.SILENT_MEMBER: _still("member", "silent"),
-    Diagnosis.STUCK_PARTITION: _still("partition", "stuck"),
-    Diagnosis.TOO_FEW_MEMBERS: lambda f: (
-        f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed"
-    ),
-    Diagnosis.SLOW_MEMBER: lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
-    Diagnosis.HOT_PARTITION: lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
-    Diagnosis.UNKNOWN: lambda f: (
-        f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable"
-    ),
-}
-"""Headlines that the first fact has the number for."""
 
 
 HOW_BAD: Mapping[str, tuple[str, Callable[[float], str]]] = {
@@ -204,7 +167,7 @@ def beside(span: CauseSpan) -> str:
     if late is not None:
         return f"{duration(known(late.before))} behind in {partitions(late)}"
     clause = what(span.facts)
-    return f"{span.cause}: {clause}" if clause else span.cause.value
+    return f"{called(span.cause)}: {clause}" if clause else called(span.cause)
 
 
 def how_bad(facts: Sequence[Fact]) -> str:
@@ -236,18 +199,47 @@ def came_back(over_at: datetime, began_at: datetime) -> str:
     return f"came back {duration((began_at - over_at).total_seconds())} after it was over"
 
 
-def what_to_do(span: CauseSpan) -> str:
-    """What to do next about a cause, in a sentence or two."""
-    first = _first(span)
-    if span.cause is Diagnosis.TOO_FEW_MEMBERS and first is not None:
-        return _more_members(first)
-    if first is not None and first.measure == "catching_up" and first.after is not None:
-        return "It catches up by itself; more members, or faster ones, make that sooner."
-    if first is not None and first.measure == "not_judged":
-        return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
-    if span.cause in _ABOUT and first is not None and first.subjects:
-        return _ABOUT[span.cause].format(_named(first, _NOUNS[span.cause]))
-    return _WHAT_TO_DO[span.cause]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """
+    How one kind of trouble reads.
+
+    Attributes:
+        to_do: What to do next, in a sentence or two.
+        to_do_about: The same by the fact that says what is wrong: with names or numbers; None where it has none.
+        headline: What is wrong in a few words, by that fact; None: by its name, and how bad it is.
+        amount: How bad it is, as `CauseSpan.amount` counts it.
+        says_it_all: Whether that alone says what is wrong.
+        called: Its name, where its value will not do.
+    """
+
+    to_do: str
+    to_do_about: Callable[[Fact], str | None] | None = None
+    headline: Clause | None = None
+    amount: Callable[[float], str] = lambda value: f"{duration(value)} behind"
+    says_it_all: bool = False
+    called: str | None = None
+
+
+def _still(noun: str, state: str) -> Clause:
+    """Whom or what nothing has been heard of, and for how long."""
+    return lambda fact: f"{_named(fact, noun)} {state} for {duration(known(fact.after))}"
+
+
+def _named(fact: Fact, noun: str) -> str:
+    return subjects(fact) if count(fact) == 1 else several(count(fact), noun)
+
+
+def _unread(state: str) -> Clause:
+    """That nobody reads what arrives."""
+    return lambda fact: (
+        state if fact.after is None else f"{state}, {record_rate(fact.after)} unread"
+    )
+
+
+def _about(noun: str, text: str) -> Callable[[Fact], str | None]:
+    """With the name of whom it is about."""
+    return lambda fact: text.format(_named(fact, noun)) if fact.subjects else None
 
 
 def _more_members(fact: Fact) -> str:
@@ -261,62 +253,99 @@ def _more_members(fact: Fact) -> str:
     return " ".join(start)
 
 
-_NOUNS: Mapping[Diagnosis, str] = {
-    Diagnosis.SILENT_MEMBER: "member",
-    Diagnosis.SLOW_MEMBER: "member",
-    Diagnosis.HOT_PARTITION: "partition",
-}
+def _by_itself(fact: Fact) -> str | None:
+    if fact.after is None:
+        return None
+    return "It catches up by itself; more members, or faster ones, make that sooner."
 
-_ABOUT: Mapping[Diagnosis, str] = {
-    Diagnosis.SILENT_MEMBER: (
-        "Look in the log of {} for what it waits for, then restart it: others take over its partitions."
-    ),
-    Diagnosis.SLOW_MEMBER: (
-        "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere."
-    ),
-    Diagnosis.HOT_PARTITION: (
-        "More members do not help {}: spread its keys, add partitions, or make its consumer faster."
-    ),
-}
-"""With the name of whom it is about."""
 
-_WHAT_TO_DO: Mapping[Diagnosis, str] = {
-    Diagnosis.NO_MEMBERS: (
-        "Start its members again; their last log lines say why they left. They go on where they committed."
+def _not_judged(fact: Fact) -> str | None:
+    if fact.measure != "not_judged":
+        return None
+    return "Report it with the log of the task watch_groups: nothing else is told of this group meanwhile."
+
+
+WORDS: Mapping[Diagnosis, Words] = {
+    Diagnosis.UNKNOWN: Words(
+        called="unreadable",
+        headline=lambda f: f"unreadable: {f.quote}" if f.quote else f"{partitions(f)} unreadable",
+        to_do="Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client.",
+        to_do_about=_not_judged,
     ),
-    Diagnosis.VANISHED: (
-        "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without commits"
-        " they begin where auto.offset.reset says."
+    Diagnosis.NO_MEMBERS: Words(
+        headline=_unread("no members"),
+        to_do="Start its members again; their last log lines say why they left. They go on where they committed.",
     ),
-    Diagnosis.LOSING_RECORDS: (
-        "Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more."
+    Diagnosis.VANISHED: Words(
+        headline=_unread("vanished"),
+        amount=lambda value: f"gone for {duration(value)}",
+        to_do=(
+            "Somebody deleted it, or its commits expired. Set its offsets before its members start again: without"
+            " commits they begin where auto.offset.reset says."
+        ),
     ),
-    Diagnosis.SKIPPED_RECORDS: (
-        "Ask who set its offsets. To read what was skipped, stop its members and set the offsets back."
+    Diagnosis.REBALANCING: Words(
+        amount=lambda value: f"rebalancing for {duration(value)}",
+        says_it_all=True,
+        to_do="Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms.",
     ),
-    Diagnosis.LOSS_AHEAD: "Raise retention.ms of these topics now, then let it catch up.",
-    Diagnosis.STOPPED: (
-        "Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
+    Diagnosis.LOSING_RECORDS: Words(
+        amount=lambda value: f"{several(round(value), 'record')} lost",
+        says_it_all=True,
+        to_do="Raise retention.ms of these topics now, then let it catch up. What is lost is not in Kafka any more.",
     ),
-    Diagnosis.SILENT_MEMBER: (
-        "Look in its log for what it waits for, then restart it: others take over its partitions."
+    Diagnosis.SKIPPED_RECORDS: Words(
+        amount=lambda value: f"{several(round(value), 'record')} skipped",
+        says_it_all=True,
+        to_do="Ask who set its offsets. To read what was skipped, stop its members and set the offsets back.",
     ),
-    Diagnosis.STUCK_PARTITION: (
-        "Look in its owner's log for a record that cannot be processed, and correct or skip that record."
+    Diagnosis.LOSS_AHEAD: Words(
+        headline=lambda f: f"records lost in {duration(known(f.after))}",
+        to_do="Raise retention.ms of these topics now, then let it catch up.",
     ),
-    Diagnosis.CATCHING_UP: (
-        "Look whether one member or partition lags, or all: then more members, or faster ones, help."
+    Diagnosis.STOPPED: Words(
+        to_do="Look in the logs of its members for a record they fail on or a service they wait for, then restart them."
     ),
-    Diagnosis.REBALANCING: (
-        "Look for members that come and go: crashes, or polls that take longer than max.poll.interval.ms."
+    Diagnosis.SILENT_MEMBER: Words(
+        headline=_still("member", "silent"),
+        to_do="Look in its log for what it waits for, then restart it: others take over its partitions.",
+        to_do_about=_about(
+            "member",
+            "Look in the log of {} for what it waits for, then restart it: others take over its partitions.",
+        ),
     ),
-    Diagnosis.TOO_FEW_MEMBERS: "Start more members.",
-    Diagnosis.SKEWED_LOAD: (
-        "Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
+    Diagnosis.STUCK_PARTITION: Words(
+        headline=_still("partition", "stuck"),
+        to_do="Look in its owner's log for a record that cannot be processed, and correct or skip that record.",
     ),
-    Diagnosis.SLOW_MEMBER: "Compare its host with those of its peers, or move it elsewhere.",
-    Diagnosis.HOT_PARTITION: "Spread its keys, add partitions, or make its consumer faster.",
-    Diagnosis.UNKNOWN: (
-        "Its lag is unknown until it can be read. Check its coordinator, and the rights of evenkeel's client."
+    Diagnosis.SLOW_MEMBER: Words(
+        headline=lambda f: f"{subjects(f)} slow, {record_rate(known(f.after))}",
+        to_do="Compare its host with those of its peers, or move it elsewhere.",
+        to_do_about=_about(
+            "member",
+            "Compare the host of {} with those of its peers (processor, memory, network), or move it elsewhere.",
+        ),
+    ),
+    Diagnosis.HOT_PARTITION: Words(
+        headline=lambda f: f"{subjects(f)} hot, {record_rate(known(f.after))}",
+        to_do="Spread its keys, add partitions, or make its consumer faster.",
+        to_do_about=_about(
+            "partition",
+            "More members do not help {}: spread its keys, add partitions, or make its consumer faster.",
+        ),
+    ),
+    Diagnosis.TOO_FEW_MEMBERS: Words(
+        headline=lambda f: f"{several(whole(f.before), 'member')}, {whole(f.after):,} needed",
+        to_do="Start more members.",
+        to_do_about=_more_members,
+    ),
+    Diagnosis.SKEWED_LOAD: Words(
+        to_do="Its load is uneven. See which assignment would help; evenkeel says so once that has paid for a while."
+    ),
+    Diagnosis.CATCHING_UP: Words(
+        says_it_all=True,
+        to_do="Look whether one member or partition lags, or all: then more members, or faster ones, help.",
+        to_do_about=_by_itself,
     ),
 }
+"""One line per kind of trouble that somebody is told."""

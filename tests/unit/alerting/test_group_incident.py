@@ -23,6 +23,7 @@ from evenkeel.engine.cli.patterns import matching
 from evenkeel.engine.facts import FactKind, fact, note
 from evenkeel.engine.message import AlertMessage, MessageKind, Severity, severity_of
 from evenkeel.engine.model import Diagnosis, IncidentState
+from evenkeel.engine.wording.incidents import called
 from tests.helpers.group_incidents import (
     BEGAN,
     FACTS,
@@ -103,7 +104,7 @@ def test_a_cause_of_which_nothing_is_known_has_its_words(cause: Diagnosis) -> No
     message = message_of(
         incident_of(cause, course=bare, changed=None, owner=None, link=None), OPENED
     )
-    assert message.title == f"orders-app (prod): {cause}"
+    assert message.title == f"orders-app (prod): {called(cause)}"
     assert "Changed: Not known: no snapshot is left in which it was well." in plain_text(message)
     assert parsed(commands(message)[0])
 
@@ -113,7 +114,7 @@ def test_how_bad_it_is_is_never_taken_for_what_is_wrong(cause: Diagnosis) -> Non
     """Where only the lag is known, the cause goes by its name."""
     bare = {"causes": (span_of(cause, facts=(LAG,), amount=None),)}
     message = message_of(incident_of(cause, course=bare), OPENED)
-    assert message.title == f"orders-app (prod): {cause}"
+    assert message.title == f"orders-app (prod): {called(cause)}"
     assert "How bad: 1,854,000 offsets to read." in plain_text(message)
 
 
