@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from evenkeel.engine.errors import InputError
-from evenkeel.engine.model import Diagnosis, check_aware
+from evenkeel.engine.model import Diagnosis, IncidentKind, check_aware
 
 
 class Severity(enum.StrEnum):
@@ -26,14 +26,14 @@ class Severity(enum.StrEnum):
     RESOLVED = "resolved"
 
 
-def severity_of(cause: Diagnosis) -> Severity:
+def severity_of(kind: Diagnosis | IncidentKind) -> Severity:
     """
-    How bad a cause is.
+    How bad a kind of trouble is, of a group or of a pipeline.
 
     >>> severity_of(Diagnosis.STOPPED), severity_of(Diagnosis.CATCHING_UP)
     (<Severity.CRITICAL: 'critical'>, <Severity.WARNING: 'warning'>)
     """
-    return Severity.CRITICAL if cause.is_critical else Severity.WARNING
+    return Severity.CRITICAL if kind.is_critical else Severity.WARNING
 
 
 class MessageKind(enum.StrEnum):

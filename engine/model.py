@@ -258,6 +258,37 @@ SECONDS_BEHIND = CAPACITY | {Diagnosis.CATCHING_UP}
 """Kinds of one trouble, whose amounts are the same seconds."""
 
 
+class IncidentKind(enum.StrEnum):
+    """What may be wrong with the pipeline of one cluster; the last two with all of them, see `steps.outage`."""
+
+    UNREACHABLE = "cluster unreachable"
+    LATE = "snapshot late"
+    PARTIAL = "snapshots partial"
+    REJECTED = "snapshot rejected"
+    UNWATCHED = "groups unwatched"
+    STUCK = "advice stuck"
+    STEP_FAILED = "step failed"
+    UNSENT = "alerts unsent"
+    HISTORY_AWAY = "history unreachable"
+    CONFIG_REFUSED = "configuration refused"
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether nobody would hear of what is wrong with groups."""
+        return self in _CRITICAL_OF_PIPELINES
+
+
+_CRITICAL_OF_PIPELINES = frozenset(
+    {
+        IncidentKind.UNREACHABLE,
+        IncidentKind.LATE,
+        IncidentKind.UNWATCHED,
+        IncidentKind.HISTORY_AWAY,
+        IncidentKind.CONFIG_REFUSED,
+    }
+)
+
+
 class IncidentState(enum.StrEnum):
     """How far an incident of a group has come: only what is open or over has been worth a word."""
 

@@ -8,7 +8,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from evenkeel.engine.alerting.group_incident import GroupIncident, fitted, headline_of, length_of
+from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, length_of
+from evenkeel.engine.alerting.incident_message import fitted
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity, severity_of
 from evenkeel.engine.model import Diagnosis
 from evenkeel.engine.wording import sentence, several

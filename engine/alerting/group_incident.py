@@ -6,36 +6,28 @@ They are read at night on a phone: what, since when, how bad, what changed befor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind
 from evenkeel.engine.alerting.group_news import LOSSES, new_losses, rose, seen_now
+from evenkeel.engine.alerting.incident_message import NAME, Text, fitted, incident_message
 from evenkeel.engine.alerting.next_command import next_command
 from evenkeel.engine.facts import Fact
 from evenkeel.engine.message import (
     AlertMessage,
-    MessageKind,
     Section,
-    Severity,
     Subject,
     severity_of,
 )
 from evenkeel.engine.model import CAPACITY, Diagnosis
 from evenkeel.engine.records import CauseSpan, IncidentCourse
-from evenkeel.engine.text import printable
-from evenkeel.engine.wording import duration, moment, sentence, shortened, since, words
+from evenkeel.engine.wording import duration, moment, sentence, since, words
 from evenkeel.engine.wording import incidents as wording
-
-NAME = 60
-"""Characters of a group's name in a title."""
 
 HEADLINE = 70
 """Characters of what follows it."""
-
-LINE = 240
-"""Characters of a line."""
 
 WHY_BEHIND = CAPACITY | {Diagnosis.REBALANCING}
 """Causes that say why a group is behind."""
@@ -70,15 +62,6 @@ class GroupIncident:
     mention: str | None = None
     link: str | None = None
     quiet: str | None = None
-
-
-KINDS: Mapping[EventKind, MessageKind] = {
-    EventKind.OPENED: MessageKind.INCIDENT_OPENED,
-    EventKind.WORSE: MessageKind.INCIDENT_WORSE,
-    EventKind.STILL: MessageKind.INCIDENT_STILL,
-    EventKind.RESOLVED: MessageKind.INCIDENT_CLOSED,
-}
-"""What a message is, by what it tells."""
 
 
 def message_of(incident: GroupIncident, kind: EventKind) -> AlertMessage:
@@ -162,41 +145,29 @@ def headline_of(course: IncidentCourse) -> str:
     return fitted(wording.headline(span) if span else wording.called(course.cause), HEADLINE)
 
 
-def fitted(text: str, limit: int = LINE) -> str:
-    """A text whose every character can be shown, not longer than that: names may hold anything."""
-    return shortened(printable(text), limit)
-
-
 def _message(
     incident: GroupIncident,
-    kind: EventKind,
+    event: EventKind,
     title: str,
     summary: str,
     sections: tuple[Section, ...] = (),
 ) -> AlertMessage:
-    course, over = incident.course, kind is EventKind.RESOLVED
+    course = incident.course
     footer = [f"Snapshot {incident.snapshot_id}"]
     if incident.quiet:
         footer.append(sentence(fitted(incident.quiet)))
-    return AlertMessage(
-        kind=KINDS[kind],
-        severity=Severity.RESOLVED if over else severity_of(course.cause),
-        at=incident.at,
-        title=f"{fitted(course.group_id, NAME)} ({incident.cluster}): {title}",
-        summary=summary,
-        sections=sections,
-        footer=tuple(footer),
-        subject=Subject(
-            key=course.key,
-            cluster=incident.cluster,
-            group_id=course.group_id,
-            cause=course.cause.value,
-            severity=severity_of(course.cause),
-            owner=incident.owner,
-            began_at=course.began_at,
-        ),
-        mention=None if over else incident.mention,  # the end calls nobody
-        link=incident.link,
+    subject = Subject(
+        key=course.key,
+        cluster=incident.cluster,
+        group_id=course.group_id,
+        cause=course.cause.value,
+        severity=severity_of(course.cause),
+        owner=incident.owner,
+        began_at=course.began_at,
+    )
+    text = Text(title=title, summary=summary, sections=sections, footer=tuple(footer))
+    return incident_message(
+        subject, event, incident.at, text, mention=incident.mention, link=incident.link
     )
 
 

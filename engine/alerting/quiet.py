@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 
 from evenkeel.engine.alerting.channels import channel_of
-from evenkeel.engine.alerting.group_incident import NAME, fitted
+from evenkeel.engine.alerting.incident_message import NAME, fitted
 from evenkeel.engine.config import MaintenanceWindow, Settings
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity
 from evenkeel.engine.model import IncidentState

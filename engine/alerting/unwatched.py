@@ -13,14 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from evenkeel.engine.alerting.events import EventKind
-from evenkeel.engine.alerting.group_incident import (
-    LINE,
-    NAME,
-    GroupIncident,
-    fitted,
-    headline_of,
-    message_of,
-)
+from evenkeel.engine.alerting.group_incident import GroupIncident, headline_of, message_of
+from evenkeel.engine.alerting.incident_message import LINE, NAME, fitted
 from evenkeel.engine.alerting.postings import Postings
 from evenkeel.engine.config import Settings
 from evenkeel.engine.message import AlertMessage, MessageKind, Section, Severity

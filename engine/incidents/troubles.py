@@ -323,11 +323,11 @@ def _of_standing(look: Look, kind: Diagnosis, rows: Flags, facts: Facts) -> Trou
 def _of_capacity(kind: Diagnosis) -> Told:
     """What members cannot do, in seconds by which that leaves the group behind."""
 
-    def told(look: Look, facts: Facts) -> Trouble | None:
+    def behind_by(look: Look, facts: Facts) -> Trouble | None:
         behind = look.group.behind
         return Trouble(kind=kind, facts=facts, amount=look.delay(behind)) if behind.any() else None
 
-    return told
+    return behind_by
 
 
 def _skewed_load(look: Look, facts: Facts) -> Trouble | None:
